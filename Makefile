@@ -8,7 +8,7 @@ RUN ?= $(shell date -u +%Y-%m-%dT%H%M)
 BUILDS = openmpi mpich asan tsan
 export JOBS V WERROR TIER DESTDIR
 
-.PHONY: all run run-bipolar run-heat test test-full bench bench-papers lint format man fortran install uninstall dist html abi budget walk clean help
+.PHONY: all run run-bipolar run-heat test test-full bench bench-papers lint format install uninstall dist html abi budget walk clean help
 .NOTPARALLEL:
 
 all: ## build the library and the command (MPI=openmpi|mpich)
@@ -71,15 +71,6 @@ lint: ## clang-format, clang-tidy, cppcheck, layers, headers, symbols, scripts, 
 format: ## rewrite the sources as clang-format wants them
 	@scripts/sources.sh | xargs clang-format -i
 
-man: ## write the manual pages anew from the table of options and the public headers, and Python's table of these
-	@scripts/build.sh openmpi gen_options_man
-	@build/openmpi/gen_options_man > docs/man/tutti-options.7
-	@python3 scripts/gen_api_man.py
-	@python3 scripts/gen_python_api.py
-
-fortran: ## write the generated parts of the Fortran module anew from the public headers
-	@python3 scripts/gen_fortran.py
-
 install: ## into PREFIX, for MPI=openmpi|mpich
 	@scripts/packages.sh run $(if $(filter mpich,$(MPI)),test)
 	@scripts/build.sh $(MPI) installed
@@ -88,12 +79,15 @@ install: ## into PREFIX, for MPI=openmpi|mpich
 uninstall: ## what `make install` put into PREFIX, for MPI=openmpi|mpich
 	@scripts/uninstall.sh "$$(realpath -ms "$(PREFIX)")" $(MPI)
 
-dist: ## build/tutti-VERSION.tar.gz, which builds without git
-	@scripts/dist.sh build
+dist: ## build/tutti-VERSION.tar.gz with the generated files: builds without git and Python
+	@scripts/packages.sh run
+	@scripts/build.sh openmpi generated
+	@scripts/dist.sh build build/openmpi/generated
 
 html: ## the handbook, a static site with search: build/html/index.html
 	@scripts/packages.sh handbook
-	@scripts/handbook.py build/html
+	@scripts/build.sh openmpi generated_man
+	@scripts/handbook.py build/openmpi/generated/man build/html
 	@echo "handbook to open: $(CURDIR)/build/html/index.html"
 
 abi: ## may this build take the place of the release FROM=TAG?

@@ -97,14 +97,16 @@ target_link_libraries(tutti_mpifort INTERFACE ${TUTTI_MPIFORT_LINK})
 set_target_properties(tutti_mpifort PROPERTIES EXPORT_NAME mpifort)
 
 file(GLOB _fortran CONFIGURE_DEPENDS bindings/fortran/*.c)
-add_library(tutti_fortran SHARED bindings/fortran/tutti.F90 ${_fortran})
+add_library(tutti_fortran SHARED bindings/fortran/tutti.F90 ${_fortran} ${TUTTI_GENERATED}/fortran/entries.c)
+add_dependencies(tutti_fortran generated_bindings)
 file(GLOB _included CONFIGURE_DEPENDS bindings/fortran/*.inc)
+list(APPEND _included ${TUTTI_GENERATED}/fortran/declarations.inc ${TUTTI_GENERATED}/fortran/procedures.inc)
 set_source_files_properties(bindings/fortran/tutti.F90 PROPERTIES OBJECT_DEPENDS "${_included}")
 set_target_properties(tutti_fortran PROPERTIES OUTPUT_NAME tutti-fortran_${TUTTI_MPI} EXPORT_NAME fortran
     VERSION ${PROJECT_VERSION} SOVERSION ${TUTTI_SOVERSION} LINKER_LANGUAGE Fortran INSTALL_RPATH "$ORIGIN"
     Fortran_MODULE_DIRECTORY ${PROJECT_BINARY_DIR}/fortran
     LINK_DEPENDS ${PROJECT_SOURCE_DIR}/bindings/fortran/fortran.map)
-target_include_directories(tutti_fortran PRIVATE bindings/fortran
+target_include_directories(tutti_fortran PRIVATE bindings/fortran ${TUTTI_GENERATED}/fortran
     PUBLIC $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/fortran> $<INSTALL_INTERFACE:${TUTTI_MOD_DIR}>)
 target_compile_definitions(tutti_fortran PRIVATE
     $<$<AND:$<COMPILE_LANGUAGE:Fortran>,$<BOOL:${TUTTI_FORTRAN_HAS_F08}>>:TUTTI_MPI_F08>)

@@ -17,7 +17,7 @@ set(_package ${CMAKE_INSTALL_LIBDIR}/cmake/Tutti)
 set(_own ${CMAKE_INSTALL_LIBDIR}/tutti/${TUTTI_MPI}) # what belongs to this MPI
 option(TUTTI_PLAIN_NAMES "install bin/tutti, tutti.pc and so on, too; a package leaves that to alternatives" ON)
 
-add_custom_target(installed DEPENDS tutti tutti_mpiio) # builds what is installed
+add_custom_target(installed DEPENDS tutti tutti_mpiio generated) # builds what is installed
 if(TARGET tutti_command)
     add_dependencies(installed tutti_command tutti_experiments)
 endif()
@@ -49,12 +49,12 @@ if(TARGET tutti_command)
     foreach(_shell bash zsh fish)
         get_filename_component(_dir ${CMAKE_INSTALL_DATADIR}/${_${_shell}} DIRECTORY)
         get_filename_component(_name ${_${_shell}} NAME)
-        install(FILES ${PROJECT_BINARY_DIR}/completion.${_shell} DESTINATION ${_dir} RENAME ${_name})
+        install(FILES ${TUTTI_GENERATED}/completion/${_shell} DESTINATION ${_dir} RENAME ${_name})
     endforeach()
 endif()
 foreach(_section 1 3 7)
-    file(GLOB _pages CONFIGURE_DEPENDS docs/man/*.${_section})
-    install(FILES ${_pages} DESTINATION ${_man}${_section})
+    install(DIRECTORY docs/man/ ${TUTTI_GENERATED}/man/ DESTINATION ${_man}${_section}
+        FILES_MATCHING PATTERN "*.${_section}")
 endforeach()
 
 # To read, and to try: share/doc/tutti

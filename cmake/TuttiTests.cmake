@@ -271,11 +271,13 @@ function(tutti_fortran_program target room file stem out)
     set(${out} $<TARGET_FILE:${target}> PARENT_SCOPE)
 endfunction()
 if(TUTTI_HAS_FORTRAN)
-    add_library(tutti_fortran_checks STATIC EXCLUDE_FROM_ALL tests/fortran/checks.f90 tests/fortran/layout.c)
+    add_library(tutti_fortran_checks STATIC EXCLUDE_FROM_ALL tests/fortran/checks.f90
+        ${TUTTI_GENERATED}/fortran/layout.c)
+    add_dependencies(tutti_fortran_checks generated_bindings)
     set_target_properties(tutti_fortran_checks PROPERTIES
         Fortran_MODULE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/fortran/checks.mods)
     target_include_directories(tutti_fortran_checks PUBLIC ${PROJECT_BINARY_DIR}/tests/fortran/checks.mods
-        ${PROJECT_SOURCE_DIR}/tests/fortran)
+        ${TUTTI_GENERATED}/fortran)
     target_link_libraries(tutti_fortran_checks PRIVATE tutti_fortran)
     add_dependencies(tests tutti_fortran)
 endif()
@@ -382,7 +384,7 @@ foreach(_program IN LISTS _programs)
     tutti_launch_together(${_program})
 endforeach()
 if(TARGET tutti_command AND NOT TUTTI_BUILD_NAME STREQUAL "tsan") # no test of it there
-    add_dependencies(tests tutti_command tutti_experiments)
+    add_dependencies(tests tutti_command tutti_experiments generated)
 endif()
 add_dependencies(tests tutti_mpiio)
 if(TARGET mpich_yield) # what mpirun.sh has MPICH's ranks load first

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -24,7 +25,7 @@ if not shutil.which(tool):
 
 def behind(entry):
     """The header of Fortran's descriptors is gcc's; other headers of gcc are not for clang."""
-    if "/bindings/fortran/" not in entry["file"]:
+    if not re.search("/(bindings|generated)/fortran/", entry["file"]):
         return []
     of_gcc = subprocess.run(["gcc", "-print-file-name=include"], capture_output=True, text=True, check=False).stdout.strip()
     return ["-idirafter", of_gcc] if of_gcc else []
@@ -52,7 +53,7 @@ def look(entry):
 
 
 entries = json.loads((build / "compile_commands.json").read_text())
-entries = list({e["file"]: e for e in entries if not e["file"].startswith(f"{build}/")}.values())
+entries = list({e["file"]: e for e in entries if not e["file"].startswith(f"{build}/tests/")}.values())
 entries = [e for e in entries if pathlib.Path(e["file"]).suffix == ".c"]
 if "--not-installed" in sys.argv:
     top = str(pathlib.Path(__file__).resolve().parent.parent)
@@ -67,7 +68,7 @@ def fingerprint():
     version = subprocess.run([tool, "--version"], capture_output=True, text=True).stdout
     all_of_it = hashlib.sha256((json.dumps(entries, sort_keys=True) + version).encode())
     names = subprocess.run([top / "scripts/sources.sh"], capture_output=True, text=True, check=True).stdout.split()
-    for name in names + [".clang-tidy", "scripts/check_clang.py"]:
+    for name in names + [".clang-tidy", "scripts/check_clang.py", "scripts/gen_fortran.py", "scripts/tutti_headers.py"]:
         all_of_it.update(name.encode() + b"\0" + (top / name).read_bytes())
     return all_of_it.hexdigest()
 

@@ -17,8 +17,9 @@ import re
 import sys
 
 ROOMS = ["base", "comm", "access", "cdf", "plan", "mpitype", "exchange", "store", "file", "direct", "twophase",
-         "engine", "collective", "layer", "array", "replicas", "mesh", "dataset", "exodus"]
-PURE = {"base", "access", "cdf", "plan", "store"}
+         "engine", "collective", "layer", "decomposition", "array", "replicas", "mesh", "metadata", "netcdf",
+         "compression", "dataset", "archive", "exodus"]
+PURE = {"base", "access", "cdf", "plan", "store", "compression"}
 ENGINE = {"plan", "exchange", "store", "file", "direct", "twophase", "engine", "collective"}
 LAYER = "collective/layer.h"  # all that the layers above files use of them
 LAYER_ROOM = "layer"

@@ -1,10 +1,24 @@
 #!/bin/sh
-# dist.sh DIR   makes DIR/tutti-VERSION.tar.gz of what is committed; the same commit gives the same bytes.
+# dist.sh DIR GENERATED   makes DIR/tutti-VERSION.tar.gz of the current commit and of the generated files of a build of it, in
+# the directory GENERATED (cmake/TuttiGenerated.cmake).  The same commit gives the same bytes.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
+mkdir -p "$1"
+out=$(realpath "$1")
+generated=$(realpath "$2")
 cd "$(dirname "$0")/.."
 version=$(sed -n 's/#define TUTTI_VERSION_STRING "\(.*\)"/\1/p' include/tutti/types.h)
-mkdir -p "$1"
-git diff --quiet HEAD || echo "dist.sh: changes that are not committed are left out" >&2
-git archive --format=tar --prefix="tutti-$version/" HEAD | gzip -9n >"$1/tutti-$version.tar.gz"
-echo "written: $1/tutti-$version.tar.gz"
+git diff --quiet HEAD || {
+    echo "dist.sh: uncommitted changes: the generated files may not match the commit" >&2
+    exit 1
+}
+set --
+for kind in completion fortran man python; do
+    set -- "$@" --prefix="tutti-$version/generated/$kind/"
+    for file in "$generated/$kind"/*; do
+        set -- "$@" --add-file="$file"
+    done
+done
+git archive --format=tar "$@" --prefix="tutti-$version/" HEAD >"$out/tutti-$version.tar"
+gzip -9nf "$out/tutti-$version.tar"
+echo "written: $out/tutti-$version.tar.gz"

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""gen_fortran.py [--check | --names]: writes the bulk of the Fortran module from the public headers.
+"""gen_fortran.py DIR | --names: writes most of the Fortran module into DIR, from the public headers.
 
-  bindings/fortran/declarations.inc   constants, derived types, handles, interfaces
-  bindings/fortran/procedures.inc     functions that return text
-  bindings/fortran/entries.c          what the interfaces call: C's calls with Fortran's arguments
-  tests/fortran/layout.inc, layout.c  sizes of structs and offsets of fields, as both languages have them
+  declarations.inc       constants, derived types, handles, interfaces
+  procedures.inc         functions that return text
+  entries.c              the functions that the interfaces call: they convert arguments and call the C function
+  layout.inc, layout.c   sizes of structs and offsets of fields in both languages, for a test
 
 A function has its name of C.  Its required arguments come in C's order, then ierr where C returns an error, then those
 for which C takes NULL, as optional ones: a positional argument behind the required ones is always ierr.  Outputs have
@@ -12,8 +12,7 @@ lost their _out.  Lengths of lists are not
 said: lists know them.  BY_HAND are functions whose shape in C does not carry over: bindings/fortran/tutti.F90 has
 their interfaces.  NOT_THERE are those that Fortran has not, each with the reason.
 
-With --check nothing is written; files that differ are named, and the exit code is 1.  --names lists what the module must
-have: all functions, types and constants.
+--names lists what the module must have: all functions, types and constants.
 SPDX-License-Identifier: BSD-3-Clause"""
 import pathlib
 import re
@@ -25,8 +24,7 @@ from header_comments import documents
 from tutti_headers import Everything
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-HERE = TOP / "bindings/fortran"
-FRAME = [HERE / "tutti.F90", HERE / "exodus.inc"]
+FRAME = [TOP / "bindings/fortran/tutti.F90", TOP / "bindings/fortran/exodus.inc"]
 
 # Functions that Fortran has not, and why.
 NOT_THERE = [
@@ -687,17 +685,11 @@ def main():
         names += [type_name(n) for n in [s.name for s in structs()] + handles()]
         print("\n".join(names + [n for n, _ in constants()]))
         return
-    made = {HERE / "declarations.inc": declarations(), HERE / "procedures.inc": procedures(),
-            HERE / "entries.c": entries(), TOP / "tests/fortran/layout.inc": layout_f(),
-            TOP / "tests/fortran/layout.c": layout_c()}
-    differ = [p for p, text in made.items() if not p.is_file() or p.read_text(encoding="ascii") != text]
-    if "--check" in sys.argv[1:]:
-        for path in differ:
-            print(f"{path.relative_to(TOP)} is not what scripts/gen_fortran.py makes; run it")
-        sys.exit(1 if differ else 0)
-    for path in differ:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(made[path], encoding="ascii")
+    out = pathlib.Path(sys.argv[1])
+    out.mkdir(parents=True, exist_ok=True)
+    for name, make in (("declarations.inc", declarations), ("procedures.inc", procedures), ("entries.c", entries),
+                       ("layout.inc", layout_f), ("layout.c", layout_c)):
+        (out / name).write_text(make(), encoding="ascii")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""handbook.py [--check] OUT   builds the handbook, a static site with search, in OUT: README and docs/*.md, the manual pages, and
-the interface by header.  Sphinx with MyST makes it (Debian: python3-sphinx python3-myst-parser python3-sphinx-rtd-theme
+"""handbook.py MAN|--check OUT   builds the handbook, a static site with search, in OUT: README and docs/*.md, the manual pages
+(those of docs/man and the generated ones in MAN), and the interface by header.  Sphinx with MyST makes it (Debian: python3-sphinx python3-myst-parser python3-sphinx-rtd-theme
 mandoc).  Afterwards every link inside of it is followed; one that leads nowhere is an error.  --check does only that.
 SPDX-License-Identifier: BSD-3-Clause"""
 import html.parser
@@ -41,10 +41,10 @@ def man_page(page, known):
     return f"# {name[0]}({name[1]})\n\n```{{raw}} html\n{text}\n```\n"
 
 
-def manual_pages():
+def manual_pages(generated):
     """The pages, and for every name the page that tells of it: many are only a line that names another."""
     pages, known = [], {}
-    for page in sorted((TOP / "docs/man").iterdir()):
+    for page in sorted([*(TOP / "docs/man").iterdir(), *generated.iterdir()], key=lambda p: p.name):
         elsewhere = re.match(r"\.so man\d/(\S+)", page.read_text())
         known[page.name] = elsewhere[1] if elsewhere else page.name
         pages += [] if elsewhere else [page]
@@ -66,7 +66,7 @@ def api_page(headers, known):
     return "\n".join(lines)
 
 
-def write_tree(tree):
+def write_tree(tree, generated):
     """All pages as Sphinx reads them; folders are as in the project, so that links between pages stay as they are."""
     for folder in ("docs", "examples", "include", "experiments", "scripts", "bindings"):
         if (TOP / folder).exists():
@@ -79,7 +79,7 @@ def write_tree(tree):
             extra.unlink()
     (tree / "handbook/version").write_text((TOP / "include/tutti/types.h").read_text())
 
-    manual, known = manual_pages()
+    manual, known = manual_pages(generated)
     (tree / "man").mkdir()
     for page in manual:
         (tree / "man" / f"{page.name}.md").write_text(man_page(page, known))
@@ -142,12 +142,12 @@ def check_links(site):
     return wrong, sum(len(links.targets) for links in parsed.values())
 
 
-def build(out):
+def build(generated, out):
     tree = out.with_name(out.name + "-source")
     for folder in (tree, out):
         shutil.rmtree(folder, ignore_errors=True)
     tree.mkdir(parents=True)
-    write_tree(tree)
+    write_tree(tree, generated)
     done = subprocess.run(["sphinx-build", "-q", "-W", "--keep-going", "-j", "2", "-b", "html",
                            "-c", str(tree / "handbook"), str(tree), str(out)], check=False)
     if done.returncode:
@@ -157,7 +157,7 @@ def build(out):
 def main():
     out = Path(sys.argv[-1]).resolve()
     if sys.argv[1] != "--check":
-        build(out)
+        build(Path(sys.argv[1]), out)
     wrong, links = check_links(out)
     print("\n".join(wrong), end="\n" if wrong else "")
     print(f"{len(list(out.rglob('*.html')))} pages, {links} links")

@@ -31,7 +31,7 @@ TOKEN = re.compile(r"""
   | ^\#(?:.*\\\n)*.*$
   | ^TUTTI_API(?P<function>[^;]*);
   | ^(?:TUTTI_MUST_USE\ )?static\ inline(?P<inline>[^{]*)\{[\s\S]*?^\}
-  | ^typedef\b(?P<type>[^{;]*(?:\{[\s\S]*?^\}[^;]*)?);
+  | ^typedef\b(?P<type>[^{;]*(?:(?:\{[^{}\n]*\}|\{[\s\S]*?^\})[^;]*)?);
   | ^enum\ *\{(?P<values>[^}]*)\}\ *;
   | (?P<gap>\n\ *\n)
 """, re.X | re.M)

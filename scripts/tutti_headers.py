@@ -144,8 +144,8 @@ class Everything:
         for header, text in declarations():
             self._take(header, text)
         macros = re.findall(r"^#define (TUTTI_[A-Z]\w*) \(?(-?\d+)\)?$", preprocess("-dM"), re.M)
-        self.macros = {name: int(value) for name, value in macros}
-        for name, value in sorted(self.macros.items()):
+        self.macros = {name: int(value) for name, value in sorted(macros)}
+        for name, value in self.macros.items():
             header = next(p.name for p in sorted((TOP / "include/tutti").glob("*.h"))
                           if re.search(rf"define +{name}\b", p.read_text(encoding="ascii")))
             self.constants[name] = (header, value)

@@ -26,8 +26,8 @@
 #include <time.h>
 #include <unistd.h>
 #include "process.h"
-#include "dataset/decomposition.h"
-#include "replicas/rules.h"
+#include "decomposition/decomposition.h"
+#include "decomposition/rules.h"
 
 enum { INDEX, VALUE, SLICES, PLAIN, WAYS };
 static const char *const names[WAYS] = {"index", "value", "slices", "plain"};

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What Python costs: collective writes through the binding beside the same calls from C, by turns in one program.
 
-    TUTTI_LIBRARY=build/openmpi/libtutti.so scripts/mpirun.sh openmpi 4 /usr/bin/python3 bench/python_cost.py DIR [ROUNDS]
+    PYTHONPATH=build/openmpi/python TUTTI_LIBRARY=build/openmpi/libtutti.so scripts/mpirun.sh openmpi 4 /usr/bin/python3 \
+        experiments/tutti_experiments/python_cost.py DIR [ROUNDS]
 
 "C" is a small shared library, compiled here, whose function does the same write a number of times and takes the time: nothing of
 Python is in its loop.  Large: 32 MiB a rank, blocks of 4 KiB dealt out in turn.  Tiny: 64 bytes a rank.  Medians of rounds.
@@ -14,7 +15,6 @@ import sys
 import time
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(TOP / "bindings/python"))
 
 import numpy as np  # noqa: E402
 import tutti  # noqa: E402

@@ -282,7 +282,7 @@ TUTTI_API tutti_err tutti_exodus_put_mesh(tutti_exodus *x,
 /** How a mesh is dealt out. */
 typedef enum tutti_exodus_by {
     TUTTI_EXODUS_BY_ORDER, /* elements in the order of the file, the same number for each rank */
-    TUTTI_EXODUS_BY_METIS, /* METIS, on rank 0; without it the curve */
+    TUTTI_EXODUS_BY_METIS, /* METIS, on rank 0; bisection (rcb) where METIS is missing or does not suit */
     TUTTI_EXODUS_BY_CURVE, /* pieces of Hilbert's curve through the nodes' box; in parallel */
     TUTTI_EXODUS_BY_LIST,  /* as `rank` says */
     TUTTI_EXODUS_ON_ROOT   /* all of it on rank 0: a viewer */

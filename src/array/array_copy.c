@@ -168,16 +168,6 @@ static tutti_err copier_make(copier *c, tutti_off budget) {
     return c->buf ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
-/* As many turns as the rank with the most has. */
-static tutti_err copier_agree(copier *c, tutti_err mine) {
-    TUTTI_TRY(tutti__array_max(c->from, mine, &c->turns));
-    for (tutti_count i = 0; i < c->turns; i++) {
-        const tutti_slice s = boxes_get(&c->b, c->first + i * c->step);
-        c->total += tutti_slice_count(c->b.ndims, &s, NULL) * c->from->spec.element_size;
-    }
-    return TUTTI_OK;
-}
-
 /* A piece in one of the arrays.  `own`: it counts in the other one's part, which is stored
  * elsewhere. */
 static tutti_err piece_access(const tutti_array *a, const tutti_array *other, const tutti_slice *s,
@@ -217,7 +207,12 @@ static tutti_err copy_pieces(copier *c) {
 static tutti_err copy_straight(tutti_array *from, tutti_array *to, tutti_off budget,
                                tutti_progress_fn *progress, void *context) {
     copier c = {.from = from, .to = to, .progress = progress, .context = context};
-    tutti_err err = copier_agree(&c, copier_make(&c, budget));
+    /* as many turns as the rank with the most has */
+    tutti_err err = tutti__array_max(from, copier_make(&c, budget), &c.turns);
+    for (tutti_count i = 0; err == TUTTI_OK && i < c.turns; i++) {
+        const tutti_slice s = boxes_get(&c.b, c.first + i * c.step);
+        c.total += tutti_slice_count(c.b.ndims, &s, NULL) * from->spec.element_size;
+    }
     if (err == TUTTI_OK) err = copy_pieces(&c);
     tutti__free(c.buf);
     return err;

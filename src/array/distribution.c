@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <string.h>
+#include "base/sorted.h"
 
 /* ---- making */
 
@@ -149,14 +150,7 @@ static int dim_owner(const tutti_distribution *d, int dim, tutti_count g, tutti_
         *local_out = block / k->procs * k->block + g % k->block;
         return (int)(block % k->procs);
     }
-    int a = 0, b = k->procs - 1; /* the last one that begins at or before g */
-    while (a < b) {
-        const int mid = b - (b - a) / 2;
-        if (k->bounds[mid] <= g)
-            a = mid;
-        else
-            b = mid - 1;
-    }
+    const int a = (int)tutti__interval_of(k->bounds, k->procs, g);
     *local_out = g - k->bounds[a];
     return a;
 }

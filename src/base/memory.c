@@ -98,3 +98,20 @@ tutti_err tutti__narrow_int(tutti_off n, int *out) {
                 (long long)n);
     return TUTTI_OK;
 }
+
+void *tutti__table_grow(void *table, int64_t *n, size_t size) {
+    void *old = NULL;
+    memcpy(&old, table, sizeof old);
+    size_t room = 8;
+    while (room < (size_t)*n) room *= 2;
+    if (!old || room == (size_t)*n) { /* full */
+        if (old) room *= 2;
+        char *more = tutti__realloc(old, room * size);
+        if (!more) return NULL;
+        memcpy(table, &more, sizeof more);
+        old = more;
+    }
+    char *at = (char *)old + (size_t)(*n)++ * size;
+    memset(at, 0, size);
+    return at;
+}

@@ -15,6 +15,10 @@ void *tutti__malloc_aligned(size_t align, size_t bytes);
 char *tutti__strdup(const char *s);
 void tutti__free(void *p);
 
+/* Append an item, all 0, to *(void **)table, which has *n items of `size` bytes and grows by doubling.  Returns
+ * the item; NULL: out of memory, and nothing has changed. */
+void *tutti__table_grow(void *table, int64_t *n, size_t size);
+
 /* A block that only waits for the caller to give it back does not count as ours any more;
  * tutti__free_lent frees it then. */
 void tutti__memory_lend(const void *p);

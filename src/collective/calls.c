@@ -21,12 +21,12 @@ typedef struct {
 
 /* tutti__parts_free(&r.op.parts) when it has been carried out, or is under way. */
 static tutti_request asked_of(tutti_file *f, int is_write, tutti__how how, bytes b) {
-    tutti_request r = {.name = is_write ? "write" : "read",
+    tutti_request r = {.asked.name = is_write ? "write" : "read",
                        .op = {.file = f,
                               .access = b.access,
                               .is_write = is_write,
                               .buf = (char *)(uintptr_t)b.buf},
-                       .how = how};
+                       .asked.how = how};
     if (b.in_parts) tutti__ask_parts(&r, b.n, b.parts);
     return r;
 }
@@ -69,13 +69,13 @@ static tutti_err independent(tutti_file *f, int is_write, bytes b, tutti_off *co
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     tutti_request r = asked_of(f, is_write, TUTTI__INDEPENDENT, b);
-    r.name = is_write ? "independent write" : "independent read";
+    r.asked.name = is_write ? "independent write" : "independent read";
     tutti__parts *p = r.op.parts;
-    if (r.refused == TUTTI_OK && p) {
-        r.refused = tutti__batch_unite(p->batch);
+    if (r.asked.refused == TUTTI_OK && p) {
+        r.asked.refused = tutti__batch_unite(p->batch);
         r.op.access = &p->batch->all;
     }
-    if (r.refused == TUTTI_OK && p) tutti__parts_start(p, p->batch, 0);
+    if (r.asked.refused == TUTTI_OK && p) tutti__parts_start(p, p->batch, 0);
     const tutti_err err = tutti__independent(&r, count_out);
     tutti__parts_free(&r.op.parts);
     return err;
@@ -101,24 +101,24 @@ static tutti_err plan(tutti_file *f, int is_write, bytes b, tutti_plan **p_out) 
     tutti__requests_settle(f);
     tutti_request r = asked_of(f, is_write, TUTTI__PLAN_ONLY, b);
     tutti__op *op = &r.op;
-    r.name = "plan";
-    r.background = f->opt.background;
+    r.asked.name = "plan";
+    r.progress.background = f->opt.background;
     op->store = f->store;
     op->stats = &r.stats;
     tutti__operation_begin(&r.stats);
-    if (!p_out && r.refused == TUTTI_OK)
-        r.refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the plan");
+    if (!p_out && r.asked.refused == TUTTI_OK)
+        r.asked.refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the plan");
     op->buf = f->path; /* any address will do for the check: buffers come later */
-    if (r.refused == TUTTI_OK && op->parts)
-        r.refused = tutti__file_allows_parts(f, op->parts, 0, is_write);
-    else if (r.refused == TUTTI_OK)
-        r.refused = tutti__request_usable(&r);
+    if (r.asked.refused == TUTTI_OK && op->parts)
+        r.asked.refused = tutti__file_allows_parts(f, op->parts, 0, is_write);
+    else if (r.asked.refused == TUTTI_OK)
+        r.asked.refused = tutti__request_usable(&r);
     const tutti_err err = tutti__plan_find(&r, NULL);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(p_out);
-        f->plans++;
-        tutti__handle_add(&r.plan->handle, &tutti__plan_class);
-        *p_out = r.plan;
+        f->plans.callers++;
+        tutti__handle_add(&r.found.plan->handle, &tutti__plan_class);
+        *p_out = r.found.plan;
     }
     tutti__parts_free(&op->parts);
     return tutti__operation_end(f, &r.stats, "plan", err);
@@ -142,9 +142,9 @@ tutti_err tutti_plan_read_parts(tutti_file *f, int n, const tutti_part *parts, t
 }
 
 static tutti_request run_of(tutti_plan *p, tutti_off displacement, tutti__how how) {
-    tutti_request r = asked_of(p->file, p->is_write, how, ONE(p->access, NULL));
-    r.plan = p;
-    r.displacement = displacement;
+    tutti_request r = asked_of(p->file, p->asked.is_write, how, ONE(p->asked.access, NULL));
+    r.found.plan = p;
+    r.found.displacement = displacement;
     return r;
 }
 
@@ -159,8 +159,8 @@ typedef struct {
     ((plan_bufs){.n = 1, .only_read = 1, .bufs = &(void *){(char *)(uintptr_t)(b)}})
 
 static void ask_bufs(tutti_request *r, plan_bufs b) {
-    if (b.only_read && !r->plan->is_write)
-        r->refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "the plan is one of reads");
+    if (b.only_read && !r->found.plan->asked.is_write)
+        r->asked.refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "the plan is one of reads");
     tutti__ask_bufs(r, b.n, b.bufs);
 }
 
@@ -246,7 +246,7 @@ void tutti_plan_free(tutti_plan **p) {
     tutti_file *f = (*p)->file;
     tutti__handle_remove(&(*p)->handle);
     if ((*p)->request) { /* it is carried out all the same, and the plan goes with it */
-        (*p)->request->abandoned = (*p)->request->owns_plan = 1;
+        (*p)->request->progress.abandoned = (*p)->request->found.owns_plan = 1;
         *p = NULL;
     } else {
         tutti__plan_destroy(p);
@@ -272,7 +272,7 @@ static tutti_err split_fits(const tutti_file *f, int is_write) {
 static int split_is_away(const tutti_file *f) {
     if (f->opt.background == TUTTI_BACKGROUND_ALL) return 0;
     const tutti_request *r = tutti__request_split(f);
-    return r && r->all_split && !r->over;
+    return r && r->found.all_split && !r->result.over;
 }
 
 static tutti_err split_end(tutti_file *f, int is_write, tutti_off *count_out) {
@@ -337,7 +337,7 @@ tutti_err tutti__start(const tutti_request *asked, tutti_request **r_out) {
     /* The caller cannot complete a request that it does not get: it is completed here, so that no
      * other rank waits for this one. */
     tutti_request *r = NULL, refused = *asked;
-    refused.refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument r_out is NULL");
+    refused.asked.refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument r_out is NULL");
     TUTTI_TRY(tutti__request_start(&refused, &r));
     tutti__request_wait(r);
     return tutti__request_collect(&r, NULL);
@@ -377,7 +377,7 @@ tutti_err tutti_request_test(tutti_request **r, int *done_out, tutti_off *count_
     TUTTI_CHECK(done_out != NULL, TUTTI_ERR_ARG, "nowhere to put the answer");
     *done_out = 1; /* nothing more will come of one that is not live */
     TUTTI_TRY(tutti__request_live(r));
-    tutti_file *f = (*r)->how == TUTTI__INDEPENDENT ? NULL : (*r)->op.file;
+    tutti_file *f = (*r)->asked.how == TUTTI__INDEPENDENT ? NULL : (*r)->op.file;
     *done_out = 0;
     if (f && pthread_mutex_trylock(&f->use) != 0)
         return TUTTI_OK; /* not while another thread uses it */
@@ -390,7 +390,7 @@ tutti_err tutti_request_test(tutti_request **r, int *done_out, tutti_off *count_
 tutti_err tutti_request_wait(tutti_request **r, tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__request_live(r));
-    TUTTI_USE((*r)->how == TUTTI__INDEPENDENT ? NULL : (*r)->op.file);
+    TUTTI_USE((*r)->asked.how == TUTTI__INDEPENDENT ? NULL : (*r)->op.file);
     tutti__request_wait(*r);
     return tutti__request_collect(r, count_out);
 }
@@ -399,9 +399,9 @@ void tutti_request_abandon(tutti_request **r) {
     TUTTI_KEEP_LAST_ERROR;
     if (!r || !*r || tutti__request_live(r) != TUTTI_OK) return;
     tutti__handle_remove(&(*r)->handle);
-    if ((*r)->how == TUTTI__INDEPENDENT)
+    if ((*r)->asked.how == TUTTI__INDEPENDENT)
         tutti__independent_abandon(*r);
     else
-        (*r)->abandoned = 1;
+        (*r)->progress.abandoned = 1;
     *r = NULL;
 }

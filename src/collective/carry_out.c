@@ -30,20 +30,20 @@ tutti_err tutti__plan_usable(const tutti_plan *p, const tutti__op *op, tutti_off
     tutti_off lo, hi;
     TUTTI_CHECK(!p->request, TUTTI_ERR_STATE, "the plan has been started and not waited for");
     if (op->parts)
-        TUTTI_TRY(tutti__file_allows_parts(p->file, op->parts, 1, p->is_write));
+        TUTTI_TRY(tutti__file_allows_parts(p->file, op->parts, 1, p->asked.is_write));
     else
-        TUTTI_TRY(tutti__file_allows(p->file, p->access, op->buf, p->is_write));
+        TUTTI_TRY(tutti__file_allows(p->file, p->asked.access, op->buf, p->asked.is_write));
     const int fits =
-        tutti__add_ok(p->file->origin + tutti__side_lo(p->access->file), displacement, &lo) &&
-        tutti__add_ok(p->file->origin + tutti__side_hi(p->access->file), displacement, &hi);
-    TUTTI_CHECK(fits && (lo >= 0 || tutti_access_bytes(p->access) == 0), TUTTI_ERR_ARG,
+        tutti__add_ok(p->file->origin + tutti__side_lo(p->asked.access->file), displacement, &lo) &&
+        tutti__add_ok(p->file->origin + tutti__side_hi(p->asked.access->file), displacement, &hi);
+    TUTTI_CHECK(fits && (lo >= 0 || tutti_access_bytes(p->asked.access) == 0), TUTTI_ERR_ARG,
                 "displacement %lld leads out of the file", (long long)displacement);
     return TUTTI_OK;
 }
 
 tutti_err tutti__request_usable(const tutti_request *r) {
     const tutti__op *op = &r->op;
-    if (r->plan) return tutti__plan_usable(r->plan, op, r->displacement);
+    if (r->found.plan) return tutti__plan_usable(r->found.plan, op, r->found.displacement);
     if (op->parts) return tutti__file_allows_parts(op->file, op->parts, 1, op->is_write);
     TUTTI_TRY(tutti__access_usable(op->access));
     return tutti__file_allows(op->file, op->access, op->buf, op->is_write);
@@ -52,18 +52,18 @@ tutti_err tutti__request_usable(const tutti_request *r) {
 /* The caller has a plan: do all ranks run it, at one displacement?  Collective, agrees. */
 static tutti_err plan_resume(tutti_request *r) {
     enum { SIZE, BLOCKS, DISPLACEMENT, NUMBERS };
-    tutti_plan *p = r->plan;
-    tutti_err mine = r->refused;
+    tutti_plan *p = r->found.plan;
+    tutti_err mine = r->asked.refused;
     tutti_off size = 0;
     /* windows of MPI are fenced by calls that block, and locked inside of fibers: never both */
     const int fences = p->run && p->two->literal && p->two->kind == TUTTI_EXCHANGE_FENCE;
     r->stats.plan_reuses += p->used;
     if (mine == TUTTI_OK) mine = tutti__file_end(&r->op, &size);
-    const int blocks = r->how == TUTTI__AT_ONCE;
+    const int blocks = r->asked.how == TUTTI__AT_ONCE;
     tutti__range all[NUMBERS] = {{size, size}, {blocks, blocks}};
-    all[DISPLACEMENT] = (tutti__range){r->displacement, r->displacement};
+    all[DISPLACEMENT] = (tutti__range){r->found.displacement, r->found.displacement};
     const tutti__call call = {.object = "plan",
-                              .name = p->is_write ? "run_write" : "run",
+                              .name = p->asked.is_write ? "run_write" : "run",
                               .hash = 2 * (uint64_t)p->number + (fences && tutti__fiber_inside()),
                               .what = "which plan they run, or how",
                               .ranges = NUMBERS,
@@ -72,8 +72,8 @@ static tutti_err plan_resume(tutti_request *r) {
     TUTTI_CHECK(all[DISPLACEMENT].min == all[DISPLACEMENT].max, TUTTI_ERR_MISMATCH,
                 "displacements from %lld to %lld", (long long)all[DISPLACEMENT].min,
                 (long long)all[DISPLACEMENT].max);
-    r->file_size = all[SIZE].max;
-    r->apart = all[BLOCKS].min == 0;
+    r->found.file_size = all[SIZE].max;
+    r->found.apart = all[BLOCKS].min == 0;
     if (!p->run || p->engine->ready(p)) return TUTTI_OK;
     p->engine->prepare(p); /* not before: others may have been in an operation before this one */
     return tutti__team_agree(p->file->team, TUTTI_OK);
@@ -84,8 +84,9 @@ static tutti_err plan_resume(tutti_request *r) {
 /* Every rank for itself. */
 static tutti_err move_directly(const tutti_plan *p, tutti__op *op) {
     if (op->atomic) return tutti__run_atomic(op);
-    if (p->method == TUTTI_METHOD_SIEVE) return tutti__run_sieve(op);
-    return tutti__run_list(op, p->method == TUTTI_METHOD_INDEPENDENT ? 1 : TUTTI__LIST_BATCH);
+    if (p->choice.method == TUTTI_METHOD_SIEVE) return tutti__run_sieve(op);
+    return tutti__run_list(op,
+                           p->choice.method == TUTTI_METHOD_INDEPENDENT ? 1 : TUTTI__LIST_BATCH);
 }
 
 static tutti_err message_wait(tutti__message *m) {
@@ -136,8 +137,9 @@ tutti_err tutti__move_bytes(tutti_plan *p, tutti__op *op) {
 
 /* Written in the background: a sync that may follow should not find all of it still to do. */
 static void write_behind(const tutti_plan *p, const tutti__op *op) {
-    tutti_off lo = tutti__side_lo(p->access->file), hi = tutti__side_hi(p->access->file);
-    if (!p->is_write) return;
+    tutti_off lo = tutti__side_lo(p->asked.access->file),
+              hi = tutti__side_hi(p->asked.access->file);
+    if (!p->asked.is_write) return;
     if (p->run) {
         if (p->two->my_agg < 0) return;
         tutti__domains_extent(&p->two->domains, p->two->my_agg, &lo, &hi);
@@ -149,12 +151,16 @@ static void write_behind(const tutti_plan *p, const tutti__op *op) {
 
 int tutti__request_is_valid(const tutti_request *r) {
     const tutti__op *op = &r->op;
-    const int asked = op->file && op->file->team && r->name && r->how != TUTTI__INDEPENDENT;
-    const int fine = r->refused != TUTTI_OK || r->plan || op->access;
-    const int found = !r->owns_plan || r->plan;
-    const int found_well = !r->done || r->moved; /* everybody's bytes are moved: so are mine */
-    const int placed = !r->resident || (r->plan && r->plan->run && r->how != TUTTI__AT_ONCE);
-    const int ended = !r->over || r->outcome == TUTTI_OK || r->trouble.code != TUTTI_OK;
+    const int asked =
+        op->file && op->file->team && r->asked.name && r->asked.how != TUTTI__INDEPENDENT;
+    const int fine = r->asked.refused != TUTTI_OK || r->found.plan || op->access;
+    const int found = !r->found.owns_plan || r->found.plan;
+    const int found_well =
+        !r->found.done || r->found.moved; /* everybody's bytes are moved: so are mine */
+    const int placed = !r->progress.resident ||
+                       (r->found.plan && r->found.plan->run && r->asked.how != TUTTI__AT_ONCE);
+    const int ended =
+        !r->result.over || r->result.outcome == TUTTI_OK || r->result.trouble.code != TUTTI_OK;
     return asked && fine && found && found_well && placed && ended;
 }
 
@@ -162,105 +168,113 @@ int tutti__request_is_valid(const tutti_request *r) {
  * to all places that it is mentioned for. */
 static void agreed(tutti_request *r, tutti_err err) {
     tutti__op *op = &r->op;
-    r->over = 1;
-    r->outcome = err;
-    r->plan->used = 1;
+    r->result.over = 1;
+    r->result.outcome = err;
+    r->found.plan->used = 1;
     r->stats.operations++;
     if (err != TUTTI_OK) {
-        r->trouble = *tutti_last_error();
+        r->result.trouble = *tutti_last_error();
         return;
     }
     if (op->parts)
         op->moved = tutti__parts_count(op->parts, op->is_write, op->eof);
     else if (!op->is_write)
         op->moved += tutti__access_repeat(op->access, op->buf, 0, op->moved);
-    r->count = op->moved;
+    r->result.count = op->moved;
     r->stats.bytes += op->moved;
     r->stats.runs += tutti_access_runs_count(op->access);
     tutti__file_report(op->file, op->moved, op->moved, "file");
 }
 
 void tutti__placed(tutti_request *r) {
-    const tutti_plan *p = r->plan;
+    const tutti_plan *p = r->found.plan;
     const tutti_file *f = p->file;
     tutti__op *op = &r->op;
-    const int waits = r->how == TUTTI__AT_ONCE;
-    op->access = p->access;
+    const int waits = r->asked.how == TUTTI__AT_ONCE;
+    op->access = p->asked.access;
     op->room = p->means.room;
-    op->atomic = f->atomic;
-    op->sole = waits && !f->requests;
-    op->shift = f->origin + r->displacement;
+    op->atomic = f->atomic.on;
+    op->sole = waits && !f->requests.first;
+    op->shift = f->origin + r->found.displacement;
     const tutti_off end =
-        r->file_size == TUTTI__OFF_END ? TUTTI__OFF_END : r->file_size - op->shift;
-    op->eof = op->is_write || r->moved ? TUTTI__OFF_END : end; /* moved: nobody has asked for it */
+        r->found.file_size == TUTTI__OFF_END ? TUTTI__OFF_END : r->found.file_size - op->shift;
+    op->eof =
+        op->is_write || r->found.moved ? TUTTI__OFF_END : end; /* moved: nobody has asked for it */
     op->zeros = end;
-    r->resident = !waits && p->means.resident && !op->atomic;
-    if (!waits && r->background != TUTTI_BACKGROUND_NONE) {
-        const int left =
-            r->background == TUTTI_BACKGROUND_ALL || (r->resident && op->store->ops->asynchronous);
+    r->progress.resident = !waits && p->means.resident && !op->atomic;
+    if (!waits && r->progress.background != TUTTI_BACKGROUND_NONE) {
+        const int left = r->progress.background == TUTTI_BACKGROUND_ALL ||
+                         (r->progress.resident && op->store->ops->asynchronous);
         r->stats.background += left; /* file access is really left to somebody else */
         r->stats.foreground += !left;
     }
 }
 
 void tutti__depart(tutti_request *r) {
-    const int waits = r->how == TUTTI__AT_ONCE;
+    const int waits = r->asked.how == TUTTI__AT_ONCE;
     tutti__op *op = &r->op;
     tutti_file *f = op->file;
-    TUTTI_ASSERT(tutti__request_is_valid(r) && !r->over);
+    TUTTI_ASSERT(tutti__request_is_valid(r) && !r->result.over);
 
     /* the plan, unless everything has been done already */
     op->stats = &r->stats;
-    op->store = r->background != TUTTI_BACKGROUND_NONE && f->away ? f->away : f->store;
-    if (r->refused != TUTTI_OK) tutti__error_assign(&r->trouble);
+    op->store = r->progress.background != TUTTI_BACKGROUND_NONE && f->background_store
+                    ? f->background_store
+                    : f->store;
+    if (r->asked.refused != TUTTI_OK) tutti__error_assign(&r->result.trouble);
     tutti_err err = TUTTI_OK;
-    if (!r->done) err = r->plan ? plan_resume(r) : tutti__plan_find(r, r->finding);
-    if (err == TUTTI_OK && r->file_size < r->least) /* the same everywhere */
+    if (!r->found.done)
+        err = r->found.plan ? plan_resume(r) : tutti__plan_find(r, r->progress.finding);
+    if (err == TUTTI_OK && r->found.file_size < r->asked.least) /* the same everywhere */
         err = tutti__error_set(TUTTI_ERR_TRUNCATED, 0, -1, "the file has %lld bytes, not %lld",
-                               (long long)r->file_size, (long long)r->least);
+                               (long long)r->found.file_size, (long long)r->asked.least);
     if (err != TUTTI_OK) {
-        r->over = 1;
-        r->outcome = err;
-        r->trouble = *tutti_last_error();
+        r->result.over = 1;
+        r->result.outcome = err;
+        r->result.trouble = *tutti_last_error();
         return;
     }
 
     tutti__placed(r);
-    if (r->staging_out) *r->staging_out = tutti__plan_staging(r->plan);
-    if (r->done) {
+    if (r->asked.staging_out) *r->asked.staging_out = tutti__plan_staging(r->found.plan);
+    if (r->found.done) {
         agreed(r, TUTTI_OK);
         return;
     }
 
     /* do all ranks come to the agreement in this very call? */
-    const int here = waits ? !r->apart : r->all_split && !r->resident;
-    r->tag = here ? -1 : tutti__team_tag_apart(f->team);
-    if (r->resident)
-        r->outcome = tutti__operation_refresh(op);
-    else if (!r->moved)
-        r->outcome = tutti__move_bytes(r->plan, op);
-    if (r->outcome != TUTTI_OK) r->trouble = *tutti_last_error();
-    if (r->resident) (void)r->plan->engine->run(r->plan, op, TUTTI__FIRST_HALF);
-    if (!waits) write_behind(r->plan, op);
+    const int here = waits ? !r->found.apart : r->found.all_split && !r->progress.resident;
+    r->progress.tag = here ? -1 : tutti__team_tag_apart(f->team);
+    if (r->progress.resident)
+        r->result.outcome = tutti__operation_refresh(op);
+    else if (!r->found.moved)
+        r->result.outcome = tutti__move_bytes(r->found.plan, op);
+    if (r->result.outcome != TUTTI_OK) r->result.trouble = *tutti_last_error();
+    if (r->progress.resident)
+        (void)r->found.plan->engine->run(r->found.plan, op, TUTTI__FIRST_HALF);
+    if (!waits) write_behind(r->found.plan, op);
 }
 
 void tutti__arrive(tutti_request *r) {
     tutti__team *t = r->op.file->team;
-    TUTTI_ASSERT(tutti__request_is_valid(r) && !r->over && r->plan);
-    tutti_err err = r->outcome;
-    if (r->resident) {
-        const tutti_err last = r->plan->engine->run(r->plan, &r->op, TUTTI__SECOND_HALF);
+    TUTTI_ASSERT(tutti__request_is_valid(r) && !r->result.over && r->found.plan);
+    tutti_err err = r->result.outcome;
+    if (r->progress.resident) {
+        const tutti_err last =
+            r->found.plan->engine->run(r->found.plan, &r->op, TUTTI__SECOND_HALF);
         if (err == TUTTI_OK) err = last == TUTTI_OK ? tutti__operation_flush(&r->op) : last;
     }
-    if (r->outcome != TUTTI_OK) tutti__error_assign(&r->trouble); /* the first trouble counts */
+    if (r->result.outcome != TUTTI_OK)
+        tutti__error_assign(&r->result.trouble); /* the first trouble counts */
     err = tutti__operation_under_way(err);
-    err = r->tag < 0 ? tutti__team_agree(t, err) : tutti__team_agree_apart(t, r->tag, err);
+    err = r->progress.tag < 0 ? tutti__team_agree(t, err)
+                              : tutti__team_agree_apart(t, r->progress.tag, err);
     agreed(r, err);
     TUTTI_ASSERT(tutti__request_is_valid(r));
 }
 
 void tutti__plan_explained(tutti_file *f, const tutti_plan *p) {
-    if (f->explained == p->number) return;
-    f->explained = p->number;
-    snprintf(f->explain, sizeof f->explain, "%s", p->explain);
+    if (f->explain.number == p->number) return;
+    f->explain.number = p->number;
+    snprintf(f->explain.text, sizeof f->explain.text, "%s", p->explain);
 }

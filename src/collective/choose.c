@@ -32,8 +32,8 @@ static tutti__cost_case case_of(const tutti_file *f, const tutti__summary *s, in
                               .ranks = f->team->size,
                               .groups = g->n,
                               .largest = g->largest,
-                              .align = f->align,
-                              .striped = f->striped,
+                              .align = f->opt.striping_unit,
+                              .striped = f->layout.striped,
                               .may_sieve = tutti__file_may_rmw(f),
                               .buffers = tutti__exchange_buffers};
 }
@@ -75,7 +75,7 @@ void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, t
     int asked = f->opt.method;
     if (!is_write && f->opt.method_read != TUTTI_METHOD_AUTO) asked = f->opt.method_read;
     memset(out, 0, sizeof *out);
-    out->method = f->atomic ? TUTTI_METHOD_LIST : k[0].method;
+    out->method = f->atomic.on ? TUTTI_METHOD_LIST : k[0].method;
     out->least = tutti__cost_least(&c, TUTTI__OFF_END);
     out->cold = s->cold;
 
@@ -104,12 +104,13 @@ void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, t
     /* a few pages of each rank, into the page cache of one machine, or a few bytes out of it:
      * the model knows what this request costs alone; asked for again, a plan without staging
      * takes hardly more than the access itself (small.c) */
-    const int own_pages = !s->cold && f->opt.plan_cache > 0 && !f->opt.direct_io && !f->striped &&
-                          !f->remote && f->team->nodes.n == 1 && s->runs == s->ranks &&
-                          s->run >= (is_write ? PAGE : 1) && s->max_bytes <= SMALL;
+    const int own_pages = !s->cold && f->opt.plan_cache > 0 && !f->opt.direct_io &&
+                          !f->layout.striped && !f->layout.remote && f->team->nodes.n == 1 &&
+                          s->runs == s->ranks && s->run >= (is_write ? PAGE : 1) &&
+                          s->max_bytes <= SMALL;
     char *why = out->why;
     const size_t size = sizeof out->why;
-    if (f->atomic) {
+    if (f->atomic.on) {
         snprintf(why, size, "list: atomic mode");
     } else if (asked == TUTTI_METHOD_AUTO && s->bytes > 0 && own_pages) {
         out->method = TUTTI_METHOD_LIST;
@@ -168,7 +169,7 @@ int tutti__choose_cold(const tutti_file *f, const tutti_access *a, tutti_store *
     const tutti_off bytes = tutti__side_bytes(a->file);
     int asked = 0, missing = 0;
     if (bytes < tutti__blocks(TUTTI__COLD_BYTES, f->team->size)) return 0;
-    if (f->incoherent || f->atomic || f->opt.direct_io) return 0;
+    if (f->layout.incoherent || f->atomic.on || f->opt.direct_io) return 0;
     const int most = tutti__side_runs(a->file) > 1 ? SAMPLES : SAMPLES_OF_RUN;
     const tutti_off n = tutti__max(1, tutti__min(bytes / SAMPLE_BYTES, most));
     for (tutti_off i = 0; i < n; i++) {

@@ -43,40 +43,40 @@ enum { WISHES = 8 };
 
 /* ---- what is found */
 
-/* Everybody can use `p`.  r->plan stays NULL if it cannot be made ready. */
+/* Everybody can use `p`.  r->found.plan stays NULL if it cannot be made ready. */
 static tutti_err plan_again(tutti_request *r, const tutti__finding *x, tutti_plan *p) {
     int awake = 1;
-    if (p->resident && !(x->all & RESIDENT)) return TUTTI_OK;
+    if (p->cache.resident && !(x->all & RESIDENT)) return TUTTI_OK;
     if (p->run) TUTTI_TRY(tutti__plan_wake(p, x->background, &awake));
     if (!awake) {
         tutti__plan_cache_evict(p);
         return TUTTI_OK;
     }
     tutti__plan_cache_take(p);
-    r->plan = p;
-    r->owns_plan = 1;
+    r->found.plan = p;
+    r->found.owns_plan = 1;
     r->stats.plan_hits++;
-    r->displacement = x->displacement;
-    r->file_size = x->size;
-    r->moved = x->moved && !p->run;
-    r->done = (x->all & MOVED) && !p->run;
+    r->found.displacement = x->displacement;
+    r->found.file_size = x->size;
+    r->found.moved = x->moved && !p->run;
+    r->found.done = (x->all & MOVED) && !p->run;
     if (!r->op.parts) {
-        const tutti_off by = r->op.access->memory.disp - p->access->memory.disp;
+        const tutti_off by = r->op.access->memory.disp - p->asked.access->memory.disp;
         r->op.buf = (char *)((uintptr_t)r->op.buf + (uintptr_t)by);
-    } else if (!r->moved) {
-        tutti__parts_start(r->op.parts, p->batch, x->displacement);
+    } else if (!r->found.moved) {
+        tutti__parts_start(r->op.parts, p->asked.batch, x->displacement);
     }
-    r->op.moved = r->moved ? x->count : 0;
+    r->op.moved = r->found.moved ? x->count : 0;
     return TUTTI_OK;
 }
 
 /* Everybody's bytes were gathered, and one rank has written them. */
 static void plan_for_all(tutti_request *r, const tutti__finding *x) {
     tutti__plan_cache_take(x->fits);
-    r->plan = x->fits;
-    r->owns_plan = 1;
+    r->found.plan = x->fits;
+    r->found.owns_plan = 1;
     r->stats.plan_hits++;
-    r->moved = r->done = 1;
+    r->found.moved = r->found.done = 1;
     r->op.moved = x->count;
 }
 
@@ -84,32 +84,33 @@ static void plan_for_all(tutti_request *r, const tutti__finding *x) {
 static tutti_err plan_anew(tutti_request *r, const tutti__finding *x, const tutti__summary *all,
                            tutti_off described) {
     tutti_file *f = r->op.file;
-    tutti_plan *p = f->blank;
-    const int own = r->how == TUTTI__PLAN_ONLY; /* the caller's, not to be cached */
-    f->blank = NULL;
-    p->number = ++f->planned_n;
-    p->is_write = r->op.is_write;
-    p->resident = own ? r->background == TUTTI_BACKGROUND_IO_ONLY : (x->all & RESIDENT) != 0;
-    p->means = (tutti__means){r->op.store, r->op.stats, p->resident, r->op.room, x->block};
+    tutti_plan *p = f->plans.blank;
+    const int own = r->asked.how == TUTTI__PLAN_ONLY; /* the caller's, not to be cached */
+    f->plans.blank = NULL;
+    p->number = ++f->plans.made;
+    p->asked.is_write = r->op.is_write;
+    p->cache.resident =
+        own ? r->progress.background == TUTTI_BACKGROUND_IO_ONLY : (x->all & RESIDENT) != 0;
+    p->means = (tutti__means){r->op.store, r->op.stats, p->cache.resident, r->op.room, x->block};
     /* one of the caller's own that may go on in the background may be started, too */
-    p->inside = !(x->all & OUTSIDE) || (own && p->resident);
-    p->own = tutti__access_share(r->op.access);
-    p->access = &p->own;
+    p->cache.inside = !(x->all & OUTSIDE) || (own && p->cache.resident);
+    p->asked.own = tutti__access_share(r->op.access);
+    p->asked.access = &p->asked.own;
     if (r->op.parts) {
-        p->batch = tutti__batch_ref(r->op.parts->batch);
-        tutti__parts_start(r->op.parts, p->batch, 0);
+        p->asked.batch = tutti__batch_ref(r->op.parts->batch);
+        tutti__parts_start(r->op.parts, p->asked.batch, 0);
     }
-    p->worth = all->max_bytes / TUTTI__CACHED_PART;
-    p->described = described;
+    p->cache.worth = all->max_bytes / TUTTI__CACHED_PART;
+    p->cache.described = described;
     const tutti_err err = tutti__plan_make(p, all);
     if (err != TUTTI_OK) {
         tutti__plan_destroy(&p);
         return err;
     }
     if (!own) tutti__plan_cache_add(p);
-    r->plan = p;
-    r->owns_plan = 1;
-    r->file_size = x->size;
+    r->found.plan = p;
+    r->found.owns_plan = 1;
+    r->found.file_size = x->size;
     return TUTTI_OK;
 }
 
@@ -124,15 +125,15 @@ static void prepare(const tutti_request *r, tutti__finding *x) {
     tutti__file_report(op->file, 0, x->bytes, "plan");
     /* which call this is, and all of it that agrees */
     x->block = op->sums ? op->sums->bytes : 0;
-    const int64_t also[] = {r->least, op->room, x->block};
+    const int64_t also[] = {r->asked.least, op->room, x->block};
     x->call = (tutti__call){
-        .object = r->how == TUTTI__PLAN_ONLY ? "plan" : "file",
+        .object = r->asked.how == TUTTI__PLAN_ONLY ? "plan" : "file",
         .name = op->is_write ? "write" : "read",
-        .hash = tutti__hash((uint64_t)r->agrees ^ TUTTI__HASH_START, also, sizeof also),
+        .hash = tutti__hash((uint64_t)r->asked.agrees ^ TUTTI__HASH_START, also, sizeof also),
         .what = "what they ask for"};
     /* which bytes, and what has become of them */
-    const int split = r->how == TUTTI__SPLIT, started = r->how == TUTTI__STARTED;
-    x->inside = (split || started) && (r->finding || tutti__fiber_inside());
+    const int split = r->asked.how == TUTTI__SPLIT, started = r->asked.how == TUTTI__STARTED;
+    x->inside = (split || started) && (r->progress.finding || tutti__fiber_inside());
     x->n = x->moved = x->some = 0;
     x->cold = fine && !op->is_write && tutti__choose_cold(op->file, op->access, op->store);
     x->gathered = (tutti__range){-1, -1};
@@ -140,13 +141,14 @@ static void prepare(const tutti_request *r, tutti__finding *x) {
     x->size = op->is_write ? TUTTI__OFF_END : 0;
     x->count = 0;
     x->background = op->file->team->staging->background;
-    if (r->how != TUTTI__PLAN_ONLY) tutti__plan_cache_match(r, x);
+    if (r->asked.how != TUTTI__PLAN_ONLY) tutti__plan_cache_match(r, x);
     if (x->some) x->mine = tutti__small_begin(r, x);
-    const int resident = r->background == TUTTI_BACKGROUND_IO_ONLY;
+    const int resident = r->progress.background == TUTTI_BACKGROUND_IO_ONLY;
     x->answers = (x->mine == TUTTI_OK ? FINE : 0) | (x->moved ? MOVED : 0) |
                  (split || started ? 0 : BLOCKS) | (split ? SPLIT : 0) | (x->inside ? 0 : OUTSIDE) |
                  (split && resident ? SPLIT_RESIDENT : 0) |
-                 (started && resident ? STARTED_RESIDENT : 0) | (r->finding ? STEPWISE : 0);
+                 (started && resident ? STARTED_RESIDENT : 0) |
+                 (r->progress.finding ? STEPWISE : 0);
 }
 
 static void say(const tutti_request *r, tutti__finding *x) {
@@ -197,7 +199,7 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
     tutti_file *f = op->file;
     tutti__batch *b = op->parts ? op->parts->batch : NULL;
     tutti__vote v;
-    if (x->mine == TUTTI_OK && !f->blank) x->mine = tutti__plan_alloc(f, &f->blank);
+    if (x->mine == TUTTI_OK && !f->plans.blank) x->mine = tutti__plan_alloc(f, &f->plans.blank);
     if (x->mine == TUTTI_OK) x->mine = tutti__file_end(op, &x->size);
     if (x->mine == TUTTI_OK && b) { /* what parts have together is needed only now */
         x->mine = tutti__batch_unite(b);
@@ -232,16 +234,16 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
     v.ranges = x->n; /* unless a consensus has told already */
     memcpy(v.range, x->range, (size_t)x->n * sizeof *x->range);
     const tutti_err err = tutti__team_call_vote(f->team, &x->call, x->mine, &v);
-    if (err != TUTTI_OK) tutti__plan_destroy(&f->blank);
+    if (err != TUTTI_OK) tutti__plan_destroy(&f->plans.blank);
     TUTTI_TRY(err);
-    TUTTI_ASSERT(f->blank && op->access); /* nobody has refused */
+    TUTTI_ASSERT(f->plans.blank && op->access); /* nobody has refused */
     x->cold = cold > 0;
     tutti_plan *p = tutti__plan_cache_choose(f, x, v.range);
     x->all = v.yes;
     if (p) TUTTI_TRY(plan_again(r, x, p));
     all.cold = x->cold && all.bytes >= TUTTI__COLD_BYTES;
     all.broken = broken > 0;
-    return r->plan ? TUTTI_OK : plan_anew(r, x, &all, described);
+    return r->found.plan ? TUTTI_OK : plan_anew(r, x, &all, described);
 }
 
 /* ---- from wherever it is */
@@ -251,12 +253,12 @@ tutti_err tutti__plan_find(tutti_request *r, tutti__finding *x) {
     tutti__finding here;
     tutti_err err = TUTTI_OK;
     /* an operation that blocks has begun right now */
-    const int blocks = r->how == TUTTI__AT_ONCE || r->how == TUTTI__PLAN_ONLY;
+    const int blocks = r->asked.how == TUTTI__AT_ONCE || r->asked.how == TUTTI__PLAN_ONLY;
     const double start = blocks ? r->stats.seconds_total : tutti__now();
     const double clock = start - tutti__fiber_absent();
     if (!x) {
         x = &here;
-        x->mine = r->refused;
+        x->mine = r->asked.refused;
         x->phase = UNSAID;
     }
     if (x->phase == UNSAID) {
@@ -270,19 +272,20 @@ tutti_err tutti__plan_find(tutti_request *r, tutti__finding *x) {
         err = tutti__team_agree_apart(t, TUTTI__VOTE_TAG, x->mine);
     else if (x->phase == HEARD)
         err = find_cached(r, x);
-    if (err == TUTTI_OK && !r->plan) {
+    if (err == TUTTI_OK && !r->found.plan) {
         err = find_by_vote(r, x);
         /* operations go on and on, and all are known to be here */
         if (err == TUTTI_OK && !t->consensus.tried && ++t->consensus.wishes >= WISHES)
             err = tutti__consensus_make(t);
     }
     if (err == TUTTI_OK) {
-        r->apart = !(x->all & BLOCKS);
-        r->all_split = (x->all & SPLIT) != 0;
+        r->found.apart = !(x->all & BLOCKS);
+        r->found.all_split = (x->all & SPLIT) != 0;
     }
 
     tutti__trace_event("plan", "plan", start, -1, -1);
-    if (!r->plan || r->plan->hits == 0) { /* seconds of file access are counted already */
+    if (!r->found.plan ||
+        r->found.plan->cache.hits == 0) { /* seconds of file access are counted already */
         r->stats.plans++;
         r->stats.seconds_plan += tutti__fiber_clock() - clock - r->stats.seconds_file;
     }
@@ -295,8 +298,8 @@ static int step_cached(tutti_request *r, tutti__finding *x) {
     const int moved = (x->all & MOVED) != 0;
     if (!(x->all & FINE) || tutti__calls_differ(x->said + CALL)) return TUTTI__FINDING_GOES_ON;
     tutti_plan *p = tutti__plan_cache_choose(r->op.file, x, x->said + PLANS);
-    if (!p || p->run || p->resident) return TUTTI__FINDING_GOES_ON;
-    if (!moved && !(p->joint && (x->all & STEPWISE))) return TUTTI__FINDING_GOES_ON;
+    if (!p || p->run || p->cache.resident) return TUTTI__FINDING_GOES_ON;
+    if (!moved && !(p->cache.joint && (x->all & STEPWISE))) return TUTTI__FINDING_GOES_ON;
     if (plan_again(r, x, p) != TUTTI_OK) return TUTTI__FINDING_GOES_ON;
     return moved ? TUTTI__FINDING_DONE : TUTTI__FINDING_MOVE;
 }
@@ -328,11 +331,11 @@ int tutti__finding_step(tutti_request *r, tutti__finding *x) {
     } else if (x->phase == TOLD) {
         if (!tutti__consensus_said(t)) return TUTTI__FINDING_WAITS;
         if (tutti__consensus_hear(t, x->all, 0, NULL)) {
-            r->moved = r->done = 1;
+            r->found.moved = r->found.done = 1;
             return TUTTI__FINDING_DONE;
         }
-        r->owns_plan = 0;
-        tutti__plan_release(&r->plan);
+        r->found.owns_plan = 0;
+        tutti__plan_release(&r->found.plan);
     }
     x->phase = FAILED;
     return TUTTI__FINDING_GOES_ON;

@@ -16,6 +16,7 @@ typedef struct tutti__finding {
     tutti_off bytes;  /* this rank's, of all parts */
     tutti_off block;  /* the size of blocks whose checksums are wanted; 0: none */
     int inside;       /* it is carried out by a fiber, if it has to wait */
+    int looks;        /* how often it was checked whether the others have answered */
     int64_t answers;  /* what is true of this rank */
     /* cached plans, the last used first: */
     int n;
@@ -34,7 +35,7 @@ typedef struct tutti__finding {
 } tutti__finding;
 
 /* ---- find.c */
-/* Find the plan of a request, or make it: r->plan and what else is found; give it back with
+/* Find the plan of a request, or make it: r->found; give it back with
  * tutti__plan_release.  `x`: from wherever finding is; NULL: from the beginning.  Collective,
  * agrees. */
 tutti_err tutti__plan_find(tutti_request *r, tutti__finding *x) TUTTI_MUST_USE;
@@ -42,7 +43,7 @@ tutti_err tutti__plan_find(tutti_request *r, tutti__finding *x) TUTTI_MUST_USE;
  * consensus: this rank says what it has to say, and later looks whether the others have.  `x`
  * begins with phase and mine. */
 enum { TUTTI__FINDING_WAITS, TUTTI__FINDING_MOVE, TUTTI__FINDING_DONE, TUTTI__FINDING_GOES_ON };
-/* MOVE: r->plan is found, now move this rank's bytes and tell how that went; DONE: all bytes have
+/* MOVE: r->found.plan is known, now move this rank's bytes and tell how that went; DONE: all bytes have
  * been moved, and all agree; GOES_ON: tutti__plan_find is to go on.  Local. */
 int tutti__finding_step(tutti_request *r, tutti__finding *x);
 void tutti__finding_moved(const tutti_request *r, tutti__finding *x, tutti_err outcome);

@@ -22,7 +22,7 @@ tutti_err tutti__file_live(const tutti_file *f) {
 /* A thread or an operation halfway may still need what is left of it: then it stays for
  * good. */
 static void shell_free(tutti_file *f) {
-    if (!f->team && f->plans == 0) tutti__free_lent(f);
+    if (!f->team && f->plans.callers == 0) tutti__free_lent(f);
 }
 
 void tutti__file_forget(tutti_file **pf) {
@@ -30,7 +30,7 @@ void tutti__file_forget(tutti_file **pf) {
     *pf = NULL;
     if (!tutti__handle_alive(&f->handle, &tutti__file_class) || !f->ended) return;
     tutti__handle_remove(&f->handle);
-    f->forgotten = 1;
+    f->ended = TUTTI__FORGOTTEN;
     shell_free(f);
 }
 
@@ -40,8 +40,8 @@ tutti_err tutti__plan_live(const tutti_plan *p) {
 }
 
 void tutti__plan_gone(tutti_file *f) {
-    f->plans--;
-    if (f->forgotten) shell_free(f);
+    f->plans.callers--;
+    if (f->ended == TUTTI__FORGOTTEN) shell_free(f);
 }
 
 tutti_err tutti__request_live(tutti_request **pr) {
@@ -52,9 +52,9 @@ tutti_err tutti__request_live(tutti_request **pr) {
         return err;
     }
     TUTTI_ASSERT(r != NULL);
-    if (r->how == TUTTI__INDEPENDENT || (r->op.file && !r->op.file->ended)) return TUTTI_OK;
+    if (r->asked.how == TUTTI__INDEPENDENT || (r->op.file && !r->op.file->ended)) return TUTTI_OK;
     tutti__handle_remove(&r->handle);
-    r->abandoned = 1;
+    r->progress.abandoned = 1;
     if (!r->op.file) tutti__free_lent(r); /* tutti__requests_drop has left nothing but this */
     *pr = NULL;
     return ended("a request");

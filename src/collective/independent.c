@@ -39,7 +39,7 @@ static tutti_err independent_access(tutti_request *r) {
     op->shift = f->origin;
     op->eof = TUTTI__OFF_END;
     op->eof_unknown = 1;
-    op->atomic = f->atomic;
+    op->atomic = f->atomic.on;
     const tutti_err err = independent_move(op);
     r->stats.operations++;
     r->stats.runs += tutti_access_runs_count(op->access);
@@ -49,26 +49,26 @@ static tutti_err independent_access(tutti_request *r) {
     else if (!op->is_write)
         op->moved += tutti__access_repeat(op->access, op->buf, 0, op->moved);
     r->stats.bytes += op->moved;
-    r->count = op->moved;
+    r->result.count = op->moved;
     return TUTTI_OK;
 }
 
 static tutti_request asked_of(tutti_file *f, const tutti_access *a, void *buf, int is_write) {
-    return (tutti_request){.name = is_write ? "independent write" : "independent read",
+    return (tutti_request){.asked.name = is_write ? "independent write" : "independent read",
                            .op = {.file = f, .access = a, .is_write = is_write, .buf = buf},
-                           .how = TUTTI__INDEPENDENT};
+                           .asked.how = TUTTI__INDEPENDENT};
 }
 
 tutti_err tutti__independent(tutti_request *r, tutti_off *count_out) {
     tutti_file *f = r->op.file;
     tutti__operation_begin(&r->stats);
-    tutti_err err = r->refused == TUTTI_OK ? tutti__request_usable(r) : r->refused;
-    atomic_fetch_add(&f->independent_n, 1);
+    tutti_err err = r->asked.refused == TUTTI_OK ? tutti__request_usable(r) : r->asked.refused;
+    atomic_fetch_add(&f->independent.n, 1);
     if (err == TUTTI_OK) err = independent_access(r);
-    atomic_fetch_sub(&f->independent_n, 1);
+    atomic_fetch_sub(&f->independent.n, 1);
     if (err != TUTTI_OK) tutti__error_context(NULL, NULL, f->team->rank);
-    if (err == TUTTI_OK && count_out) *count_out = r->count;
-    return tutti__operation_end(f, &r->stats, r->name, err);
+    if (err == TUTTI_OK && count_out) *count_out = r->result.count;
+    return tutti__operation_end(f, &r->stats, r->asked.name, err);
 }
 
 tutti_err tutti_file_write_independent(tutti_file *f, const tutti_access *a, const void *buf,
@@ -108,18 +108,18 @@ tutti_err tutti_file_size_independent(tutti_file *f, tutti_off *size_out) {
 /* ---- under way */
 
 static void list_add(tutti_file *f, tutti_request *r) {
-    atomic_fetch_add(&f->independent_n, 1);
+    atomic_fetch_add(&f->independent.n, 1);
     pthread_mutex_lock(&f->lock);
-    r->next = f->independent;
-    f->independent = r;
+    r->next.of_file = f->independent.first;
+    f->independent.first = r;
     pthread_mutex_unlock(&f->lock);
 }
 
 /* The lock is held. */
 static void list_remove(tutti_file *f, const tutti_request *r) {
-    tutti_request **at = &f->independent;
-    while (*at != r) at = &(*at)->next;
-    *at = r->next;
+    tutti_request **at = &f->independent.first;
+    while (*at != r) at = &(*at)->next.of_file;
+    *at = r->next.of_file;
 }
 
 static void independent_free(tutti_request *r) {
@@ -129,17 +129,17 @@ static void independent_free(tutti_request *r) {
 }
 
 static int arrived(const tutti_request *r) {
-    return atomic_load_explicit(&r->state, memory_order_acquire) == TUTTI__ARRIVED;
+    return atomic_load_explicit(&r->progress.state, memory_order_acquire) == TUTTI__ARRIVED;
 }
 
 /* From the moment it has arrived it is the caller's, unless nobody cares any more. */
 static void independent_arrive(tutti_request *r) {
     tutti_file *f = r->op.file;
     pthread_mutex_lock(&f->lock);
-    const int abandoned = r->abandoned;
+    const int abandoned = r->progress.abandoned;
     if (abandoned) list_remove(f, r);
-    atomic_fetch_sub(&f->independent_n, 1);
-    atomic_store_explicit(&r->state, TUTTI__ARRIVED, memory_order_release);
+    atomic_fetch_sub(&f->independent.n, 1);
+    atomic_store_explicit(&r->progress.state, TUTTI__ARRIVED, memory_order_release);
     pthread_mutex_unlock(&f->lock);
     if (!abandoned) return;
     tutti__stats_settle(f, &r->stats, 1);
@@ -150,13 +150,13 @@ static void independent_travel(tutti_request *r) {
     tutti_file *f = r->op.file;
     const double since = tutti__now();
     tutti_stats *before = tutti__store_account(&r->stats);
-    r->outcome = independent_access(r);
+    r->result.outcome = independent_access(r);
     (void)tutti__store_account(before);
     r->stats.seconds_total = tutti__now() - since;
-    tutti__trace_call(r->name, f->trace_file, since, r->stats.bytes);
-    if (r->outcome != TUTTI_OK) {
-        tutti__error_context(r->name, f->path, f->team->rank);
-        r->trouble = *tutti_last_error();
+    tutti__trace_call(r->asked.name, f->trace.number, since, r->stats.bytes);
+    if (r->result.outcome != TUTTI_OK) {
+        tutti__error_context(r->asked.name, f->path, f->team->rank);
+        r->result.trouble = *tutti_last_error();
     }
     if (r->op.is_write)
         tutti__store_write_behind(f->store, f->origin + tutti__side_lo(r->access->file),
@@ -170,7 +170,8 @@ static void independent_send(tutti_request *r) {
     TUTTI_KEEP_LAST_ERROR;
     list_add(f, r);
     pthread_mutex_lock(&f->lock);
-    const tutti_err err = tutti__worker_give(&f->helpers, f->opt.io_threads, independent_travel, r);
+    const tutti_err err =
+        tutti__worker_give(&f->independent.helpers, f->opt.io_threads, independent_travel, r);
     pthread_mutex_unlock(&f->lock);
     if (err != TUTTI_OK) independent_travel(r);
 }
@@ -189,7 +190,7 @@ static tutti_err independent_start(tutti_file *f, const tutti_access *a, void *b
     }
     if (err != TUTTI_OK) {
         tutti__free(r);
-        tutti__error_context(asked.name, f->path, f->team->rank);
+        tutti__error_context(asked.asked.name, f->path, f->team->rank);
         return err;
     }
     r->op.access = r->access;
@@ -216,15 +217,15 @@ tutti_err tutti_file_read_independent_start(tutti_file *f, const tutti_access *a
 tutti_err tutti__independent_collect(tutti_request **pr, tutti_off *count_out) {
     tutti_request *r = *pr;
     tutti_file *f = r->op.file;
-    const tutti_err err = r->outcome;
+    const tutti_err err = r->result.outcome;
     if (f) { /* it is still open */
         pthread_mutex_lock(&f->lock);
         list_remove(f, r);
         pthread_mutex_unlock(&f->lock);
         tutti__stats_settle(f, &r->stats, 1);
     }
-    if (err != TUTTI_OK) tutti__error_assign(&r->trouble);
-    if (err == TUTTI_OK && count_out) *count_out = r->count;
+    if (err != TUTTI_OK) tutti__error_assign(&r->result.trouble);
+    if (err == TUTTI_OK && count_out) *count_out = r->result.count;
     independent_free(r);
     *pr = NULL;
     return err;
@@ -233,7 +234,7 @@ tutti_err tutti__independent_collect(tutti_request **pr, tutti_off *count_out) {
 void tutti__independent_wait(tutti_request *r, long microseconds) {
     if (arrived(r)) return;
     pthread_mutex_lock(&r->op.file->lock);
-    struct tutti__worker *w = r->op.file->helpers;
+    struct tutti__worker *w = r->op.file->independent.helpers;
     pthread_mutex_unlock(&r->op.file->lock);
     tutti__worker_wait(w, r, microseconds);
 }
@@ -242,7 +243,7 @@ void tutti__independent_abandon(tutti_request *r) {
     tutti_file *f = r->op.file;
     if (f) {
         pthread_mutex_lock(&f->lock);
-        r->abandoned = 1;
+        r->progress.abandoned = 1;
         const int under_way = !arrived(r);
         if (!under_way) list_remove(f, r);
         pthread_mutex_unlock(&f->lock);
@@ -253,10 +254,10 @@ void tutti__independent_abandon(tutti_request *r) {
 }
 
 void tutti__independent_end(tutti_file *f) {
-    tutti__worker_end(&f->helpers);
-    while (f->independent) {
-        tutti_request *r = f->independent;
-        f->independent = r->next;
+    tutti__worker_end(&f->independent.helpers);
+    while (f->independent.first) {
+        tutti_request *r = f->independent.first;
+        f->independent.first = r->next.of_file;
         r->op.file = NULL;
         tutti__stats_settle(f, &r->stats, 0);
     }

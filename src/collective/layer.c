@@ -9,21 +9,21 @@
 
 /* tutti__parts_free(&r.op.parts) when it has been carried out, or started. */
 static tutti_request request_of(const tutti__transfer *t) {
-    tutti_request r = {.name = t->name,
+    tutti_request r = {.asked.name = t->name,
                        .op = {.file = t->file,
                               .access = t->access,
                               .is_write = t->is_write,
                               .buf = (char *)(uintptr_t)t->buf,
                               .room = t->room,
                               .sums = t->sums},
-                       .how = t->how,
-                       .refused = t->local_err,
-                       .least = t->least,
-                       .agrees = t->agrees,
-                       .ahead = t->ahead,
-                       .collected = t->collected,
-                       .context = t->context,
-                       .staging_out = t->staging_out};
+                       .asked.how = t->how,
+                       .asked.refused = t->local_err,
+                       .asked.least = t->least,
+                       .asked.agrees = t->agrees,
+                       .asked.ahead = t->ahead,
+                       .callback.collected = t->collected,
+                       .callback.context = t->context,
+                       .asked.staging_out = t->staging_out};
     if (!t->access) tutti__ask_parts(&r, t->parts_n, t->parts);
     return r;
 }
@@ -38,7 +38,7 @@ tutti_err tutti__transfer_run(const tutti__transfer *t, tutti_request **r_out) {
 
 tutti_err tutti__transfer_check(const tutti__transfer *t) {
     tutti_request r = request_of(t);
-    const tutti_err err = r.refused == TUTTI_OK ? tutti__request_usable(&r) : r.refused;
+    const tutti_err err = r.asked.refused == TUTTI_OK ? tutti__request_usable(&r) : r.asked.refused;
     tutti__parts_free(&r.op.parts);
     return err;
 }
@@ -46,11 +46,11 @@ tutti_err tutti__transfer_check(const tutti__transfer *t) {
 /* ---- requests */
 
 int tutti__request_is_abandoned(const tutti_request *r) {
-    return r && r->abandoned;
+    return r && r->progress.abandoned;
 }
 
 void tutti__request_complete_abandoned(tutti_request *r) {
-    if (!r || !r->abandoned) return;
+    if (!r || !r->progress.abandoned) return;
     TUTTI_KEEP_LAST_ERROR;
     tutti__request_wait(r);
     (void)!tutti__request_collect(&r, NULL);

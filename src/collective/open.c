@@ -89,7 +89,7 @@ static tutti_err store_open(tutti_file *f, int permissions, int creates) {
     if (creates && (f->mode & TUTTI_EXCLUSIVE)) flags |= TUTTI_STORE_EXCL;
     tutti_options opt = f->opt;
     opt.store = tutti__file_store(&opt, 0);
-    return tutti__store_open(f->path, flags, permissions, &opt, f->team->rank, &f->aside,
+    return tutti__store_open(f->path, flags, permissions, &opt, f->team->rank, &f->stats.other,
                              &f->store);
 }
 
@@ -122,15 +122,15 @@ static tutti_err layout_vote(tutti_file *f, tutti_err mine) {
         synchronous = layout->synchronous;
     }
     TUTTI_TRY(tutti__team_reduce(f->team, mine, sizeof all / sizeof *all, all));
-    f->align = f->opt.striping_unit > 0 ? f->opt.striping_unit : tutti__max(block, 1);
-    f->align = tutti__min(f->align, TUTTI__MESSAGE_MAX);
-    f->striped = (int)striped;
-    f->incoherent = client_cache && f->team->nodes.n > 1;
-    f->remote = client_cache || (striped && f->opt.striping_unit == 0);
-    f->spare_cores = (int)spare_cores;
-    f->synchronous = (int)synchronous;
-    if (f->opt.direct_io) f->align = tutti__align_up(f->align, tutti__max(direct_align, 1));
-    f->opt.striping_unit = f->align;
+    tutti_off align = f->opt.striping_unit > 0 ? f->opt.striping_unit : tutti__max(block, 1);
+    align = tutti__min(align, TUTTI__MESSAGE_MAX);
+    f->layout.striped = (int)striped;
+    f->layout.incoherent = client_cache && f->team->nodes.n > 1;
+    f->layout.remote = client_cache || (striped && f->opt.striping_unit == 0);
+    f->layout.spare_cores = (int)spare_cores;
+    f->layout.synchronous = (int)synchronous;
+    if (f->opt.direct_io) align = tutti__align_up(align, tutti__max(direct_align, 1));
+    f->opt.striping_unit = align;
     if (f->opt.direct_align == 0) f->opt.direct_align = direct_align;
     f->origin = origin;
     return TUTTI_OK;
@@ -182,12 +182,13 @@ static tutti_err open_refuse(tutti__team *t, int mode, tutti_err mine) {
 }
 
 static void file_free(tutti_file *f) {
-    if (f->away && tutti__store_close(&f->away) != TUTTI_OK) f->away = NULL;
+    if (f->background_store && tutti__store_close(&f->background_store) != TUTTI_OK)
+        f->background_store = NULL;
     if (f->store && tutti__store_close(&f->store) != TUTTI_OK) f->store = NULL;
     tutti__plan_cache_clear(f);
     tutti__team_give(&f->team);
     pthread_mutex_destroy(&f->lock);
-    pthread_mutex_destroy(&f->atomic_turn);
+    pthread_mutex_destroy(&f->atomic.turn);
     pthread_mutex_destroy(&f->use);
     tutti__free(f->path);
     tutti__free(f);
@@ -214,7 +215,7 @@ static tutti_err file_make(const char *path, int mode, const wish *first, tutti_
         return TUTTI_ERR_NOMEM;
     }
     pthread_mutex_init(&f->lock, NULL);
-    pthread_mutex_init(&f->atomic_turn, NULL);
+    pthread_mutex_init(&f->atomic.turn, NULL);
     use_init(f);
     *out = f;
     return TUTTI_OK;
@@ -412,8 +413,8 @@ tutti_err tutti_file_sync(tutti_file *f) {
     if (all != TUTTI_OK || !(f->mode & TUTTI_WRITE)) return named(f, "sync", all);
     const double start = tutti__now();
     const tutti_err err = tutti__store_sync(f->store);
-    f->aside.seconds_file += tutti__now() - start;
-    tutti__trace_call("sync", f->trace_file, start, -1);
+    f->stats.other.seconds_file += tutti__now() - start;
+    tutti__trace_call("sync", f->trace.number, start, -1);
     return named(f, "sync", tutti__team_agree(f->team, err));
 }
 
@@ -425,7 +426,7 @@ tutti_err tutti__sync_here(tutti_file *f) {
     const tutti_err err = tutti__store_sync(f->store);
     (void)tutti__store_account(before);
     stats.seconds_file += tutti__now() - start;
-    tutti__trace_call("sync", f->trace_file, start, -1);
+    tutti__trace_call("sync", f->trace.number, start, -1);
     tutti__stats_settle(f, &stats, 0);
     return named(f, "sync", err);
 }
@@ -456,7 +457,7 @@ tutti_err tutti_file_atomic(tutti_file *f, int on) {
         tutti__error_context("atomic", f->path, -1);
         return err;
     }
-    f->atomic = on != 0;
+    f->atomic.on = on != 0;
     tutti__plan_cache_clear(f); /* they were made for the other mode */
     return TUTTI_OK;
 }
@@ -482,20 +483,20 @@ void tutti_file_stats_sized(const tutti_file *f, tutti_stats *last_out, tutti_st
     if (!f || !tutti__handle_alive(&f->handle, &tutti__file_class)) return;
     pthread_mutex_t *lock = (pthread_mutex_t *)&f->lock;
     pthread_mutex_lock(lock);
-    last = f->last;
-    all = f->all;
+    last = f->stats.last;
+    all = f->stats.all;
     pthread_mutex_unlock(lock);
-    tutti__stats_add(&all, &f->aside);
+    tutti__stats_add(&all, &f->stats.other);
     stats_give(&last, last_out, struct_size);
     stats_give(&all, all_out, struct_size);
 }
 
 const char *tutti_file_explain(const tutti_file *f) {
-    return f && tutti__handle_alive(&f->handle, &tutti__file_class) ? f->explain : "";
+    return f && tutti__handle_alive(&f->handle, &tutti__file_class) ? f->explain.text : "";
 }
 
 void tutti_file_on_progress(tutti_file *f, tutti_progress_fn *fn, void *context) {
     if (!f || !tutti__handle_alive(&f->handle, &tutti__file_class)) return;
-    f->progress = fn;
-    f->progress_context = context;
+    f->progress.report = fn;
+    f->progress.context = context;
 }

@@ -39,23 +39,23 @@ static tutti_err parts_of(tutti__op *op, int n, const tutti_part *parts) {
 }
 
 void tutti__ask_parts(tutti_request *r, int n, const tutti_part *parts) {
-    if (r->refused == TUTTI_OK) r->refused = parts_of(&r->op, n, parts);
+    if (r->asked.refused == TUTTI_OK) r->asked.refused = parts_of(&r->op, n, parts);
 }
 
 static tutti_err bufs_of(const tutti_plan *p, tutti__op *op, int n, void *const *bufs) {
-    const int planned = p->batch ? p->batch->n : 1;
+    const int planned = p->asked.batch ? p->asked.batch->n : 1;
     TUTTI_CHECK(n == planned && (bufs || n == 0), TUTTI_ERR_ARG,
                 "%d buffers for a plan of %d parts", bufs ? n : 0, planned);
-    if (!p->batch) {
+    if (!p->asked.batch) {
         op->buf = bufs[0];
         return TUTTI_OK;
     }
-    TUTTI_TRY(tutti__parts_make(p->batch, &op->parts));
+    TUTTI_TRY(tutti__parts_make(p->asked.batch, &op->parts));
     for (int i = 0; i < n; i++) op->parts->io[i].buf = bufs[i];
-    tutti__parts_start(op->parts, p->batch, 0);
+    tutti__parts_start(op->parts, p->asked.batch, 0);
     return TUTTI_OK;
 }
 
 void tutti__ask_bufs(tutti_request *r, int n, void *const *bufs) {
-    if (r->refused == TUTTI_OK) r->refused = bufs_of(r->plan, &r->op, n, bufs);
+    if (r->asked.refused == TUTTI_OK) r->asked.refused = bufs_of(r->found.plan, &r->op, n, bufs);
 }

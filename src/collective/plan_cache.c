@@ -47,34 +47,36 @@ static int same_shape(tutti__side a, tutti__side b) {
 /* Is the plan's access that of the request, so far displaced? */
 static int fits_access(const tutti_plan *p, const tutti__op *op, tutti_off *by_out) {
     const tutti_access *a = op->access;
-    if (p->batch || op->parts)
-        return p->batch && op->parts && tutti__batch_alike(p->batch, op->parts->batch, by_out);
-    *by_out = a->file.disp - p->access->file.disp;
-    return same_shape(p->access->file, a->file) && same_shape(p->access->memory, a->memory) &&
-           (p->is_write || tutti__repeats_alike(p->access, a));
+    if (p->asked.batch || op->parts)
+        return p->asked.batch && op->parts &&
+               tutti__batch_alike(p->asked.batch, op->parts->batch, by_out);
+    *by_out = a->file.disp - p->asked.access->file.disp;
+    return same_shape(p->asked.access->file, a->file) &&
+           same_shape(p->asked.access->memory, a->memory) &&
+           (p->asked.is_write || tutti__repeats_alike(p->asked.access, a));
 }
 
 /* Was it made for bytes like these? */
 static int as_cold(const tutti_plan *p, int cold) {
-    return p->choice.cold == (cold && p->bytes >= TUTTI__COLD_BYTES);
+    return p->choice.cold == (cold && p->cache.bytes >= TUTTI__COLD_BYTES);
 }
 
 void tutti__plan_cache_match(const tutti_request *r, tutti__finding *x) {
     tutti_off by = 0;
-    const int resident = r->background == TUTTI_BACKGROUND_IO_ONLY;
-    for (tutti_plan *p = r->op.file->cached; p; p = p->older) {
+    const int resident = r->progress.background == TUTTI_BACKGROUND_IO_ONLY;
+    for (tutti_plan *p = r->op.file->plans.cached; p; p = p->cache.older) {
         tutti__range *range = &x->range[x->n++];
         *range = (tutti__range){NO_FIT, NO_FIT};
-        const int fits = x->mine == TUTTI_OK && !(p->cache_state & TUTTI__BUSY) &&
-                         p->is_write == r->op.is_write && p->resident == resident &&
-                         p->means.room == r->op.room && p->inside == x->inside &&
+        const int fits = x->mine == TUTTI_OK && !(p->cache.state & TUTTI__BUSY) &&
+                         p->asked.is_write == r->op.is_write && p->cache.resident == resident &&
+                         p->means.room == r->op.room && p->cache.inside == x->inside &&
                          p->means.block == x->block && fits_access(p, &r->op, &by);
         if (!fits) continue;
-        *range = p->access->file.node ? (tutti__range){by, by} : tutti__range_none();
+        *range = p->asked.access->file.node ? (tutti__range){by, by} : tutti__range_none();
         x->some = 1;
         if (x->fits || !as_cold(p, x->cold)) continue;
         x->fits = p;
-        x->displacement = p->access->file.node ? by : 0;
+        x->displacement = p->asked.access->file.node ? by : 0;
     }
 }
 
@@ -82,15 +84,15 @@ static int may_shift(const tutti_plan *p, tutti_off by) {
     const tutti_file *f = p->file;
     if (p->means.block > 0 && by % p->means.block != 0) return 0;
     if (p->run && p->two->domains.kind == TUTTI_DOMAINS_ARRAY) return by == 0; /* cuts stay there */
-    if (!p->run || by % f->align == 0) return 1;
-    if (f->opt.direct_io || f->striped || f->incoherent) return 0;
-    return !p->is_write || p->two->bytes <= SMALL_BYTES * p->two->domains.aggregators;
+    if (!p->run || by % f->opt.striping_unit == 0) return 1;
+    if (f->opt.direct_io || f->layout.striped || f->layout.incoherent) return 0;
+    return !p->asked.is_write || p->two->bytes <= SMALL_BYTES * p->two->domains.aggregators;
 }
 
 tutti_plan *tutti__plan_cache_choose(const tutti_file *f, tutti__finding *x,
                                      const tutti__range *all) {
-    tutti_plan *p = f->cached;
-    for (int i = 0; i < x->n; i++, p = p->older) {
+    tutti_plan *p = f->plans.cached;
+    for (int i = 0; i < x->n; i++, p = p->cache.older) {
         const tutti__range r = all[i];
         const int silent = r.min > r.max; /* nobody has any bytes */
         if (!silent && (r.min != r.max || r.min == NO_FIT)) continue;
@@ -104,31 +106,31 @@ tutti_plan *tutti__plan_cache_choose(const tutti_file *f, tutti__finding *x,
 /* ---- the list */
 
 static void list_remove(tutti_plan *p) {
-    tutti_plan **at = &p->file->cached;
-    while (*at != p) at = &(*at)->older;
-    *at = p->older;
+    tutti_plan **at = &p->file->plans.cached;
+    while (*at != p) at = &(*at)->cache.older;
+    *at = p->cache.older;
 }
 
 int64_t tutti__plan_cache_place(const tutti_plan *p) {
     int64_t place = 0;
-    for (const tutti_plan *at = p->file->cached; at != p; at = at->older) place++;
+    for (const tutti_plan *at = p->file->plans.cached; at != p; at = at->cache.older) place++;
     return place;
 }
 
 void tutti__plan_cache_take(tutti_plan *p) {
     list_remove(p);
-    p->older = p->file->cached;
-    p->file->cached = p;
-    atomic_fetch_or(&p->cache_state, TUTTI__BUSY);
-    p->hits++;
+    p->cache.older = p->file->plans.cached;
+    p->file->plans.cached = p;
+    atomic_fetch_or(&p->cache.state, TUTTI__BUSY);
+    p->cache.hits++;
 }
 
 /* With background `all` an operation may end while the thread evicts its plan: who clears the last
  * of the two marks frees it. */
 void tutti__plan_cache_evict(tutti_plan *p) {
     list_remove(p);
-    p->file->cached_n--;
-    const int before = atomic_fetch_and(&p->cache_state, ~TUTTI__CACHED);
+    p->file->plans.cached_n--;
+    const int before = atomic_fetch_and(&p->cache.state, ~TUTTI__CACHED);
     if (!(before & TUTTI__BUSY)) tutti__plan_destroy(&p);
 }
 
@@ -137,7 +139,7 @@ void tutti__plan_release(tutti_plan **pp) {
     if (!p) return;
     if (p->means.resident) tutti__plan_segment_drop(p);
     if (p->run) p->engine->sleep(p->run);
-    const int before = atomic_fetch_and(&p->cache_state, ~TUTTI__BUSY);
+    const int before = atomic_fetch_and(&p->cache.state, ~TUTTI__BUSY);
     if (!(before & TUTTI__CACHED)) tutti__plan_destroy(&p);
     *pp = NULL;
 }
@@ -149,8 +151,8 @@ enum { LARGE_KEPT = 2 };
 static void large_make_room(const tutti_file *f, int is_write) {
     tutti_plan *last = NULL;
     int n = 0;
-    for (tutti_plan *p = f->cached; p; p = p->older)
-        if (p->described > TUTTI__CACHED_BYTES && p->is_write == is_write) {
+    for (tutti_plan *p = f->plans.cached; p; p = p->cache.older)
+        if (p->cache.described > TUTTI__CACHED_BYTES && p->asked.is_write == is_write) {
             last = p;
             n++;
         }
@@ -160,21 +162,21 @@ static void large_make_room(const tutti_file *f, int is_write) {
 void tutti__plan_cache_add(tutti_plan *p) {
     tutti_file *f = p->file;
     const int most = (int)tutti__min(f->opt.plan_cache, TUTTI__RANGES);
-    const int large = p->described > TUTTI__CACHED_BYTES;
-    if ((large && p->described > p->worth) || p->makeshift || most == 0) return;
-    if (large) large_make_room(f, p->is_write);
-    if (f->cached_n == most) {
-        tutti_plan *last = f->cached;
-        while (last->older) last = last->older;
+    const int large = p->cache.described > TUTTI__CACHED_BYTES;
+    if ((large && p->cache.described > p->cache.worth) || p->cache.degraded || most == 0) return;
+    if (large) large_make_room(f, p->asked.is_write);
+    if (f->plans.cached_n == most) {
+        tutti_plan *last = f->plans.cached;
+        while (last->cache.older) last = last->cache.older;
         tutti__plan_cache_evict(last);
     }
-    p->cache_state = TUTTI__CACHED | TUTTI__BUSY;
-    p->older = f->cached;
-    f->cached = p;
-    f->cached_n++;
+    p->cache.state = TUTTI__CACHED | TUTTI__BUSY;
+    p->cache.older = f->plans.cached;
+    f->plans.cached = p;
+    f->plans.cached_n++;
 }
 
 void tutti__plan_cache_clear(tutti_file *f) {
-    while (f->cached) tutti__plan_cache_evict(f->cached);
-    tutti__plan_destroy(&f->blank);
+    while (f->plans.cached) tutti__plan_cache_evict(f->plans.cached);
+    tutti__plan_destroy(&f->plans.blank);
 }

@@ -52,7 +52,7 @@ static void plan_explain(tutti_plan *p, int overlap) {
                              "; domains are blocks of %lld of the array's %lld slabs of %lld bytes",
                              (long long)tutti__blocks(t->domains.slabs.n, t->domains.aggregators),
                              (long long)t->domains.slabs.n, (long long)t->domains.slabs.slab);
-    if (p->run && !p->is_write && n < size)
+    if (p->run && !p->asked.is_write && n < size)
         n += (size_t)snprintf(p->explain + n, size - n,
                               "; holes up to %lld bytes are read along: %s",
                               (long long)p->choice.gap, p->choice.gap_why);
@@ -62,7 +62,7 @@ static void plan_explain(tutti_plan *p, int overlap) {
         snprintf(p->explain + n, size - n, "; ranks overlap, %s",
                  p->run && !t->ordered ? "the highest writes" : "in rank order");
     if (f->opt.explain && f->team->rank == 0)
-        fprintf(stderr, "tutti: %s of '%s': %s\n", p->is_write ? "write" : "read", f->path,
+        fprintf(stderr, "tutti: %s of '%s': %s\n", p->asked.is_write ? "write" : "read", f->path,
                 p->explain);
 }
 
@@ -90,21 +90,20 @@ static tutti_err overlap_remove(tutti_plan *p, int mine, int *large_out) {
     const tutti__reduction all[] = {{TUTTI__MAX, &large}, {TUTTI__MAX, &bytes}};
     TUTTI_TRY(tutti__team_reduce(p->file->team, err, 2, all));
     *large_out = large > 0;
-    p->described = tutti__max(p->described, bytes);
+    p->cache.described = tutti__max(p->cache.described, bytes);
     return TUTTI_OK;
 }
 
 /* What several ranks write must come together somewhere. */
 static void for_checksums(tutti_plan *p) {
-    p->method = p->choice.method = TUTTI_METHOD_TWO_PHASE;
+    p->choice.method = TUTTI_METHOD_TWO_PHASE;
     snprintf(p->choice.why, sizeof p->choice.why, "two-phase: for checksums");
 }
 
 /* By what is known of all requests. */
 static void method_choose(tutti_plan *p, const tutti__summary *s) {
-    tutti__choose(p->file, s, p->is_write, &p->choice);
-    p->method = p->choice.method;
-    if (s->broken && !tutti__is_staged(p->method)) for_checksums(p);
+    tutti__choose(p->file, s, p->asked.is_write, &p->choice);
+    if (s->broken && !tutti__is_staged(p->choice.method)) for_checksums(p);
 }
 
 /* One try.  Collective, agrees; *again_out: the plan is empty, try once more as *how says now. */
@@ -117,13 +116,13 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
 
     *again_out = 0;
     t->ordered = how->ordered;
-    if (!tutti__is_staged(p->method) && !p->is_write) return TUTTI_OK;
+    if (!tutti__is_staged(p->choice.method) && !p->asked.is_write) return TUTTI_OK;
     *again_out = 1;
     TUTTI_TRY(tutti__two_phase_decide(p, s, how->singles)); /* fails only where MPI does */
-    if (tutti__is_staged(p->method) && !p->means.resident && p->means.room > 0 &&
+    if (tutti__is_staged(p->choice.method) && !p->means.resident && p->means.room > 0 &&
         tutti__plan_moving(p) > p->means.room) {
         /* not even the least windows fit: bytes go straight between memory and file */
-        p->method = p->choice.method = TUTTI_METHOD_LIST;
+        p->choice.method = TUTTI_METHOD_LIST;
         snprintf(p->choice.why, sizeof p->choice.why,
                  "list: %lld bytes a node are too few to stage", (long long)p->means.room);
         how->ordered = 0;
@@ -133,13 +132,13 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
     tutti_err err = tutti__two_phase_describe(p, &overlap, &where);
     if (p->means.resident) TUTTI_TRY(tutti__resident_slots(p, err, &fits));
     if (!fits) {
-        p->makeshift |= t->elsewhere > 0;
+        p->cache.degraded |= t->elsewhere > 0;
         tutti__resident_not(p);
         if (p->means.room > 0) /* what staging in the background made of the method is undone */
             method_choose(p, s);
         return TUTTI_OK;
     }
-    const int staged = tutti__is_staged(p->method);
+    const int staged = tutti__is_staged(p->choice.method);
     tutti_err memory = TUTTI_OK;
     if (staged) {
         TUTTI_KEEP_LAST_ERROR_IF(err != TUTTI_OK);
@@ -164,8 +163,8 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
     if (agreed != TUTTI_OK || no_shared || no_resident)
         forms_forget(team); /* not all have closed theirs */
     TUTTI_TRY(agreed);
-    p->described = tutti__max(p->described, bytes);
-    p->makeshift |= no_shared || no_resident;
+    p->cache.described = tutti__max(p->cache.described, bytes);
+    p->cache.degraded |= no_shared || no_resident;
     if (no_resident) {
         tutti__resident_not(p);
         return TUTTI_OK;
@@ -223,19 +222,21 @@ tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) {
     method_choose(p, s);
     const tutti_off on_node = s->bytes / f->team->nodes.n;
     if (on_node > o->background_bytes || (p->means.room > 0 && on_node > p->means.room) ||
-        f->atomic)
+        f->atomic.on)
         p->means.resident = 0;
-    const int named = !p->is_write && o->method_read ? o->method_read : o->method;
-    if (p->means.resident && named == TUTTI_METHOD_AUTO && p->method != TUTTI_METHOD_TWO_PHASE) {
-        p->method = TUTTI_METHOD_TWO_PHASE;
+    const int named = !p->asked.is_write && o->method_read ? o->method_read : o->method;
+    if (p->means.resident && named == TUTTI_METHOD_AUTO &&
+        p->choice.method != TUTTI_METHOD_TWO_PHASE) {
+        p->choice.method = TUTTI_METHOD_TWO_PHASE;
         snprintf(p->choice.why, sizeof p->choice.why, "two-phase: for the background");
     }
-    if (p->method != TUTTI_METHOD_TWO_PHASE) p->means.resident = 0;
+    if (p->choice.method != TUTTI_METHOD_TWO_PHASE) p->means.resident = 0;
 
     /* methods without staging are planned too, when they write: for the proof that ranks do not
      * overlap */
     attempt how = {0, 0};
-    for (int again = s->bytes > 0 && (tutti__is_staged(p->method) || (p->is_write && s->ranks > 1));
+    for (int again = s->bytes > 0 &&
+                     (tutti__is_staged(p->choice.method) || (p->asked.is_write && s->ranks > 1));
          again;) {
         TUTTI_TRY(two_phase_try(p, s, &how, &overlap, &again));
         if (!again) break;
@@ -246,16 +247,17 @@ tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) {
         tutti__two_phase_free(&p->two);
         p->means.resident = 0;
     }
-    if (p->method == TUTTI_METHOD_SIEVE && p->means.room > 0 &&
+    if (p->choice.method == TUTTI_METHOD_SIEVE && p->means.room > 0 &&
         tutti__sieve_bytes(f, p->means.room) < SIEVE_LEAST)
-        p->method = TUTTI_METHOD_LIST;
-    p->in_rank_order = p->is_write && (overlap || p->method == TUTTI_METHOD_SIEVE);
-    p->lo = s->lo;
-    p->bytes = s->bytes;
+        p->choice.method = TUTTI_METHOD_LIST;
+    p->in_rank_order = p->asked.is_write && (overlap || p->choice.method == TUTTI_METHOD_SIEVE);
+    p->cache.lo = s->lo;
+    p->cache.bytes = s->bytes;
     /* a small write without holes: one rank can do it for all (small.c) */
-    p->joint = p->is_write && !overlap && s->bytes > 0 && s->bytes == s->hi - s->lo &&
-               s->bytes <= TUTTI__CONSENSUS_ROOM && !p->resident && !f->atomic && !o->direct_io;
+    p->cache.joint = p->asked.is_write && !overlap && s->bytes > 0 && s->bytes == s->hi - s->lo &&
+                     s->bytes <= TUTTI__CONSENSUS_ROOM && !p->cache.resident && !f->atomic.on &&
+                     !o->direct_io;
     plan_explain(p, overlap);
-    if (o->explain && f->team->rank == 0) tutti__choose_explain(f, s, p->is_write);
+    if (o->explain && f->team->rank == 0) tutti__choose_explain(f, s, p->asked.is_write);
     return TUTTI_OK;
 }

@@ -27,11 +27,11 @@ static atomic_int travellers;
 static atomic_int anywhere; /* any thread may call MPI at any time: MPI_THREAD_MULTIPLE */
 
 static int state_of(const tutti_request *r) {
-    return atomic_load_explicit(&r->state, memory_order_acquire);
+    return atomic_load_explicit(&r->progress.state, memory_order_acquire);
 }
 
 static void state_set(tutti_request *r, int state) {
-    atomic_store_explicit(&r->state, state, memory_order_release);
+    atomic_store_explicit(&r->progress.state, state, memory_order_release);
 }
 
 /* ---- at once: both halves here */
@@ -42,17 +42,17 @@ tutti_err tutti__request_run(tutti_request *r, tutti_off *count_out) {
     TUTTI_USE(f);
     tutti__requests_settle(f); /* what was started before comes first */
     tutti__operation_begin(&r->stats);
-    if (r->refused == TUTTI_OK) r->refused = tutti__request_usable(r);
-    if (r->refused != TUTTI_OK) r->trouble = *tutti_last_error();
+    if (r->asked.refused == TUTTI_OK) r->asked.refused = tutti__request_usable(r);
+    if (r->asked.refused != TUTTI_OK) r->result.trouble = *tutti_last_error();
     tutti__depart(r);
-    if (!r->over) tutti__arrive(r);
-    if (r->plan) tutti__plan_explained(f, r->plan);
-    if (r->owns_plan) tutti__plan_release(&r->plan);
-    if (r->outcome != TUTTI_OK)
-        tutti__error_assign(&r->trouble);
+    if (!r->result.over) tutti__arrive(r);
+    if (r->found.plan) tutti__plan_explained(f, r->found.plan);
+    if (r->found.owns_plan) tutti__plan_release(&r->found.plan);
+    if (r->result.outcome != TUTTI_OK)
+        tutti__error_assign(&r->result.trouble);
     else if (count_out)
-        *count_out = r->count;
-    return tutti__operation_end(f, &r->stats, r->name, r->outcome);
+        *count_out = r->result.count;
+    return tutti__operation_end(f, &r->stats, r->asked.name, r->result.outcome);
 }
 
 /* ---- accounts: while an operation runs, file accesses are counted for it */
@@ -75,45 +75,45 @@ static void half_of_split(tutti_request *r, void (*half)(tutti_request *), int b
     const account a = account_open(r);
     half(r);
     account_close(r, &a);
-    state_set(r, r->over ? TUTTI__ARRIVED : TUTTI__AWAY);
+    state_set(r, r->result.over ? TUTTI__ARRIVED : TUTTI__AWAY);
     const char *name = begins ? "write_begin" : "write_end";
     if (!r->op.is_write) name = begins ? "read_begin" : "read_end";
-    tutti__trace_call(name, r->op.file->trace_file, a.since, r->stats.bytes);
+    tutti__trace_call(name, r->op.file->trace.number, a.since, r->stats.bytes);
 }
 
 /* ---- lists */
 
 static void list_add(tutti_file *f, tutti_request *r) {
-    tutti_request **at = &f->requests;
-    while (*at) at = &(*at)->next;
+    tutti_request **at = &f->requests.first;
+    while (*at) at = &(*at)->next.of_file;
     *at = r;
 }
 
 static void list_remove(tutti_request *r) {
-    tutti_request **at = &r->op.file->requests;
-    while (*at != r) at = &(*at)->next;
-    *at = r->next;
+    tutti_request **at = &r->op.file->requests.first;
+    while (*at != r) at = &(*at)->next.of_file;
+    *at = r->next.of_file;
 }
 
 /* With the lock. */
 static void travelling_add(tutti_request *r) {
     tutti_request **at = &travelling;
-    while (*at) at = &(*at)->next_travelling;
+    while (*at) at = &(*at)->next.travelling;
     *at = r;
     travellers++;
 }
 
 static void travelling_remove(tutti_request *r) {
     tutti_request **at = &travelling;
-    while (*at && *at != r) at = &(*at)->next_travelling;
+    while (*at && *at != r) at = &(*at)->next.travelling;
     if (!*at) return;
-    *at = r->next_travelling;
+    *at = r->next.travelling;
     travellers--;
 }
 
 tutti_request *tutti__request_split(const tutti_file *f) {
-    tutti_request *r = f->requests;
-    while (r && (r->how != TUTTI__SPLIT || r->ahead)) r = r->next;
+    tutti_request *r = f->requests.first;
+    while (r && (r->asked.how != TUTTI__SPLIT || r->asked.ahead)) r = r->next.of_file;
     return r;
 }
 
@@ -121,7 +121,7 @@ tutti_request *tutti__request_split(const tutti_file *f) {
 
 /* Everybody before me has departed. */
 static int my_turn(const tutti_request *r) {
-    for (const tutti_request *o = r->op.file->requests; o != r; o = o->next)
+    for (const tutti_request *o = r->op.file->requests.first; o != r; o = o->next.of_file)
         if (state_of(o) == TUTTI__QUEUED) return 0;
     return 1;
 }
@@ -131,18 +131,18 @@ static void travel(void *context) {
     while (!my_turn(r)) tutti__yield();
     tutti__depart(r);
     state_set(r, TUTTI__AWAY);
-    if (!r->over) tutti__arrive(r);
+    if (!r->result.over) tutti__arrive(r);
     state_set(r, TUTTI__ARRIVED);
 }
 
 static void fiber_end(tutti_request *r) {
-    tutti__fiber_free(&r->fiber);
+    tutti__fiber_free(&r->progress.fiber);
     travelling_remove(r);
 }
 
 static void fiber_resume(tutti_request *r) {
     const account a = account_open(r);
-    const int returned = tutti__fiber_resume(r->fiber);
+    const int returned = tutti__fiber_resume(r->progress.fiber);
     account_close(r, &a);
     if (returned) fiber_end(r);
 }
@@ -152,7 +152,7 @@ enum { LOOK_EVERY = 32 }; /* how often others are waited for in vain between two
 /* Without a fiber: an operation that the others agree to often needs nothing else.  Otherwise it
  * gets one, or, without memory for that, waits here. */
 static void light_move(tutti_request *r) {
-    tutti__finding *x = r->finding;
+    tutti__finding *x = r->progress.finding;
     if (x->phase == 0 && !my_turn(r)) return;
     TUTTI_KEEP_LAST_ERROR;
     const account a = account_open(r);
@@ -160,20 +160,20 @@ static void light_move(tutti_request *r) {
     int step = tutti__finding_step(r, x);
     if (step == TUTTI__FINDING_MOVE) {
         tutti__placed(r);
-        tutti__finding_moved(r, x, tutti__move_bytes(r->plan, &r->op));
+        tutti__finding_moved(r, x, tutti__move_bytes(r->found.plan, &r->op));
         step = tutti__finding_step(r, x);
     }
     if (fine && x->mine != TUTTI_OK) {
-        r->refused = x->mine;
-        r->trouble = *tutti_last_error();
+        r->asked.refused = x->mine;
+        r->result.trouble = *tutti_last_error();
     }
     if (step == TUTTI__FINDING_WAITS) {
-        if (++r->looks % LOOK_EVERY == 0) tutti__mpi_progress(r->op.file->team);
+        if (++x->looks % LOOK_EVERY == 0) tutti__mpi_progress(r->op.file->team);
     } else if (step == TUTTI__FINDING_DONE) {
         tutti__depart(r);
         travelling_remove(r);
         state_set(r, TUTTI__ARRIVED);
-    } else if (tutti__fiber_make(travel, r, &r->fiber) != TUTTI_OK) {
+    } else if (tutti__fiber_make(travel, r, &r->progress.fiber) != TUTTI_OK) {
         travel(r);
         travelling_remove(r);
     }
@@ -181,8 +181,8 @@ static void light_move(tutti_request *r) {
 }
 
 static void request_resume(tutti_request *r) {
-    if (!r->fiber) light_move(r);
-    if (r->fiber) fiber_resume(r);
+    if (!r->progress.fiber) light_move(r);
+    if (r->progress.fiber) fiber_resume(r);
 }
 
 /* Unless another thread is using the file.  Behind an operation that has not departed nobody
@@ -191,18 +191,19 @@ static void request_try(tutti_request *r) {
     tutti_file *f = r->op.file;
     if (f->ended || pthread_mutex_trylock(&f->use) != 0) return;
     const int queued = state_of(r) == TUTTI__QUEUED;
-    f->queue_stands |= queued;
+    f->requests.queue_stands |= queued;
     request_resume(r);
-    if (queued && state_of(r) != TUTTI__QUEUED) f->queue_stands = 0;
+    if (queued && state_of(r) != TUTTI__QUEUED) f->requests.queue_stands = 0;
     pthread_mutex_unlock(&f->use);
 }
 
 static void requests_progress(void) {
     if (travellers == 0 || pthread_mutex_trylock(&travel_lock) != 0) return;
-    for (tutti_request *r = travelling; r; r = r->next_travelling) r->op.file->queue_stands = 0;
+    for (tutti_request *r = travelling; r; r = r->next.travelling)
+        r->op.file->requests.queue_stands = 0;
     for (tutti_request *r = travelling, *next; r; r = next) {
-        next = r->next_travelling;
-        if (state_of(r) != TUTTI__QUEUED || !r->op.file->queue_stands) request_try(r);
+        next = r->next.travelling;
+        if (state_of(r) != TUTTI__QUEUED || !r->op.file->requests.queue_stands) request_try(r);
     }
     pthread_mutex_unlock(&travel_lock);
 }
@@ -211,13 +212,14 @@ static tutti_err travel_begin(tutti_request *r) {
     int level = MPI_THREAD_SINGLE;
     TUTTI_MPI(MPI_Query_thread(&level));
     anywhere = level == MPI_THREAD_MULTIPLE;
-    if (r->finding) {
+    if (r->progress.finding) {
         r->op.stats = &r->stats;
         r->op.store = r->op.file->store;
-        r->finding->mine = r->refused;
-        r->finding->phase = 0;
+        r->progress.finding->mine = r->asked.refused;
+        r->progress.finding->phase = 0;
+        r->progress.finding->looks = 0;
     } else {
-        TUTTI_TRY(tutti__fiber_make(travel, r, &r->fiber));
+        TUTTI_TRY(tutti__fiber_make(travel, r, &r->progress.fiber));
     }
     pthread_mutex_lock(&travel_lock);
     travelling_add(r);
@@ -230,7 +232,7 @@ static tutti_err travel_begin(tutti_request *r) {
 static void travel_by_thread(tutti_request *r) {
     const account a = account_open(r);
     tutti__depart(r);
-    if (!r->over) tutti__arrive(r);
+    if (!r->result.over) tutti__arrive(r);
     account_close(r, &a);
     state_set(r, TUTTI__ARRIVED); /* from now on it is the caller's */
 }
@@ -241,8 +243,9 @@ static void travel_by_thread(tutti_request *r) {
  * the same. */
 static int background_of(const tutti_file *f, int ahead) {
     if (f->opt.background != TUTTI_BACKGROUND_AUTO) return f->opt.background;
-    const int waits = f->opt.direct_io || f->remote || f->synchronous;
-    return ahead || waits || f->spare_cores ? TUTTI_BACKGROUND_IO_ONLY : TUTTI_BACKGROUND_NONE;
+    const int waits = f->opt.direct_io || f->layout.remote || f->layout.synchronous;
+    return ahead || waits || f->layout.spare_cores ? TUTTI_BACKGROUND_IO_ONLY
+                                                   : TUTTI_BACKGROUND_NONE;
 }
 
 /* A request of its own from what is asked; what this rank has against it is kept. */
@@ -250,29 +253,30 @@ static void request_init(tutti_request *r, const tutti_request *asked) {
     *r = *asked;
     tutti__op *op = &r->op;
     tutti_file *f = op->file;
-    tutti_err err = r->refused;
-    r->background = background_of(f, r->ahead);
-    if (r->plan && !r->plan->means.resident && f->opt.background == TUTTI_BACKGROUND_AUTO)
-        r->background = TUTTI_BACKGROUND_NONE; /* it was not planned for that */
-    if (op->parts) {                           /* a copy of its own, or none */
+    tutti_err err = r->asked.refused;
+    r->progress.background = background_of(f, r->asked.ahead);
+    if (r->found.plan && !r->found.plan->means.resident &&
+        f->opt.background == TUTTI_BACKGROUND_AUTO)
+        r->progress.background = TUTTI_BACKGROUND_NONE; /* it was not planned for that */
+    if (op->parts) {                                    /* a copy of its own, or none */
         op->parts = NULL;
         const tutti_err copied = tutti__parts_copy(asked->op.parts, &op->parts);
         if (err == TUTTI_OK) err = copied;
     }
     if (err == TUTTI_OK) err = tutti__request_usable(r);
-    if (err == TUTTI_OK && !r->plan && !op->parts) {
+    if (err == TUTTI_OK && !r->found.plan && !op->parts) {
         err = tutti_access_copy(op->access, &r->access);
         op->access = r->access;
     }
-    if (err == TUTTI_OK) err = tutti__file_away_open(f, r->background);
-    r->refused = err;
-    if (err != TUTTI_OK) r->trouble = *tutti_last_error();
+    if (err == TUTTI_OK) err = tutti__file_away_open(f, r->progress.background);
+    r->asked.refused = err;
+    if (err != TUTTI_OK) r->result.trouble = *tutti_last_error();
 }
 
 static void request_empty(tutti_request *r) {
     tutti_access_free(&r->access);
     tutti__parts_free(&r->op.parts);
-    if (r->owns_plan) tutti__plan_release(&r->plan);
+    if (r->found.owns_plan) tutti__plan_release(&r->found.plan);
 }
 
 static void request_free(tutti_request *r) {
@@ -288,13 +292,13 @@ static tutti_err refuse(const tutti_request *asked, tutti_err err) {
     const tutti_error_info first = *tutti_last_error();
     tutti__requests_settle(f);
     request_init(&r, asked);
-    r.refused = err;
-    r.trouble = first;
+    r.asked.refused = err;
+    r.result.trouble = first;
     tutti__depart(&r);
     request_empty(&r);
-    tutti__error_assign(&r.trouble);
-    tutti__error_context(r.name, f->path, -1);
-    return r.outcome;
+    tutti__error_assign(&r.result.trouble);
+    tutti__error_context(r.asked.name, f->path, -1);
+    return r.result.outcome;
 }
 
 /* A split operation in this thread: what begin does.  If nothing is left for later, all of it. */
@@ -302,22 +306,23 @@ static tutti_err split_depart(tutti_request *r) {
     tutti__requests_settle(r->op.file);
     list_add(r->op.file, r);
     half_of_split(r, tutti__depart, 1);
-    if (state_of(r) == TUTTI__AWAY && !r->resident) half_of_split(r, tutti__arrive, 1);
-    if (r->outcome == TUTTI_OK || state_of(r) != TUTTI__ARRIVED) return TUTTI_OK;
+    if (state_of(r) == TUTTI__AWAY && !r->progress.resident) half_of_split(r, tutti__arrive, 1);
+    if (r->result.outcome == TUTTI_OK || state_of(r) != TUTTI__ARRIVED) return TUTTI_OK;
     return tutti__request_collect(&r, NULL);
 }
 
 static tutti_err send_off(tutti_request *r) {
     tutti_file *f = r->op.file;
-    if (r->background == TUTTI_BACKGROUND_ALL) {
+    if (r->progress.background == TUTTI_BACKGROUND_ALL) {
         list_add(f, r);
-        if (tutti__worker_give(&f->worker, 1, travel_by_thread, r) == TUTTI_OK) return TUTTI_OK;
+        if (tutti__worker_give(&f->requests.worker, 1, travel_by_thread, r) == TUTTI_OK)
+            return TUTTI_OK;
         while (!my_turn(r))
-            tutti__worker_wait(f->worker, NULL, 1000); /* no thread: then by this one */
+            tutti__worker_wait(f->requests.worker, NULL, 1000); /* no thread: then by this one */
         travel_by_thread(r);
         return TUTTI_OK;
     }
-    if (r->how == TUTTI__SPLIT) return split_depart(r);
+    if (r->asked.how == TUTTI__SPLIT) return split_depart(r);
     const tutti_err err = travel_begin(r);
     if (err == TUTTI_OK) list_add(f, r);
     return err;
@@ -333,9 +338,9 @@ tutti_err tutti__request_start(const tutti_request *asked, tutti_request **out) 
     if (!s) return refuse(asked, TUTTI_ERR_NOMEM);
     tutti_request *r = &s->request;
     request_init(r, asked);
-    if (r->how == TUTTI__STARTED && !r->plan && r->background == TUTTI_BACKGROUND_NONE &&
-        tutti__consensus_ready(r->op.file->team))
-        r->finding = &s->finding;
+    if (r->asked.how == TUTTI__STARTED && !r->found.plan &&
+        r->progress.background == TUTTI_BACKGROUND_NONE && tutti__consensus_ready(r->op.file->team))
+        r->progress.finding = &s->finding;
     const tutti_err err = send_off(r);
     if (err == TUTTI_OK) {
         tutti__handle_add(&r->handle, &tutti__request_class);
@@ -343,7 +348,7 @@ tutti_err tutti__request_start(const tutti_request *asked, tutti_request **out) 
         requests_progress();
         return TUTTI_OK;
     }
-    if (asked->how == TUTTI__SPLIT) return err; /* it has been told to all, and freed */
+    if (asked->asked.how == TUTTI__SPLIT) return err; /* it has been told to all, and freed */
     request_free(r);
     return refuse(asked, err);
 }
@@ -352,23 +357,23 @@ tutti_err tutti__request_start(const tutti_request *asked, tutti_request **out) 
 
 static void task_travel(void *context) {
     tutti_request *r = context;
-    r->outcome = r->task(r->context);
-    if (r->outcome != TUTTI_OK) r->trouble = *tutti_last_error();
-    r->over = 1;
+    r->result.outcome = r->callback.task(r->callback.context);
+    if (r->result.outcome != TUTTI_OK) r->result.trouble = *tutti_last_error();
+    r->result.over = 1;
     state_set(r, TUTTI__ARRIVED);
 }
 
 tutti_err tutti__task_make(const tutti__task *t, tutti_request **out) {
     tutti_request *r = tutti__calloc(1, sizeof *r);
     if (!r) return TUTTI_ERR_NOMEM;
-    r->name = t->name;
+    r->asked.name = t->name;
     r->op.file = t->file;
-    r->how = TUTTI__STARTED;
-    r->task = t->task;
-    r->collected = t->collected;
-    r->context = t->context;
+    r->asked.how = TUTTI__STARTED;
+    r->callback.task = t->task;
+    r->callback.collected = t->collected;
+    r->callback.context = t->context;
     state_set(r, TUTTI__AWAY);
-    const tutti_err err = tutti__fiber_make(task_travel, r, &r->fiber);
+    const tutti_err err = tutti__fiber_make(task_travel, r, &r->progress.fiber);
     if (err == TUTTI_OK)
         *out = r;
     else
@@ -378,7 +383,7 @@ tutti_err tutti__task_make(const tutti__task *t, tutti_request **out) {
 
 void tutti__task_drop(tutti_request **r) {
     if (!*r) return;
-    tutti__fiber_free(&(*r)->fiber);
+    tutti__fiber_free(&(*r)->progress.fiber);
     tutti__free(*r);
     *r = NULL;
 }
@@ -400,13 +405,13 @@ void tutti__task_start(tutti_request *r) {
 /* ---- waiting */
 
 static void pause_for(tutti_file *f) {
-    if (f->worker) tutti__worker_wait(f->worker, NULL, travellers ? 50 : 1000);
-    if (!f->worker || travellers) tutti__yield();
+    if (f->requests.worker) tutti__worker_wait(f->requests.worker, NULL, travellers ? 50 : 1000);
+    if (!f->requests.worker || travellers) tutti__yield();
 }
 
 /* Who asks for an independent access does not call MPI, unless any thread may. */
 int tutti__request_test(tutti_request *r) {
-    if (r->how != TUTTI__INDEPENDENT || anywhere) requests_progress();
+    if (r->asked.how != TUTTI__INDEPENDENT || anywhere) requests_progress();
     return state_of(r) == TUTTI__ARRIVED;
 }
 
@@ -420,12 +425,12 @@ static void wait_independent(tutti_request *r) {
 }
 
 void tutti__request_wait(tutti_request *r) {
-    TUTTI_USE(r->how == TUTTI__INDEPENDENT ? NULL : r->op.file);
-    if (r->how == TUTTI__SPLIT && r->background != TUTTI_BACKGROUND_ALL) {
-        if (!r->over) half_of_split(r, tutti__arrive, 0);
+    TUTTI_USE(r->asked.how == TUTTI__INDEPENDENT ? NULL : r->op.file);
+    if (r->asked.how == TUTTI__SPLIT && r->progress.background != TUTTI_BACKGROUND_ALL) {
+        if (!r->result.over) half_of_split(r, tutti__arrive, 0);
         return;
     }
-    if (r->how == TUTTI__INDEPENDENT) {
+    if (r->asked.how == TUTTI__INDEPENDENT) {
         wait_independent(r);
         return;
     }
@@ -435,28 +440,29 @@ void tutti__request_wait(tutti_request *r) {
 /* A split operation ends at the same point of the program on all ranks: its memory can be kept. */
 static void segment_keep(tutti_request *r) {
     tutti__team *t = r->op.file->team;
-    tutti_plan *p = r->plan;
-    if (r->how != TUTTI__SPLIT || !r->owns_plan || !p || !p->segment.base) return;
+    tutti_plan *p = r->found.plan;
+    if (r->asked.how != TUTTI__SPLIT || !r->found.owns_plan || !p || !p->memory.segment.base)
+        return;
     tutti__segment_drop(&t->staging->spare);
-    t->staging->spare = p->segment;
-    memset(&p->segment, 0, sizeof p->segment);
+    t->staging->spare = p->memory.segment;
+    memset(&p->memory.segment, 0, sizeof p->memory.segment);
     tutti__plan_segment_drop(p);
 }
 
 tutti_err tutti__request_collect(tutti_request **pr, tutti_off *count_out) {
     tutti_request *r = *pr;
     tutti_file *f = r->op.file;
-    if (r->how == TUTTI__INDEPENDENT) return tutti__independent_collect(pr, count_out);
+    if (r->asked.how == TUTTI__INDEPENDENT) return tutti__independent_collect(pr, count_out);
     TUTTI_USE(f);
-    const tutti_err err = r->outcome;
+    const tutti_err err = r->result.outcome;
     tutti__stats_settle(f, &r->stats, 1);
-    if (r->plan) tutti__plan_explained(f, r->plan);
-    if (err != TUTTI_OK) tutti__error_assign(&r->trouble);
-    if (r->collected) r->collected(r->context, err);
+    if (r->found.plan) tutti__plan_explained(f, r->found.plan);
+    if (err != TUTTI_OK) tutti__error_assign(&r->result.trouble);
+    if (r->callback.collected) r->callback.collected(r->callback.context, err);
     if (err != TUTTI_OK)
-        tutti__error_context(r->name, f->path, -1);
+        tutti__error_context(r->asked.name, f->path, -1);
     else if (count_out)
-        *count_out = r->count;
+        *count_out = r->result.count;
     list_remove(r);
     segment_keep(r);
     request_free(r);
@@ -465,23 +471,23 @@ tutti_err tutti__request_collect(tutti_request **pr, tutti_off *count_out) {
 }
 
 tutti_off tutti__request_staging(const tutti_request *r) {
-    return r->plan ? tutti__plan_staging(r->plan) : 0;
+    return r->found.plan ? tutti__plan_staging(r->found.plan) : 0;
 }
 
 /* ---- around other calls */
 
 static void abandoned_free(tutti_file *f) {
     TUTTI_KEEP_LAST_ERROR;
-    for (tutti_request *r = f->requests, *next; r; r = next) {
-        next = r->next;
-        if (!r->abandoned || state_of(r) != TUTTI__ARRIVED || r->fiber) continue;
+    for (tutti_request *r = f->requests.first, *next; r; r = next) {
+        next = r->next.of_file;
+        if (!r->progress.abandoned || state_of(r) != TUTTI__ARRIVED || r->progress.fiber) continue;
         (void)!tutti__request_collect(&r, NULL);
     }
 }
 
 static int all_departed(tutti_file *f) {
-    if (!tutti__worker_idle(f->worker)) return 0;
-    for (const tutti_request *r = f->requests; r; r = r->next)
+    if (!tutti__worker_idle(f->requests.worker)) return 0;
+    for (const tutti_request *r = f->requests.first; r; r = r->next.of_file)
         if (state_of(r) == TUTTI__QUEUED) return 0;
     return 1;
 }
@@ -489,7 +495,7 @@ static int all_departed(tutti_file *f) {
 void tutti__requests_settle(tutti_file *f) {
     tutti__on_idle(requests_progress); /* wherever this thread is going to wait */
     TUTTI_USE(f);
-    if (!f->requests) return;
+    if (!f->requests.first) return;
     requests_progress();
     while (!all_departed(f)) {
         pause_for(f);
@@ -499,12 +505,12 @@ void tutti__requests_settle(tutti_file *f) {
 }
 
 tutti_err tutti__requests_none(const tutti_file *f) {
-    TUTTI_CHECK(f->plans == 0, TUTTI_ERR_STATE, "%d plans of the file have not been freed",
-                f->plans);
+    TUTTI_CHECK(f->plans.callers == 0, TUTTI_ERR_STATE, "%d plans of the file have not been freed",
+                f->plans.callers);
     TUTTI_CHECK(!tutti__request_split(f), TUTTI_ERR_STATE,
                 "a split collective has begun and not ended");
-    for (const tutti_request *r = f->requests; r; r = r->next)
-        TUTTI_CHECK(r->abandoned, TUTTI_ERR_STATE,
+    for (const tutti_request *r = f->requests.first; r; r = r->next.of_file)
+        TUTTI_CHECK(r->progress.abandoned, TUTTI_ERR_STATE,
                     "a non-blocking operation has been started and not completed");
     return TUTTI_OK;
 }
@@ -512,38 +518,39 @@ tutti_err tutti__requests_none(const tutti_file *f) {
 void tutti__requests_end(tutti_file *f) {
     TUTTI_USE(f);
     tutti__requests_settle(f);
-    while (f->requests) {
-        tutti_request *r = f->requests;
+    while (f->requests.first) {
+        tutti_request *r = f->requests.first;
         tutti__request_wait(r);
         abandoned_free(f);
     }
-    tutti__worker_end(&f->worker);
+    tutti__worker_end(&f->requests.worker);
     tutti__independent_end(f);
     if (!f->team->staging->spare.shared) tutti__segment_drop(&f->team->staging->spare);
 }
 
 /* An operation halfway through communication still has messages on its stack: it stays as it is. */
 static int requests_halfway(const tutti_file *f) {
-    for (const tutti_request *r = f->requests; r; r = r->next)
-        if (tutti__fiber_halfway(r->fiber)) return 1;
+    for (const tutti_request *r = f->requests.first; r; r = r->next.of_file)
+        if (tutti__fiber_halfway(r->progress.fiber)) return 1;
     return 0;
 }
 
 int tutti__requests_drop(tutti_file *f) {
     tutti__independent_end(f);
-    if (!tutti__worker_stop(&f->worker)) return 0;
-    for (tutti_request *r = f->requests; r; r = r->next)
-        if (r->plan && r->plan->run) r->plan->engine->abort(r->plan->run);
+    if (!tutti__worker_stop(&f->requests.worker)) return 0;
+    for (tutti_request *r = f->requests.first; r; r = r->next.of_file)
+        if (r->found.plan && r->found.plan->run) r->found.plan->engine->abort(r->found.plan->run);
     if (requests_halfway(f)) return 0;
-    while (f->requests) {
-        tutti_request *r = f->requests;
+    while (f->requests.first) {
+        tutti_request *r = f->requests.first;
         pthread_mutex_lock(&travel_lock);
         fiber_end(r);
         pthread_mutex_unlock(&travel_lock);
-        f->requests = r->next;
-        const int of_plan = r->plan && !r->owns_plan;
-        if (of_plan) r->plan->request = NULL;
-        const int held = !r->abandoned && !of_plan && (r->how != TUTTI__SPLIT || r->ahead);
+        f->requests.first = r->next.of_file;
+        const int of_plan = r->found.plan && !r->found.owns_plan;
+        if (of_plan) r->found.plan->request = NULL;
+        const int held =
+            !r->progress.abandoned && !of_plan && (r->asked.how != TUTTI__SPLIT || r->asked.ahead);
         if (!held) {
             request_free(r);
             continue;

@@ -26,50 +26,52 @@ extern const tutti__class tutti__request_class;
 
 struct tutti_request {
     tutti__handle handle; /* until it is completed or abandoned */
-
-    /* ---- what is asked */
-    const char *name; /* of the operation, for messages */
-    tutti__op op;     /* file, access, direction, buffer, room; then also what the engines need */
-    tutti__how how;
-    tutti_plan *plan;       /* the caller's; NULL: one is found */
-    tutti_off displacement; /* against the plan's access */
-    tutti_err refused;      /* what this rank has against it; its last error */
-    tutti_off least;        /* reads: a shorter file has lost bytes; agrees */
-    int64_t agrees; /* a hash of what else agrees, compared before anything is done; 0: nothing */
-    int ahead; /* the caller is going to compute: background auto is io-only; who has it ends it */
-    /* Of a layer, instead of moving bytes: see tutti__task_make */
-    tutti_err (*task)(void *context);
-    /* Started: called when its outcome is collected, before it is told; NULL: not.  The last error is
-     * the caller's then, who may say more of it. */
-    void (*collected)(void *context, tutti_err outcome);
-    void *context;
-    tutti_off *staging_out; /* calls that block: this rank's share of staging memory; or NULL */
-
-    /* ---- what was found */
-    int owns_plan;       /* it is released at the end */
-    tutti_off file_size; /* as tutti__file_end has it */
-    int moved, done;     /* this rank's bytes have been moved; everybody's, and all agree on that */
-    int apart;           /* some rank does not wait: the outcome is agreed on by a tag of its own */
-    int all_split;       /* all ranks have begun it by begin: they end it together */
-
-    /* ---- how it goes */
-    int background;       /* TUTTI_BACKGROUND_*, never auto */
-    int resident;         /* the plan is, and is carried out so */
-    tutti_access *access; /* a copy of its own, if it outlives the call; parts have one too */
-    int tag;              /* of the agreement that ends it; -1: all come to it in the same call */
+    tutti__op op; /* file, access, direction, buffer, room; then also what the engines need */
+    struct {
+        const char *name; /* of the operation, for messages */
+        tutti__how how;
+        int ahead; /* the caller computes meanwhile: background auto is io-only; it ends it itself */
+        tutti_err refused;      /* this rank's error before anything is done; its last error */
+        tutti_off least;        /* reads: a shorter file has lost bytes; the same on all ranks */
+        int64_t agrees;         /* hash of what else must be the same on all ranks; 0: nothing */
+        tutti_off *staging_out; /* calls that block: this rank's share of staging memory; or NULL */
+    } asked;
+    struct { /* of a layer, see tutti__transfer and tutti__task */
+        tutti_err (*task)(void *context);
+        void (*collected)(void *context, tutti_err outcome);
+        void *context;
+    } callback;
+    struct {
+        tutti_plan *plan;       /* the caller's, or the one that was found */
+        int owns_plan;          /* it is released at the end */
+        tutti_off displacement; /* against the plan's access */
+        tutti_off file_size;    /* as tutti__file_end has it */
+        int moved, done;        /* this rank's bytes have been moved; all ranks', and all agree */
+        int apart;              /* some rank does not wait: the outcome has a tag of its own */
+        int all_split;          /* all ranks have begun it by begin: they end it together */
+    } found;
+    struct {
+        _Atomic int state; /* TUTTI__QUEUED ... */
+        int abandoned;
+        int background; /* TUTTI_BACKGROUND_*, never auto */
+        int resident;   /* the plan is, and is carried out so */
+        int tag;        /* of the agreement that ends it; -1: all come to it in the same call */
+        struct tutti__fiber *fiber;
+        struct tutti__finding *finding; /* progresses without a fiber by this, if it can */
+    } progress;
+    struct {
+        int over;          /* nothing is left to do */
+        tutti_err outcome; /* this rank's until it has arrived, then that of all */
+        tutti_off count;   /* bytes of this rank, if it succeeded */
+        tutti_error_info trouble;
+    } result;
     tutti_stats stats;
-    tutti_off count;   /* bytes of this rank, once it has gone well */
-    int over;          /* nothing is left to do */
-    tutti_err outcome; /* this rank's until it has arrived, then everybody's */
-    tutti_error_info trouble;
-    _Atomic int state; /* TUTTI__QUEUED ... */
-    int abandoned;
-    struct tutti__fiber *fiber;
-    struct tutti__finding *finding; /* moves on without a fiber by this, as far as that goes */
-    int looks;                      /* how often it was looked whether the others have answered */
-    tutti_request *next;            /* of the file */
-    tutti_request *next_travelling; /* those that move on in calls of the library */
-    tutti_request *next_work;       /* of a worker: what it has to do */
+    tutti_access *access; /* a copy of its own, if it outlives the call; parts have one too */
+    struct {
+        tutti_request *of_file;
+        tutti_request *travelling; /* those that progress in calls of the library */
+        tutti_request *of_worker;
+    } next;
 };
 
 /* ---- carry_out.c: the two halves; they wait where they have to */
@@ -112,7 +114,7 @@ int tutti__requests_drop(tutti_file *f);
 tutti_err tutti__start(const tutti_request *asked, tutti_request **r_out) TUTTI_MUST_USE;
 
 /* ---- parts.c */
-/* Ask for parts of the caller's instead of one access; if that is impossible, r->refused says why.
+/* Ask for parts of the caller's instead of one access; if that is impossible, r->asked.refused says why.
  * Free r->op.parts when the request has been carried out or copied. */
 void tutti__ask_parts(tutti_request *r, int n, const tutti_part *parts);
 /* The same for a plan that was made for them. */

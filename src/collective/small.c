@@ -25,8 +25,10 @@ static const tutti_off GATHER_BYTES = 16 << 10;
 /* Somebody else may refuse a write: only a read, or a rank that is alone, goes first. */
 static int may_go_first(const tutti__op *op, const tutti_plan *p, tutti_off bytes) {
     if (op->is_write && (op->file->team->size > 1 || op->sums)) return 0;
-    if (p->hits == 0 || p->run || op->file->incoherent || op->file->atomic) return 0;
-    if (p->method != TUTTI_METHOD_LIST && p->method != TUTTI_METHOD_INDEPENDENT) return 0;
+    if (p->cache.hits == 0 || p->run || op->file->layout.incoherent || op->file->atomic.on)
+        return 0;
+    if (p->choice.method != TUTTI_METHOD_LIST && p->choice.method != TUTTI_METHOD_INDEPENDENT)
+        return 0;
     return bytes <= READ_FIRST_BYTES;
 }
 
@@ -35,32 +37,32 @@ tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) {
     const tutti__team *t = r->op.file->team;
     const tutti__consensus_memory *shared = &t->consensus;
     /* who moves bytes first does not learn the file's size, which `least` is held against */
-    const int at_once = r->least == 0 && r->background != TUTTI_BACKGROUND_IO_ONLY;
+    const int at_once = r->asked.least == 0 && r->progress.background != TUTTI_BACKGROUND_IO_ONLY;
     if (p && at_once) {
         tutti__op op = r->op;
-        op.access = p->access;
+        op.access = p->asked.access;
         if (op.parts)
-            tutti__parts_start(op.parts, p->batch, x->displacement);
+            tutti__parts_start(op.parts, p->asked.batch, x->displacement);
         else
-            op.buf = (char *)((uintptr_t)op.buf +
-                              (uintptr_t)(r->op.access->memory.disp - p->access->memory.disp));
+            op.buf = (char *)((uintptr_t)op.buf + (uintptr_t)(r->op.access->memory.disp -
+                                                              p->asked.access->memory.disp));
         if (may_go_first(&r->op, p, x->bytes)) {
             op.shift = op.file->origin + x->displacement;
             op.eof = TUTTI__OFF_END;
             op.eof_unknown = 1;
-            const int batch = p->method == TUTTI_METHOD_INDEPENDENT ? 1 : TUTTI__LIST_BATCH;
+            const int batch = p->choice.method == TUTTI_METHOD_INDEPENDENT ? 1 : TUTTI__LIST_BATCH;
             TUTTI_TRY(tutti__operation_under_way(tutti__run_list(&op, batch)));
             x->moved = 1;
             x->count = op.moved;
             return TUTTI_OK;
         }
         /* where ranks have cores of their own they are as quick side by side, whatever they write */
-        const int gather = p->run || (shared->spins == 0 && p->bytes <= GATHER_BYTES);
-        if (p->joint && shared->base && gather) {
+        const int gather = p->run || (shared->spins == 0 && p->cache.bytes <= GATHER_BYTES);
+        if (p->cache.joint && shared->base && gather) {
             const int64_t place = tutti__plan_cache_place(p);
             const tutti__user user = tutti__operation_user(&op);
-            TUTTI_TRY(tutti__user_to_stage(&user, p->lo, p->lo + p->bytes, tutti__consensus_room(t),
-                                           &x->count));
+            TUTTI_TRY(tutti__user_to_stage(&user, p->cache.lo, p->cache.lo + p->cache.bytes,
+                                           tutti__consensus_room(t), &x->count));
             /* ranks without bytes go along with any plan */
             x->gathered = x->count > 0 ? (tutti__range){place, place} : tutti__range_none();
             r->op.stats->copied_bytes += x->count;
@@ -71,7 +73,7 @@ tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) {
 }
 
 int tutti__small_is_gathered(const tutti_plan *p, const tutti__range *gathered) {
-    return p->joint && gathered->min == gathered->max &&
+    return p->cache.joint && gathered->min == gathered->max &&
            gathered->min == tutti__plan_cache_place(p);
 }
 
@@ -83,15 +85,15 @@ int tutti__small_claim(const tutti_file *f) {
 tutti_err tutti__small_write(const tutti_plan *p, const tutti_request *r, tutti_off displacement) {
     const tutti_file *f = p->file;
     tutti__team *t = f->team;
-    const tutti_io_run run = {f->origin + displacement + p->lo, tutti__consensus_room_now(t),
-                              (size_t)p->bytes};
+    const tutti_io_run run = {f->origin + displacement + p->cache.lo, tutti__consensus_room_now(t),
+                              (size_t)p->cache.bytes};
     const double start = tutti__now();
     tutti_err err = tutti__store_write(r->op.store, &run, 1);
     if (err == TUTTI_OK && r->op.sums)
-        err = tutti__sums_add(r->op.sums, displacement + p->lo, run.memory, p->bytes);
+        err = tutti__sums_add(r->op.sums, displacement + p->cache.lo, run.memory, p->cache.bytes);
     err = tutti__operation_under_way(err);
     r->op.stats->seconds_file += tutti__now() - start;
-    tutti__trace_event("store", "write", start, p->bytes, -1);
+    tutti__trace_event("store", "write", start, p->cache.bytes, -1);
     tutti__consensus_tell(t, err == TUTTI_OK);
     return err;
 }

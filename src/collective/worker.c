@@ -33,7 +33,7 @@ static tutti_request *worker_take(struct tutti__worker *w) {
     while (!w->first && !w->ends) pthread_cond_wait(&w->work, &w->lock);
     tutti_request *r = w->first;
     if (!r) return NULL;
-    w->first = r->next_work;
+    w->first = r->next.of_worker;
     if (!w->first) w->last = NULL;
     w->busy++;
     return r;
@@ -91,9 +91,9 @@ tutti_err tutti__worker_give(struct tutti__worker **pw, int most, tutti__worker_
     pthread_mutex_lock(&w->lock);
     const tutti_err err = worker_grow(w, most);
     if (err == TUTTI_OK) {
-        r->next_work = NULL;
+        r->next.of_worker = NULL;
         if (w->last)
-            w->last->next_work = r;
+            w->last->next.of_worker = r;
         else
             w->first = r;
         w->last = r;
@@ -105,7 +105,8 @@ tutti_err tutti__worker_give(struct tutti__worker **pw, int most, tutti__worker_
 
 /* What a request's thread has said before it takes the lock is seen here before one sleeps. */
 static int nothing_new(const struct tutti__worker *w, const tutti_request *r) {
-    if (r && atomic_load_explicit(&r->state, memory_order_acquire) == TUTTI__ARRIVED) return 0;
+    if (r && atomic_load_explicit(&r->progress.state, memory_order_acquire) == TUTTI__ARRIVED)
+        return 0;
     return w->first || w->busy;
 }
 

@@ -35,13 +35,6 @@ static void range_merge(tutti__range *to, const tutti__range *from) {
     to->max = tutti__max(to->max, from->max);
 }
 
-static int64_t reduce(int op, int64_t a, int64_t b) {
-    int64_t sum = 0;
-    if (op == TUTTI__MIN) return tutti__min(a, b);
-    if (op == TUTTI__MAX) return tutti__max(a, b);
-    return tutti__add_ok(a, b, &sum) ? sum : INT64_MAX;
-}
-
 static void ballot_merge(const tutti__vote *v, ballot *to, const ballot *from) {
     if (from->fail < to->fail) {
         to->fail = from->fail;
@@ -52,7 +45,14 @@ static void ballot_merge(const tutti__vote *v, ballot *to, const ballot *from) {
     if (to->words != from->words) return;
     int64_t *b = to->word;
     const int64_t *a = from->word;
-    for (int i = 0; i < v->reductions; i++, a++, b++) *b = reduce(v->reduction[i].op, *a, *b);
+    for (int i = 0; i < v->reductions; i++, a++, b++) {
+        if (v->reduction[i].op == TUTTI__MIN)
+            *b = tutti__min(*a, *b);
+        else if (v->reduction[i].op == TUTTI__MAX)
+            *b = tutti__max(*a, *b);
+        else if (!tutti__add_ok(*a, *b, b))
+            *b = INT64_MAX;
+    }
     for (int i = 0; i < v->ranges; i++, a += 2, b += 2) {
         b[0] = tutti__min(a[0], b[0]);
         b[1] = tutti__max(a[1], b[1]);
@@ -72,14 +72,6 @@ static void ballot_fill(const tutti__vote *v, ballot *b) {
     b->words = v->reductions + 2 * v->ranges;
     for (int i = 0; i < v->reductions; i++) b->word[i] = *v->reduction[i].number;
     memcpy(&b->word[v->reductions], v->range, (size_t)v->ranges * sizeof *v->range);
-}
-
-static void ballot_read(const ballot *b, tutti__vote *v) {
-    v->fail = b->fail;
-    v->yes = b->yes;
-    memcpy(v->call, b->call, sizeof v->call);
-    for (int i = 0; i < v->reductions; i++) *v->reduction[i].number = b->word[i];
-    memcpy(v->range, &b->word[v->reductions], (size_t)v->ranges * sizeof *v->range);
 }
 
 /* Send to `to` and receive from `from`, either of which may be absent (-1). */
@@ -127,7 +119,11 @@ static tutti_err vote_with(tutti__team *t, int tag, tutti_err mine, tutti__vote 
         b.info = *tutti_last_error();
     }
     TUTTI_TRY(ballot_reduce(t, tag, io, &b));
-    ballot_read(&b, io);
+    io->fail = b.fail;
+    io->yes = b.yes;
+    memcpy(io->call, b.call, sizeof io->call);
+    for (int i = 0; i < io->reductions; i++) *io->reduction[i].number = b.word[i];
+    memcpy(io->range, &b.word[io->reductions], (size_t)io->ranges * sizeof *io->range);
     if (b.fail == INT64_MAX) return TUTTI_OK;
     tutti__error_assign(&b.info);
     return b.info.code;

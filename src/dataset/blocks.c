@@ -3,6 +3,7 @@
 #include "dataset/blocks.h"
 
 #include <string.h>
+#include "base/sorted.h"
 #include "comm/by_thread.h"
 #include "comm/wait.h"
 
@@ -33,15 +34,8 @@ void tutti__blocks_free(tutti__block_list *b) {
 
 int64_t tutti__blocks_bounds(const tutti__block_list *b, int64_t block, tutti_off *lo_out,
                              tutti_off *hi_out) {
-    int64_t lo = 0, hi = b->n;
-    while (hi - lo > 1) {
-        const int64_t mid = lo + (hi - lo) / 2;
-        if (b->first[mid] <= block)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    while (b->first[lo + 1] <= block) lo++; /* extents without blocks */
+    const int64_t lo =
+        tutti__interval_of(b->first, b->n, block); /* the last: others have no blocks */
     const tutti__summed *e = &b->of[lo];
     const tutti_off at = (e->start / TUTTI__BLOCK + block - b->first[lo]) * TUTTI__BLOCK;
     *lo_out = tutti__max(at, e->start);

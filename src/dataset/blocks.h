@@ -8,7 +8,7 @@
 #include "base/sums.h"
 #include "collective/layer.h"
 #include "comm/vote.h"
-#include "dataset/trailer.h"
+#include "metadata/trailer.h"
 
 typedef struct tutti__summed {
     tutti_off start, bytes;

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
-#include "dataset/content.h"
+#include "metadata/content.h"
 
 /* The newest segment that stays, whose trailer counts last, if no other one is behind it in its file; -1. */
 static int64_t find_last(const tutti__model *m, const unsigned char *goes) {

@@ -12,8 +12,8 @@
 
 #include "access/convert.h"
 #include "comm/sparse.h"
-#include "dataset/chunks.h"
-#include "dataset/decomposition.h"
+#include "compression/chunks.h"
+#include "dataset/dataset_impl.h"
 
 /* A variable and the memory of its numbers on this rank. */
 typedef struct tutti__compressed {

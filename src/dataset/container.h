@@ -14,8 +14,8 @@
 #ifndef TUTTI_CONTAINER_H
 #define TUTTI_CONTAINER_H
 
-#include "dataset/netcdf.h"
-#include "dataset/trailer.h"
+#include "netcdf/netcdf.h"
+#include "metadata/trailer.h"
 
 typedef struct tutti__writing tutti__writing;
 typedef struct tutti__known tutti__known;

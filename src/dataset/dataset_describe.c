@@ -196,7 +196,6 @@ tutti_err tutti__dataset_space(const tutti_dataset *d, const char *name, tutti_c
     const tutti__size *z = tutti__model_size(&d->model, s->id, id);
     TUTTI_CHECK(z, TUTTI_ERR_STATE, "list '%s' has no size yet: a topology sets it", name);
     *out = (tutti__space_view){.space = (int)(s - d->model.spaces),
-                               .kind = (tutti__space_kind)s->kind,
                                .ndims = z->ndims,
                                .stamp = z->stamp,
                                .has_ids = z->has_ids};

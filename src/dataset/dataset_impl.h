@@ -1,36 +1,24 @@
-/* dataset: a dataset as its ranks have it.
+/* dataset: a dataset as its ranks have it.  Below it are the modules metadata (model, database, trailers), netcdf and
+ * compression, which need no MPI; above it is archive (archives, repair).
  *
- *   model           spaces, variables, segments, sizes: rows of tables, checked            no MPI
- *   meta            the database of one dataset, by one rank                               no MPI
- *   fill            the fill value as bytes                                                no MPI
- *   trailer         trailers of segments, and data files looked through for them           no MPI
- *   trailer_make    trailers from the rows of the database                                 no MPI
- *   decomposition   which entries of a space a rank holds
- *   dataset_object  the object: agreements, open data files, what rank 0 reads for all
+ *   decomposition_create  decompositions of a space (decomposition/decomposition.h)
+ *   dataset_object  the object: agreements, open data files, broadcasts of rank 0
  *   dataset_describe  spaces and variables
  *   section_state   which bytes of a section being written can be trusted                  no MPI
- *   put_record      which sections each put writes, and what becomes of them
- *   sections        where sections lie; those of a segment
+ *   put_record      sections that each put writes, and the outcome
+ *   sections        places of sections; sections of a segment
  *   ranked          sections by rank: headers, lists of entries
- *   chunks          chunks of compressed sections, packed and unpacked                     no MPI
  *   compressed      compressed variables: entries to chunks and back
  *   dataset_ids     id maps
- *   misfit          values that do not fit, told by variable and position
+ *   misfit          values that cannot be converted: their variable and position
  *   move            put, get, follow
- *   netcdf_header   data files that are netCDF: their headers                             no MPI
- *   netcdf_file     the same files beside the metadata: compared, mended                  no MPI
  *   container       operations that differ between kinds of data files: a table for each
- *   checksums       blocks of sections: summed, read back, compared
+ *   checksums       blocks of sections: computed, read back, compared
  *   commit          begin, commit, discard
  *   carry           infos in trailers of segments that are removed or archived
- *   take_away       erase, drop; what killed writers left
- *   content, tar    bytes of segments outside of data files, headers of tar archives      no MPI
- *   archive_copy    bytes of segments to archives and back                                no MPI
- *   archive         states to other places and back
+ *   erase           erase, drop; recovery after killed writers
  *   dataset_infos   infos
  *   dataset_open    open, close, refresh
- *   netcdf_rebuild  metadata made anew from headers of netCDF files                        no MPI
- *   rebuild, repair   metadata that are damaged or gone: compared with the data, made anew from them
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_DATASET_IMPL_H
@@ -42,22 +30,10 @@
 #include "base/options_impl.h"
 #include "dataset/container.h"
 #include "dataset/section_state.h"
+#include "decomposition/decomposition.h"
 #include "layer/object.h"
 
 /* ---- what decompositions need of datasets */
-
-/* A space as it is now, or as of a segment. */
-typedef struct tutti__space_view {
-    int space; /* which of the dataset's, the same on all ranks */
-    tutti__space_kind kind;
-    int ndims; /* 1 for lists */
-    tutti_count shape[TUTTI_MAX_DIMS];
-    tutti_count entries; /* their product */
-    /* Of size and ids: another one as soon as either changes.  The same on all ranks; never used
-     * again by this dataset handle */
-    int64_t stamp;
-    int has_ids; /* 0: the id of position i is i */
-} tutti__space_view;
 
 /* tutti__object_live.   Not collective. */
 tutti_err tutti__dataset_live(const tutti_dataset *d) TUTTI_MUST_USE;
@@ -76,36 +52,6 @@ tutti_err tutti__dataset_space(const tutti_dataset *d, const char *name, tutti_c
 /* The ids of positions [lo, hi); each rank's own, empty is fine.   Collective; the view agrees. */
 tutti_err tutti__dataset_ids(tutti_dataset *d, const tutti__space_view *view, tutti_count lo,
                              tutti_count hi, int64_t *ids_out) TUTTI_MUST_USE;
-
-/* ---- what datasets need of decompositions (decomposition.c) */
-
-typedef struct tutti__decomposition_facts {
-    int64_t dataset; /* tutti__dataset_number */
-    int64_t number;  /* tutti__dataset_count when it was made: the same on all ranks */
-    int space;       /* as in the view that it was made of */
-    int64_t stamp;
-    tutti_count entries; /* that this rank holds */
-    tutti_count written; /* that it writes */
-    int whole; /* the ranks together hold every entry of the space: found out, not asked */
-} tutti__decomposition_facts;
-
-/* May it be used?  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale.   Local. */
-tutti_err tutti__decomposition_live(const tutti_decomposition *p) TUTTI_MUST_USE;
-void tutti__decomposition_facts_of(const tutti_decomposition *p, tutti__decomposition_facts *out);
-/* Its entries as bytes of a file that begins with the space's first: those that this rank writes, or
- * all that it holds.  Both sides are in units of items of item_bytes, in the file's type (as parts.h
- * has it).  Kept with the decomposition: the same again costs nothing.   Local. */
-tutti_err tutti__decomposition_access(tutti_decomposition *p, tutti_off item_bytes, int is_write,
-                                      const tutti_access **out) TUTTI_MUST_USE;
-/* The entries that this rank writes as bytes one after the other, from 0 on, in the order of the spec.
- * Kept likewise.   Local. */
-tutti_err tutti__decomposition_packed(tutti_decomposition *p, tutti_off item_bytes,
-                                      const tutti_access **out) TUTTI_MUST_USE;
-/* Its entries one by one, in the order of the spec: position in the space, place in memory (in entries
- * from the buffer), and whether this rank writes it.  Each is [entries] or NULL.   Local. */
-tutti_err tutti__decomposition_list(const tutti_decomposition *p, tutti_count *position_out,
-                                    tutti_count *memory_out,
-                                    unsigned char *writes_out) TUTTI_MUST_USE;
 
 /* ---- the object */
 
@@ -201,7 +147,7 @@ typedef struct tutti__places {
     tutti_count holes_n;
 } tutti__places;
 
-extern const tutti__class tutti__dataset_class, tutti__decomposition_class;
+extern const tutti__class tutti__dataset_class;
 
 struct tutti_dataset {
     TUTTI__OBJECT;
@@ -403,11 +349,11 @@ tutti_err tutti__infos_carry(void *context) TUTTI_MUST_USE;
 /* The transaction has ended: all ranks have rank 0's row.   Collective. */
 tutti_err tutti__infos_carried(tutti_dataset *d, tutti__info_carry *c) TUTTI_MUST_USE;
 
-/* ---- take_away.c */
+/* ---- erase.c */
 /* Writers: remove the segments of a commit that was not finished.   Collective. */
 tutti_err tutti__dataset_recover(tutti_dataset *d) TUTTI_MUST_USE;
-/* Data behind the last segment of each file is cut off, files whose segments are all archived are
- * removed; one that is too short is damaged.   Local. */
+/* Rank 0: data behind the last segment of each file is removed, and files whose segments are all archived.
+ * TUTTI_ERR_FORMAT: a file is too short.   Local. */
 tutti_err tutti__dataset_reclaim(const tutti_dataset *d) TUTTI_MUST_USE;
 
 #endif

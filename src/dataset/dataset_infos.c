@@ -77,9 +77,7 @@ static tutti_err store(tutti_dataset *d, const tutti__info *info) {
     TUTTI_TRY(tutti__meta_begin(d->meta));
     tutti_err err = tutti__meta_add_fresh(d->meta, &d->model);
     if (err == TUTTI_OK) err = tutti__meta_info_set(d->meta, info);
-    if (err == TUTTI_OK) return tutti__meta_commit(d->meta);
-    tutti__meta_rollback(d->meta);
-    return err;
+    return tutti__meta_end(d->meta, err);
 }
 
 tutti_err tutti_dataset_info_set(tutti_dataset *d, const tutti_info_owner *owner, const char *name,

@@ -2,7 +2,7 @@
  * names of infos; a segment checked.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/compressed.h"
-#include "dataset/meta_impl.h"
+#include "metadata/meta_impl.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* dataset: open, close, refresh; segments, as a reader asks for them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/which_mpi.h"
-#include "dataset/chunks.h"
+#include "compression/chunks.h"
 #include "dataset/dataset_impl.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* dataset: a decomposition of a dataset's space: the call.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/decomposition.h"
+#include "dataset/dataset_impl.h"
 
 static tutti_err ids_of(void *from, const tutti__space_view *view, tutti_count lo, tutti_count hi,
                         int64_t *ids_out) {
@@ -26,7 +26,7 @@ tutti_err tutti_decomposition_create_at(tutti_dataset *d, const char *space, tut
     if (mine == TUTTI_OK) mine = create_check(d, space, segment, spec, out, &of);
     const tutti_err err = tutti__decomposition_make(d->team, &of, spec, mine, &p);
     if (err != TUTTI_OK) return tutti__dataset_named(d, "decomposition", err);
-    p->facts.dataset = tutti__dataset_number(d);
+    p->facts.object = tutti__dataset_number(d);
     p->facts.number = tutti__dataset_count(d);
     *out = p;
     return TUTTI_OK;

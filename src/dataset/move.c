@@ -55,7 +55,7 @@ static tutti_err item_check(const tutti_dataset *d, item *t, int64_t segment) {
     TUTTI_TRY(tutti__decomposition_live(t->entries));
     tutti__decomposition_facts_of(t->entries, &t->facts);
     const tutti__space *s = tutti__model_space_id(&d->model, t->v->space);
-    TUTTI_CHECK(t->facts.dataset == d->number, TUTTI_ERR_ARG,
+    TUTTI_CHECK(t->facts.object == d->number, TUTTI_ERR_ARG,
                 "variable '%s': the decomposition is of another dataset", t->name);
     TUTTI_CHECK(s == &d->model.spaces[t->facts.space], TUTTI_ERR_ARG,
                 "variable '%s' is on space '%s', the decomposition is of '%s'", t->name, s->name,

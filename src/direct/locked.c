@@ -16,7 +16,7 @@ tutti_err tutti__run_atomic(tutti__op *op) {
     if (tutti__side_bytes(file) == 0) return TUTTI_OK;
     op->eof = TUTTI__OFF_END;
     op->eof_unknown = 1;
-    pthread_mutex_lock(&op->file->atomic_turn);
+    pthread_mutex_lock(&op->file->atomic.turn);
     tutti_err err = tutti__store_lock(op->file->store, kind, lo, hi);
     if (err == TUTTI_OK) {
         err = tutti__operation_refresh(op);
@@ -24,7 +24,7 @@ tutti_err tutti__run_atomic(tutti__op *op) {
         if (err == TUTTI_OK) err = tutti__operation_flush(op);
         err = TUTTI_ALSO(err, tutti__store_lock(op->file->store, 0, lo, hi));
     }
-    pthread_mutex_unlock(&op->file->atomic_turn);
+    pthread_mutex_unlock(&op->file->atomic.turn);
     return err;
 }
 

@@ -176,7 +176,7 @@ int tutti__aggregator_write(tutti__run *r, tutti__window *w) {
      * kernel, and whoever waits there keeps a core busy.  So the ranks of a node write one after
      * the other; those who wait copy meanwhile, or let others.  Where an access costs time and not
      * processor, that would only add those times up. */
-    const int waits = f->remote || f->synchronous || f->opt.direct_io;
+    const int waits = f->layout.remote || f->layout.synchronous || f->opt.direct_io;
     const int excludes =
         t->shared && t->groups->size > 1 && !waits && !r->op->store->ops->asynchronous;
     tutti__slot *first = excludes ? tutti__stage_slot(&r->stage, 0, 0) : NULL;

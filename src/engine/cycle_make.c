@@ -103,7 +103,7 @@ tutti_err tutti__cycles_make(tutti_plan *p) {
         c->cycles = tutti__max(c->cycles, tutti__domains_cycles(d, a));
     c->collective = t->kind != TUTTI_EXCHANGE_TWO_SIDED;
     c->sparse = c->collective && c->cycles / 4 > t->bytes / d->window / d->aggregators + 16;
-    TUTTI_TRY(rings_make(c, r, p->is_write));
+    TUTTI_TRY(rings_make(c, r, p->asked.is_write));
     TUTTI_TRY(subs_make(c, t));
     return tutti__cycles_wake(p);
 }
@@ -119,7 +119,7 @@ tutti_err tutti__cycles_wake(tutti_plan *p) {
     if (c->exchange.memory) return TUTTI_OK;
     const int me = p->file->team->rank;
     tutti__needs q = {.slots = t->lanes, .window = t->domains.window};
-    q.is_write = p->is_write;
+    q.is_write = p->asked.is_write;
     q.aggregates = t->my_agg >= 0 && !p->means.resident;
     for (int i = 0; i < t->destinations; i++)
         q.mine |= t->agg_rank[t->destination[i].aggregator] != me;

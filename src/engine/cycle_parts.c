@@ -9,8 +9,8 @@
 
 tutti_err tutti__cycle_parts_memory(tutti_plan *p) {
     tutti__cycles *c = p->run->cycles;
-    const tutti__side s = p->access->file;
-    if (!p->batch || c->packed || !s.node) return TUTTI_OK;
+    const tutti__side s = p->asked.access->file;
+    if (!p->asked.batch || c->packed || !s.node) return TUTTI_OK;
     c->stretch = tutti__min(tutti__sieve_bytes(p->file, p->means.room),
                             tutti__side_hi(s) - tutti__side_lo(s));
     c->packed = tutti__malloc((size_t)(tutti__side_bytes(s) + c->stretch));

@@ -212,7 +212,8 @@ static void literal_start(tutti_plan *p, tutti__op *op) {
     c->exchange.user = op->parts ? c->packed : op->buf;
     c->exchange.stats = op->stats;
     if (p->means.resident)
-        r->stage = (tutti__stage){p->segment.base, 1, p->two->window_slots, p->two->domains.window};
+        r->stage =
+            (tutti__stage){p->memory.segment.base, 1, p->two->window_slots, p->two->domains.window};
     if (op->parts && op->is_write) tutti__cycle_parts_pack(r);
     tutti__exchange_start(&c->exchange, c->shuffle);
 }

@@ -33,8 +33,8 @@ void tutti__plan_destroy(tutti_plan **pp) {
     tutti__plan_run_free(p);
     tutti__two_phase_free(&p->two);
     tutti__plan_segment_drop(p);
-    tutti__access_drop(&p->own);
-    tutti__batch_drop(&p->batch);
+    tutti__access_drop(&p->asked.own);
+    tutti__batch_drop(&p->asked.batch);
     tutti__free(p);
     *pp = NULL;
 }

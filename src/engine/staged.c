@@ -86,7 +86,7 @@ static void staged_sleep(tutti__run *r) {
 
 static tutti__stage stage_of(const tutti_plan *p) {
     const tutti__two_phase *t = p->two;
-    char *base = p->means.resident ? p->segment.base
+    char *base = p->means.resident ? p->memory.segment.base
                                    : p->file->team->staging->segment[t->shared ? 0 : 1].base;
     return (tutti__stage){base, t->groups->size, t->window_slots + t->relay_slots,
                           t->domains.window};

@@ -332,7 +332,7 @@ static tutti_err array_check(const tutti_exodus *x, const tutti_exodus_array *a,
         tutti__decomposition_facts f;
         TUTTI_TRY(tutti__decomposition_live(a->entries));
         tutti__decomposition_facts_of(a->entries, &f);
-        TUTTI_CHECK(f.dataset == -x->number, TUTTI_ERR_ARG,
+        TUTTI_CHECK(f.object == -x->number, TUTTI_ERR_ARG,
                     "the decomposition is of another file or dataset");
         TUTTI_CHECK(a->entries->of == p->entries, TUTTI_ERR_ARG,
                     "the decomposition is of %lld entries, the array has %lld",

@@ -100,7 +100,6 @@ tutti_err tutti__exodus_decompose(tutti_exodus *x, tutti_exodus_kind kind, tutti
             map.before = tutti__exodus_model_before(&x->model, kind, number);
         space = (tutti__decomposed){.name = tutti__exodus_names_of[kind].word,
                                     .view = {.space = (int)kind,
-                                             .kind = TUTTI__SPACE_LIST,
                                              .ndims = 1,
                                              .shape = {entries},
                                              .entries = entries,
@@ -113,7 +112,7 @@ tutti_err tutti__exodus_decompose(tutti_exodus *x, tutti_exodus_kind kind, tutti
     const tutti_err err = tutti__decomposition_make(x->team, &space, &own, mine, &p);
     if (spec && own.index != spec->index) tutti__free((void *)(uintptr_t)own.index);
     TUTTI_TRY(err);
-    p->facts.dataset = -x->number; /* datasets have numbers larger than 0 */
+    p->facts.object = -x->number; /* datasets have numbers larger than 0 */
     p->facts.number = ++x->count;
     *out = p;
     return TUTTI_OK;
@@ -125,7 +124,7 @@ tutti_err tutti__exodus_decomposes(const tutti_exodus *x, const tutti_decomposit
     const char *word = tutti__exodus_names_of[kind].word;
     TUTTI_TRY(tutti__decomposition_live(p));
     tutti__decomposition_facts_of(p, &f);
-    TUTTI_CHECK(f.dataset == -x->number, TUTTI_ERR_ARG,
+    TUTTI_CHECK(f.object == -x->number, TUTTI_ERR_ARG,
                 "the decomposition is of another file or dataset");
     TUTTI_CHECK(f.stamp >> 40 == x->topology, TUTTI_ERR_STATE,
                 "the decomposition is of another topology");

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/size_limit.h"
+#include "metadata/meta.h" /* tutti__directory_sync */
 #include "exodus/sidecar.h"
 
 enum { MAGIC = 4 }; /* bytes that a header begins with */

@@ -30,11 +30,13 @@
 
 #include <tutti/exodus.h>
 #include "base/handle.h"
+#include "base/hash.h"
 #include "base/options_impl.h"
 #include "cdf/cdf.h"
 #include "collective/layer.h"
 #include "comm/call.h"
-#include "dataset/decomposition.h"
+#include "decomposition/decomposition.h"
+#include "layer/object.h"
 #include "exodus/exodus_model.h"
 
 typedef struct tutti__sidecar tutti__sidecar;

@@ -12,9 +12,10 @@
 #define TUTTI_FAMILY_H
 
 #include "exodus/exodus_impl.h"
-#include "exodus/mesh_ids.h"
+#include "decomposition/id_order.h"
 #include "exodus/topology.h"
-#include "replicas/directory.h"
+#include "base/sorted.h"
+#include "decomposition/directory.h"
 
 typedef struct tutti__family {
     tutti_exodus_kind kind;

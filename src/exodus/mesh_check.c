@@ -159,23 +159,12 @@ int tutti__side_nodes_of(const tutti__exodus_model *m, const tutti_exodus_entity
     return side <= tutti__shape_sides(t) ? tutti__shape_side(t, side) : 0;
 }
 
-/* Which block an element of this rank is in. */
-static tutti_count block_of(const checking *k, tutti_count place) {
-    tutti_count lo = 0, hi = k->m->of[TUTTI_EXODUS_ELEMENT_BLOCK].n;
-    while (hi - lo > 1) {
-        const tutti_count mid = lo + (hi - lo) / 2;
-        if (k->start[mid] <= place)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 static tutti_err side_check(const checking *k, const tutti_exodus_entity *row,
                             const tutti_exodus_members *s, tutti_count i) {
-    const tutti_count b = block_of(k, s->members[i]), in = s->members[i] - k->start[b];
-    const tutti_exodus_entity *block = &k->m->of[TUTTI_EXODUS_ELEMENT_BLOCK].row[b];
+    const tutti__exodus_table *blocks = &k->m->of[TUTTI_EXODUS_ELEMENT_BLOCK];
+    const tutti_count b = tutti__interval_of(k->start, blocks->n, s->members[i]);
+    const tutti_count in = s->members[i] - k->start[b];
+    const tutti_exodus_entity *block = &blocks->row[b];
     const tutti_exodus_elements e = tutti__mesh_block(k->mesh, TUTTI_EXODUS_ELEMENT_BLOCK, b);
     const int n = tutti__side_nodes_of(k->m, block, tutti__entry_nodes(block, &e, in), s->sides[i]);
     TUTTI_CHECK(

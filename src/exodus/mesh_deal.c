@@ -1,25 +1,26 @@
-/* exodus: whose an element is.
+/* exodus: the ranks that elements are distributed to.
  *
- * Every rank looks after a slice of the elements, in the order of the file, and finds out the rank of
- * each; then it tells them.  For the curve elements are points, their middles; for METIS they are the
- * nodes of a graph, neighbours if they have as many nodes in common as there are dimensions: both is
- * done by the room mesh.  A halo grows in layers: elements of the nodes of those that are there.
+ * Every rank computes the ranks of a share of the elements, in the order of the file, and sends them their
+ * elements.  Partitioners (decomposition/partition.h) get the centre of each element as a point; METIS gets a
+ * graph in which elements are neighbours if they have as many nodes in common as there are dimensions.
+ * A halo is added in layers: all elements of the nodes of the elements so far.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "decomposition/partition.h"
 #include "exodus/deal.h"
 
-/* The slice of this rank. */
+/* The share of this rank. */
 typedef struct {
     tutti_exodus *x;
     const tutti_exodus_deal *deal;
     tutti_count all, first, n;
-    int *rank;               /* [n] whose each is */
-    tutti__entries elements; /* with their nodes; NULL: not read */
-    tutti__incidence nodes;  /* elements of each node of the slice of nodes */
-} dealing;
+    int *rank;               /* [n] of each element */
+    tutti__entries elements; /* with their nodes; start is NULL: not read */
+    tutti__incidence nodes;  /* elements of each node of the share of nodes */
+} distribution;
 
-static void dealing_free(dealing *d) {
+static void distribution_free(distribution *d) {
     tutti__free(d->rank);
     tutti__entries_free(&d->elements);
     tutti__incidence_free(&d->nodes);
@@ -28,25 +29,26 @@ static void dealing_free(dealing *d) {
 tutti_err tutti__deal_check(const tutti_exodus *x, const tutti_exodus_deal *deal) {
     const tutti_count all = x->model.p.elements;
     TUTTI_CHECK((int)deal->by >= TUTTI_EXODUS_BY_ORDER && (int)deal->by <= TUTTI_EXODUS_ON_ROOT,
-                TUTTI_ERR_ARG, "there is no way %d to deal out a mesh", (int)deal->by);
-    TUTTI_CHECK(deal->halo >= 0, TUTTI_ERR_ARG, "a halo of %d layers", deal->halo);
+                TUTTI_ERR_ARG, "unknown method %d of distributing a mesh", (int)deal->by);
+    TUTTI_CHECK(deal->halo >= 0, TUTTI_ERR_ARG, "halo is %d: number of ghost layers must be >= 0",
+                deal->halo);
     TUTTI_CHECK_RESERVED(deal, "the deal");
     if (deal->by != TUTTI_EXODUS_BY_LIST) return TUTTI_OK;
     TUTTI_CHECK(deal->n >= 0 && deal->first >= 0 && deal->first <= all &&
                     deal->n <= all - deal->first,
                 TUTTI_ERR_ARG, "first is %lld and n is %lld: the file has %lld elements",
                 (long long)deal->first, (long long)deal->n, (long long)all);
-    TUTTI_CHECK(deal->rank || deal->n == 0, TUTTI_ERR_ARG, "`rank` is NULL");
+    TUTTI_CHECK(deal->rank || deal->n == 0, TUTTI_ERR_ARG, "argument rank is NULL");
     for (tutti_count i = 0; i < deal->n; i++)
         TUTTI_CHECK(deal->rank[i] >= 0 && deal->rank[i] < x->team->size, TUTTI_ERR_ARG,
-                    "element %lld is for rank %d: there are %d", (long long)(deal->first + i),
-                    deal->rank[i], x->team->size);
+                    "element %lld is for rank %d: ranks are 0 ... %d", (long long)(deal->first + i),
+                    deal->rank[i], x->team->size - 1);
     return TUTTI_OK;
 }
 
-/* ---- what the slice has */
+/* ---- elements of the share */
 
-static tutti_err slice_read(dealing *d) {
+static tutti_err share_read(distribution *d) {
     tutti_count *position = NULL;
     if (d->elements.start) return TUTTI_OK;
     position = tutti__malloc((size_t)(d->n + 1) * sizeof *position);
@@ -66,20 +68,20 @@ static tutti_err pairs_of(const tutti__entries *e, tutti__pair **out) {
     return TUTTI_OK;
 }
 
-static tutti_err nodes_need(dealing *d) {
+static tutti_err nodes_need(distribution *d) {
     tutti__pair *pairs = NULL;
     if (d->nodes.start) return TUTTI_OK;
-    TUTTI_TRY(slice_read(d));
+    TUTTI_TRY(share_read(d));
     const tutti_err mine = pairs_of(&d->elements, &pairs);
-    const tutti_err err = tutti__incidence_make(d->x->team, d->x->model.p.nodes,
-                                                d->elements.start[d->n], pairs, mine, &d->nodes);
+    const tutti__pairs all = {d->x->model.p.nodes, d->elements.start[d->n], pairs};
+    const tutti_err err = tutti__incidence_make(d->x->team, mine, &all, &d->nodes);
     tutti__free(pairs);
     return err;
 }
 
-/* ---- middles */
+/* ---- centres */
 
-/* Coordinates of n rising nodes: [3 n]. */
+/* Coordinates of n nodes, ascending: [3 n]. */
 static tutti_err coordinates_read(tutti_exodus *x, tutti_count n, const tutti_count *node,
                                   tutti_err mine, double *out) {
     tutti__bundle b = {.n = 0};
@@ -104,17 +106,17 @@ static tutti_err coordinates_read(tutti_exodus *x, tutti_count n, const tutti_co
     return err;
 }
 
-static void middle_of(const tutti__entries *e, tutti_count i, tutti_count n,
-                      const tutti_count *node, const double *x, double *out) {
+static void add_centre(const tutti__entries *e, tutti_count i, tutti_count n,
+                       const tutti_count *node, const double *x, double *out) {
     const tutti_count all = tutti__max(e->start[i + 1] - e->start[i], 1);
     for (tutti_count k = e->start[i]; k < e->start[i + 1]; k++) {
-        const tutti_count at = tutti__find_rising(node, n, e->to[k]);
+        const tutti_count at = tutti__sorted_find(node, n, e->to[k]);
         for (int q = 0; q < 3; q++) out[q] += x[3 * at + q] / (double)all;
     }
 }
 
-/* [3 n] the middle of each element of the slice. */
-static tutti_err middles(dealing *d, double **out) {
+/* [3 n] the centre of each element of the share. */
+static tutti_err find_centres(distribution *d, double **out) {
     tutti_count n = 0, *node = NULL;
     double *x = NULL, *v = NULL;
     tutti_err mine = tutti__entries_targets(&d->elements, &n, &node);
@@ -126,9 +128,9 @@ static tutti_err middles(dealing *d, double **out) {
     const tutti_err err = coordinates_read(d->x, n, node, mine, x);
     TUTTI_ASSERT((x && v) || err != TUTTI_OK);
     for (tutti_count i = 0; i < d->n && err == TUTTI_OK; i++)
-        middle_of(&d->elements, i, n, node, x, v + 3 * i);
+        add_centre(&d->elements, i, n, node, x, v + 3 * i);
     for (tutti_count i = 0; i < 3 * d->n && err == TUTTI_OK; i++)
-        if (!(v[i] > -1e300 && v[i] < 1e300)) v[i] = 0; /* a curve needs numbers */
+        if (!(v[i] > -1e300 && v[i] < 1e300)) v[i] = 0; /* partitioners need finite coordinates */
     tutti__free(node);
     tutti__free(x);
     if (err == TUTTI_OK)
@@ -140,13 +142,13 @@ static tutti_err middles(dealing *d, double **out) {
 
 /* ---- neighbours */
 
-/* Elements that have at least `common` nodes with element i: added to v, which has room. */
-static tutti_count neighbours_of(const dealing *d, tutti_count i, const tutti__entries *with,
+/* Elements that have at least `common` nodes with element i; v has memory for reach_of(i). */
+static tutti_count neighbours_of(const distribution *d, tutti_count i, const tutti__entries *with,
                                  tutti_count common, tutti_count *v) {
     const tutti__entries *e = &d->elements;
     tutti_count n = 0, kept = 0;
     for (tutti_count k = e->start[i]; k < e->start[i + 1]; k++) {
-        const tutti_count at = tutti__find_rising(with->position, with->n, e->to[k]);
+        const tutti_count at = tutti__sorted_find(with->position, with->n, e->to[k]);
         for (tutti_count q = with->start[at]; q < with->start[at + 1]; q++) v[n++] = with->to[q];
     }
     for (tutti_count k = 1; k < n; k++) { /* short, and half sorted */
@@ -162,17 +164,17 @@ static tutti_count neighbours_of(const dealing *d, tutti_count i, const tutti__e
     return kept;
 }
 
-/* How long the lists of an element's nodes are together. */
+/* The total length of the lists of an element's nodes. */
 static tutti_count reach_of(const tutti__entries *e, tutti_count i, const tutti__entries *with) {
     tutti_count n = 0;
     for (tutti_count k = e->start[i]; k < e->start[i + 1]; k++) {
-        const tutti_count at = tutti__find_rising(with->position, with->n, e->to[k]);
+        const tutti_count at = tutti__sorted_find(with->position, with->n, e->to[k]);
         n += with->start[at + 1] - with->start[at];
     }
     return n;
 }
 
-static tutti_err graph_fill(const dealing *d, const tutti__entries *with, tutti__mesh_graph *g) {
+static tutti_err graph_fill(const distribution *d, const tutti__entries *with, tutti__graph *g) {
     const tutti_count common = tutti__max(d->x->model.p.dims, 1);
     tutti_count room = 0, most = 0, at = 0;
     g->nodes = d->n;
@@ -199,76 +201,76 @@ static tutti_err graph_fill(const dealing *d, const tutti__entries *with, tutti_
     return err;
 }
 
-static tutti_err graph_make(dealing *d, tutti__mesh_graph *g) {
+static tutti_err graph_make(distribution *d, tutti__graph *g) {
     tutti_count n = 0, *node = NULL;
     tutti__entries with = {.n = 0};
     TUTTI_TRY(nodes_need(d));
     const tutti_err mine = tutti__entries_targets(&d->elements, &n, &node);
-    tutti_err err = tutti__incidence_ask(d->x->team, &d->nodes, n, node, mine, &with);
+    tutti_err err = tutti__incidence_fetch(d->x->team, mine, &d->nodes, n, node, &with);
     if (err == TUTTI_OK) err = tutti__exodus_agree(d->x, graph_fill(d, &with, g));
     tutti__entries_free(&with);
     tutti__free(node);
     return err;
 }
 
-/* ---- ways */
+/* ---- methods */
 
-/* Elements as the nodes of a mesh: points, for METIS with neighbours. */
-static tutti_err by_partition(dealing *d, int metis) {
-    tutti_mesh m = {.handle.class = &tutti__mesh_class,
-                    .team = d->x->team,
-                    .all_nodes = d->all,
-                    .first_node = d->first,
-                    .own = {.nodes = d->n}};
-    if (d->x->team->size == 1) return TUTTI_OK;
-    metis = metis && tutti_mesh_has_metis();
-    tutti_err err = slice_read(d);
-    if (err == TUTTI_OK) err = middles(d, &m.own.coordinates);
-    if (err == TUTTI_OK && metis) err = graph_make(d, &m.graph);
-    if (err == TUTTI_OK) {
-        tutti__handle_add(&m.handle, &tutti__mesh_class);
-        err = tutti_mesh_partition(&m, d->x->team->size,
-                                   metis ? TUTTI_MESH_METIS : TUTTI_MESH_BY_CURVE, NULL, d->rank);
-        tutti__handle_remove(&m.handle);
-    }
-    tutti__mesh_graph_free(&m.graph);
-    tutti__free(m.own.coordinates);
+/* The centres of elements as points; for METIS with neighbours. */
+static tutti_err by_partition(distribution *d, int metis) {
+    tutti__team *t = d->x->team;
+    tutti__graph g = {.nodes = 0};
+    double *centres = NULL;
+    int by_metis = 0;
+    if (t->size == 1) return TUTTI_OK;
+    const int has_graph = metis && tutti__has_metis();
+    tutti_err err = share_read(d);
+    if (err == TUTTI_OK) err = find_centres(d, &centres);
+    if (err == TUTTI_OK && has_graph) err = graph_make(d, &g);
+    const tutti__points p = {.all = d->all, .first = d->first, .n = d->n, .coordinates = centres};
+    if (err == TUTTI_OK)
+        err = metis ? tutti__partition_on_root(t, &p, has_graph ? &g : NULL, t->size, d->rank,
+                                               &by_metis)
+                    : tutti__partition_by_curve(t, &p, t->size, d->rank);
+    tutti__graph_free(&g);
+    tutti__free(centres);
     return err;
 }
 
-/* What each rank says of its own piece goes to the slices. */
-static tutti_err by_list(dealing *d) {
+/* Each rank passes the ranks of some elements: send them to the shares of these elements. */
+static tutti_err by_list(distribution *d) {
     const tutti_exodus_deal *deal = d->deal;
-    tutti__incidence said = {.n = 0};
+    tutti__incidence given = {.n = 0};
     tutti__pair *pairs = tutti__malloc((size_t)(deal->n + 1) * sizeof *pairs);
-    tutti_count given = deal->n;
+    tutti_count given_n = deal->n;
     tutti_err mine = pairs ? TUTTI_OK : TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; i < deal->n && pairs; i++)
         pairs[i] = (tutti__pair){deal->first + i, deal->rank[i]};
     tutti_err err =
-        tutti__team_reduce(d->x->team, mine, 1, &(tutti__reduction){TUTTI__SUM, &given});
-    if (err == TUTTI_OK && given != d->all)
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
-                               "ranks of %lld elements are given, and the file has %lld",
-                               (long long)given, (long long)d->all);
+        tutti__team_reduce(d->x->team, mine, 1, &(tutti__reduction){TUTTI__SUM, &given_n});
+    if (err == TUTTI_OK && given_n != d->all)
+        err =
+            tutti__error_set(TUTTI_ERR_ARG, 0, -1,
+                             "the ranks of %lld elements are given, but the file has %lld elements",
+                             (long long)given_n, (long long)d->all);
     if (err == TUTTI_OK)
-        err = tutti__incidence_make(d->x->team, d->all, deal->n, pairs, TUTTI_OK, &said);
+        err = tutti__incidence_make(d->x->team, TUTTI_OK, &(tutti__pairs){d->all, deal->n, pairs},
+                                    &given);
     mine = TUTTI_OK;
     for (tutti_count i = 0; i < d->n && err == TUTTI_OK && mine == TUTTI_OK; i++) {
-        const tutti_count n = said.start[i + 1] - said.start[i];
+        const tutti_count n = given.start[i + 1] - given.start[i];
         if (n == 1)
-            d->rank[i] = (int)said.with[said.start[i]];
+            d->rank[i] = (int)given.with[given.start[i]];
         else
             mine = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "element %lld has %s rank",
                                     (long long)(d->first + i), n == 0 ? "no" : "more than one");
     }
     if (err == TUTTI_OK) err = tutti__exodus_agree(d->x, mine);
-    tutti__incidence_free(&said);
+    tutti__incidence_free(&given);
     tutti__free(pairs);
     return err;
 }
 
-static tutti_err whose(dealing *d) {
+static tutti_err assign_ranks(distribution *d) {
     TUTTI_ASSERT(d->rank);
     for (tutti_count i = 0; i < d->n; i++)
         d->rank[i] = d->deal->by == TUTTI_EXODUS_ON_ROOT ? 0 : d->x->team->rank;
@@ -287,7 +289,7 @@ static tutti_err whose(dealing *d) {
 
 /* ---- halos */
 
-/* Add those of `more` that are not there, as halo. */
+/* Merge n further elements, ascending, as halo; *new_n of them were not among the elements before. */
 static tutti_err elements_add(tutti__dealt_elements *e, tutti_count n, const tutti_count *more,
                               tutti_count *new_n, tutti_count *new_ones) {
     tutti_count *position = tutti__malloc((size_t)(e->n + n + 1) * sizeof *position);
@@ -314,10 +316,10 @@ static tutti_err elements_add(tutti__dealt_elements *e, tutti_count n, const tut
     return TUTTI_OK;
 }
 
-/* Elements of the nodes of those that were new last time.  *most_out: the largest number of new ones of
- * any rank; 0 means that further layers add nothing. */
-static tutti_err layer(dealing *d, tutti__dealt_elements *e, tutti_count *n, tutti_count **news,
-                       tutti_count *most_out) {
+/* Add the elements of the nodes of the elements that the last layer added.  *most_out: the largest number of
+ * elements added on any rank; 0: further layers add none. */
+static tutti_err add_layer(distribution *d, tutti__dealt_elements *e, tutti_count *n,
+                           tutti_count **news, tutti_count *most_out) {
     tutti__entries last = {.n = 0}, with = {.n = 0};
     tutti_count nodes_n = 0, more_n = 0, *nodes = NULL, *more = NULL;
     tutti_err err =
@@ -325,7 +327,7 @@ static tutti_err layer(dealing *d, tutti__dealt_elements *e, tutti_count *n, tut
     if (err == TUTTI_OK) err = tutti__entries_to_nodes(d->x, &last);
     if (err == TUTTI_OK) {
         const tutti_err mine = tutti__entries_targets(&last, &nodes_n, &nodes);
-        err = tutti__incidence_ask(d->x->team, &d->nodes, nodes_n, nodes, mine, &with);
+        err = tutti__incidence_fetch(d->x->team, mine, &d->nodes, nodes_n, nodes, &with);
     }
     if (err == TUTTI_OK) {
         tutti_err mine = tutti__entries_targets(&with, &more_n, &more);
@@ -345,7 +347,7 @@ static tutti_err layer(dealing *d, tutti__dealt_elements *e, tutti_count *n, tut
     return err;
 }
 
-static tutti_err halo_add(dealing *d, tutti__dealt_elements *e) {
+static tutti_err halo_add(distribution *d, tutti__dealt_elements *e) {
     tutti_count n = e->n, *news = NULL;
     TUTTI_TRY(nodes_need(d));
     news = tutti__malloc((size_t)(n + 1) * sizeof *news);
@@ -354,21 +356,21 @@ static tutti_err halo_add(dealing *d, tutti__dealt_elements *e) {
     if (err == TUTTI_OK && n > 0) memcpy(news, e->position, (size_t)n * sizeof *news);
     tutti_count most = 1;
     for (int i = 0; i < d->deal->halo && most > 0 && err == TUTTI_OK; i++)
-        err = layer(d, e, &n, &news, &most);
+        err = add_layer(d, e, &n, &news, &most);
     tutti__free(news);
     return err;
 }
 
 /* ---- all of it */
 
-/* Slices tell the ranks which elements are theirs. */
-static tutti_err tell(dealing *d, tutti__dealt_elements *e) {
+/* Send each rank its elements. */
+static tutti_err send_elements(distribution *d, tutti__dealt_elements *e) {
     tutti_count *position = tutti__malloc((size_t)(d->n + 1) * sizeof *position);
     for (tutti_count i = 0; i < d->n && position; i++) position[i] = d->first + i;
     TUTTI_ASSERT(d->rank);
     tutti_err err =
-        tutti__mesh_send(d->x->team, position ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *position, d->n,
-                         position, d->rank, &e->n, (void **)&e->position);
+        tutti__send_records(d->x->team, position ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *position,
+                            d->n, position, d->rank, &e->n, (void **)&e->position);
     tutti__free(position);
     if (err != TUTTI_OK) return err;
     e->halo = tutti__calloc((size_t)e->n + 1, 1);
@@ -378,16 +380,16 @@ static tutti_err tell(dealing *d, tutti__dealt_elements *e) {
 tutti_err tutti__deal_elements(tutti_exodus *x, const tutti_exodus_deal *deal,
                                tutti__dealt_elements *out) {
     const tutti__team *t = x->team;
-    dealing d = {.x = x, .deal = deal, .all = x->model.p.elements};
+    distribution d = {.x = x, .deal = deal, .all = x->model.p.elements};
     tutti__dealt_elements e = {.n = 0};
-    d.first = tutti__mesh_first(d.all, t->size, t->rank);
-    d.n = tutti__mesh_first(d.all, t->size, t->rank + 1) - d.first;
+    d.first = tutti_size_share(d.all, t->size, t->rank);
+    d.n = tutti_size_share(d.all, t->size, t->rank + 1) - d.first;
     d.rank = tutti__malloc((size_t)(d.n + 1) * sizeof *d.rank);
     tutti_err err = tutti__exodus_agree(x, d.rank ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    if (err == TUTTI_OK) err = whose(&d);
-    if (err == TUTTI_OK) err = tell(&d, &e);
+    if (err == TUTTI_OK) err = assign_ranks(&d);
+    if (err == TUTTI_OK) err = send_elements(&d, &e);
     if (err == TUTTI_OK && deal->halo > 0 && d.all > 0 && t->size > 1) err = halo_add(&d, &e);
-    dealing_free(&d);
+    distribution_free(&d);
     if (err == TUTTI_OK) {
         *out = e;
     } else {

@@ -3,74 +3,15 @@
  * Where the list of an nsided or nfaced entry begins only the counts of all before it tell: every rank
  * reads the counts of its slice and sums them up, and is asked by the others.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 #include <string.h>
 
 #include "exodus/deal.h"
-
-void tutti__entries_free(tutti__entries *e) {
-    tutti__free(e->position);
-    tutti__free(e->start);
-    tutti__free(e->to);
-    *e = (tutti__entries){.n = 0};
-}
 
 tutti_count *tutti__starts_of(const tutti__exodus_model *m, tutti_exodus_kind kind) {
     const tutti__exodus_table *table = &m->of[kind];
     tutti_count *v = tutti__calloc((size_t)table->n + 1, sizeof *v);
     for (tutti_count c = 0; c < table->n && v; c++) v[c + 1] = v[c] + table->row[c].entries;
     return v;
-}
-
-tutti_count tutti__entity_at(const tutti_count *starts, tutti_count n, tutti_count p) {
-    tutti_count lo = 0, hi = n;
-    while (hi - lo > 1) {
-        const tutti_count mid = lo + (hi - lo) / 2;
-        if (starts[mid] <= p)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
-static int by_value(const void *a, const void *b) {
-    const tutti_count x = *(const tutti_count *)a, y = *(const tutti_count *)b;
-    return (x > y) - (x < y);
-}
-
-tutti_count tutti__once_each(tutti_count *v, tutti_count n) {
-    tutti_count kept = 0;
-    int rising = 1;
-    for (tutti_count i = 1; i < n && rising; i++) rising = v[i - 1] <= v[i];
-    if (!rising) qsort(v, (size_t)n, sizeof *v, by_value);
-    for (tutti_count i = 0; i < n; i++)
-        if (kept == 0 || v[i] != v[kept - 1]) v[kept++] = v[i];
-    return kept;
-}
-
-tutti_count tutti__find_rising(const tutti_count *v, tutti_count n, tutti_count x) {
-    tutti_count lo = 0, hi = n;
-    if (n > 0 && x >= v[0] && x - v[0] < n && v[x - v[0]] == x)
-        return x - v[0]; /* no gaps so far */
-    while (lo < hi) {
-        const tutti_count mid = lo + (hi - lo) / 2;
-        if (v[mid] < x)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < n && v[lo] == x ? lo : -1;
-}
-
-tutti_err tutti__entries_targets(const tutti__entries *e, tutti_count *n_out, tutti_count **out) {
-    const tutti_count all = e->start[e->n];
-    tutti_count *v = tutti__malloc((size_t)(all + 1) * sizeof *v);
-    if (!v) return TUTTI_ERR_NOMEM;
-    if (all > 0) memcpy(v, e->to, (size_t)all * sizeof *v);
-    *n_out = tutti__once_each(v, all);
-    *out = v;
-    return TUTTI_OK;
 }
 
 /* ---- lists */
@@ -86,13 +27,13 @@ typedef struct {
     tutti_count *start; /* [blocks + 1] entries of blocks before that are lists */
     tutti_count first, n;
     extent *own; /* [n] of this rank's slice */
-    tutti__mesh_values values;
+    tutti__share_values values;
 } lists;
 
 static void lists_free(lists *l) {
     tutti__free(l->start);
     tutti__free(l->own);
-    tutti__mesh_values_free(&l->values);
+    tutti__share_values_free(&l->values);
 }
 
 static tutti_err lists_make(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
@@ -104,8 +45,8 @@ static tutti_err lists_make(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
         l->start[c + 1] =
             l->start[c] +
             (tutti__shape_list_of(table->row[c].topology) ? table->row[c].entries : 0);
-    l->first = tutti__mesh_first(l->start[table->n], x->team->size, x->team->rank);
-    l->n = tutti__mesh_first(l->start[table->n], x->team->size, x->team->rank + 1) - l->first;
+    l->first = tutti_size_share(l->start[table->n], x->team->size, x->team->rank);
+    l->n = tutti_size_share(l->start[table->n], x->team->size, x->team->rank + 1) - l->first;
     l->own = tutti__calloc((size_t)l->n + 1, sizeof *l->own);
     return l->own ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
@@ -168,8 +109,7 @@ static tutti_err counts_sum(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
                 sum[c] += n;
         }
     if (err != TUTTI_OK) tutti__error_record(err, 0, -1, "an entry with an impossible count");
-    err = tutti__exodus_agree(x, err);
-    if (err == TUTTI_OK) err = tutti__sums_before(x->team, l->blocks, sum, before);
+    err = tutti__sums_before(x->team, err, l->blocks, sum, before);
     for (tutti_count c = 0; c < l->blocks && err == TUTTI_OK; c++) {
         if (l->start[c + 1] > l->start[c] && sum[c] != table->row[c].list)
             err =
@@ -198,16 +138,16 @@ static tutti_err lists_ask(tutti_exodus *x, tutti_exodus_kind kind, const tutti_
     number = tutti__malloc((size_t)(e->n + 1) * sizeof *number);
     TUTTI_ASSERT(starts);
     for (tutti_count i = 0; i < e->n && number; i++) {
-        const tutti_count c = tutti__entity_at(starts, l->blocks, e->position[i]);
+        const tutti_count c = tutti__interval_of(starts, l->blocks, e->position[i]);
         if (l->start[c + 1] > l->start[c]) number[n++] = l->start[c] + e->position[i] - starts[c];
     }
-    const tutti__mesh_question q = {.all = l->start[l->blocks],
+    const tutti__share_request q = {.all = l->start[l->blocks],
                                     .item = sizeof *l->own,
                                     .own = l->own,
                                     .n = n,
                                     .number = number};
     const tutti_err err =
-        tutti__mesh_ask(x->team, number ? TUTTI_OK : TUTTI_ERR_NOMEM, &q, &l->values);
+        tutti__share_fetch(x->team, number ? TUTTI_OK : TUTTI_ERR_NOMEM, &q, &l->values);
     tutti__free(number);
     return err;
 }
@@ -219,7 +159,7 @@ static extent extent_of(const tutti_exodus_entity *row, const lists *l, tutti_co
                         tutti_count nth) {
     const tutti_count k = tutti__nodes_of(row);
     if (!tutti__shape_list_of(row->topology)) return (extent){nth * k, k};
-    return *(const extent *)tutti__mesh_value(&l->values, l->start[c] + nth);
+    return *(const extent *)tutti__share_value(&l->values, l->start[c] + nth);
 }
 
 /* Entries that are being read. */
@@ -325,7 +265,7 @@ tutti_err tutti__entries_read(tutti_exodus *x, tutti_exodus_kind kind, tutti_cou
 /* Is an entry a list of faces?   starts: of the element blocks. */
 static int is_faced(const tutti__exodus_model *m, const tutti_count *starts, tutti_count p) {
     const tutti__exodus_table *table = &m->of[TUTTI_EXODUS_ELEMENT_BLOCK];
-    const tutti_count c = tutti__entity_at(starts, table->n, p);
+    const tutti_count c = tutti__interval_of(starts, table->n, p);
     return tutti__shape_list_of(table->row[c].topology) == TUTTI__NFACED;
 }
 
@@ -344,7 +284,7 @@ static tutti_err faces_wanted(const tutti__exodus_model *m, const tutti_count *s
         for (tutti_count k = e->start[i];
              k < e->start[i + 1] && is_faced(m, starts, e->position[i]); k++)
             v[n++] = e->to[k];
-    *n_out = tutti__once_each(v, n);
+    *n_out = tutti__sort_unique(v, n);
     return TUTTI_OK;
 }
 
@@ -353,11 +293,11 @@ static tutti_count entry_nodes(const tutti__entries *e, tutti_count i, const tut
                                tutti_count *v) {
     tutti_count n = 0;
     for (tutti_count k = e->start[i]; k < e->start[i + 1]; k++) {
-        const tutti_count f = tutti__find_rising(faces->position, faces->n, e->to[k]);
+        const tutti_count f = tutti__sorted_find(faces->position, faces->n, e->to[k]);
         for (tutti_count q = faces->start[f]; q < faces->start[f + 1]; q++, n++)
             if (v) v[n] = faces->to[q];
     }
-    return v ? tutti__once_each(v, n) : n;
+    return v ? tutti__sort_unique(v, n) : n;
 }
 
 static tutti_err expand(const tutti__exodus_model *m, const tutti_count *starts,

@@ -43,7 +43,7 @@ static tutti_err finish(tutti__family *f, const tutti__ids_spec *spec, tutti__id
     f->count = o->count;
     f->weights = o->weights;
     f->before = o->before;
-    *o = (tutti__ids_order){.lie = 0};
+    *o = (tutti__ids_order){.implicit_ids = 0};
     f->all = f->before[f->classes];
     f->n = f->start[f->classes];
     for (tutti_count c = 0; c < f->classes; c++)
@@ -58,7 +58,7 @@ static tutti_err finish(tutti__family *f, const tutti__ids_spec *spec, tutti__id
 
 tutti_err tutti__family_take(tutti__team *t, tutti__family *f, const tutti__ids_spec *spec,
                              tutti_err mine) {
-    tutti__ids_order o = {.lie = 0};
+    tutti__ids_order o = {.implicit_ids = 0};
     TUTTI_TRY(tutti__ids_order_make(t, spec, mine, &o));
     return tutti__team_agree(t, finish(f, spec, &o));
 }
@@ -77,7 +77,7 @@ tutti_err tutti__family_writers(tutti__team *t, const tutti_replicas_choice *cho
                            .own = owned ? own : NULL,
                            .owners = owned && asks,
                            .entries = f->all,
-                           .mine = mine};
+                           .writes = mine};
     if (err == TUTTI_OK) err = tutti__writers_choose(t, &by, 0, &s);
     TUTTI_ASSERT(mine || err != TUTTI_OK);
     for (tutti_count j = 0; j < f->n && err == TUTTI_OK; j++)

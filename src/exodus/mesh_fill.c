@@ -82,7 +82,7 @@ static tutti_err places_fill(tutti__getting *g, const tutti__have *h, tutti_coun
     TUTTI_TRY(keep(g->out, (hi - lo) * f->n, sizeof *v, &v));
     for (tutti_count k = lo; k < hi; k++)
         for (tutti_count q = 0; q < f->n; q++)
-            v[(h->place[k] - lo) * f->n + q] = tutti__find_rising(
+            v[(h->place[k] - lo) * f->n + q] = tutti__sorted_find(
                 to->items.items, to->items.n, tutti__fetched_ints(g, f, k - lo)[q] - 1);
     *out = v;
     return TUTTI_OK;
@@ -103,7 +103,7 @@ static tutti_err lists_fill(tutti__getting *g, const tutti__have *h, tutti_count
     for (tutti_count k = lo; k < hi; k++)
         for (tutti_count q = from[k]; q < from[k + 1]; q++)
             nodes[start[h->place[k] - lo] + q - from[k]] =
-                tutti__find_rising(to->items.items, to->items.n, h->lists.to[q]);
+                tutti__sorted_find(to->items.items, to->items.n, h->lists.to[q]);
     e->nodes = nodes;
     if (listed) e->start = start;
     return TUTTI_OK;
@@ -159,7 +159,7 @@ static tutti_err pool_make(tutti__getting *g, tutti_exodus_kind kind, pool *p) {
     TUTTI_TRY(keep(g->out, weights, sizeof *p->factors, &p->factors));
     TUTTI_TRY(keep(g->out, n * attributes, sizeof *p->attributes, &p->attributes));
     for (tutti_count i = 0; i < n; i++) {
-        const tutti_count k = tutti__find_rising(h->items.items, h->items.n, m[i].position);
+        const tutti_count k = tutti__sorted_find(h->items.items, h->items.n, m[i].position);
         TUTTI_ASSERT(k >= 0);
         p->members[i] = h->place[k];
         if (p->sides) p->sides[i] = m[i].side;

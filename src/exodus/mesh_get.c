@@ -134,7 +134,7 @@ static tutti_err referred(const tutti__getting *g, tutti_exodus_kind kind, tutti
              q < e->lists.start[hi] && kind == TUTTI_EXODUS_FACE_BLOCK && is_faced(g, c); q++)
             v[k++] = e->lists.to[q];
     }
-    *n_out = tutti__once_each(v, k);
+    *n_out = tutti__sort_unique(v, k);
     return TUTTI_OK;
 }
 
@@ -149,7 +149,7 @@ static tutti_err blocks_get(tutti__getting *g, tutti_exodus_kind kind) {
         return tutti__exodus_agree(g->x, h->items.halo && h->lists.start ? places_make(h)
                                                                          : TUTTI_ERR_NOMEM);
     }
-    TUTTI_TRY(tutti__claims_make(g->x->team, &h->items, mine, &h->holders));
+    TUTTI_TRY(tutti__claims_make(g->x->team, mine, &h->items, &h->holders));
     TUTTI_TRY(tutti__exodus_agree(g->x, places_make(h)));
     return tutti__entries_read(g->x, kind, h->items.n, h->items.items, TUTTI_OK, &h->lists);
 }
@@ -174,7 +174,7 @@ static tutti_err nodes_collect(tutti__getting *g) {
         if (l->start[l->n] > 0) memcpy(v + k, l->to, (size_t)l->start[l->n] * sizeof *v);
         k += l->start[l->n];
     }
-    h->items.n = tutti__once_each(v, k);
+    h->items.n = tutti__sort_unique(v, k);
     return TUTTI_OK;
 }
 
@@ -186,12 +186,12 @@ static void mark(const tutti__getting *g, tutti_count i, int faced, unsigned cha
     const tutti__entries *f = &g->of[TUTTI_EXODUS_FACE_BLOCK].lists;
     for (tutti_count k = e->start[i]; k < e->start[i + 1]; k++) {
         if (!faced) {
-            flags[tutti__find_rising(h->items.items, h->items.n, e->to[k])] = flag;
+            flags[tutti__sorted_find(h->items.items, h->items.n, e->to[k])] = flag;
             continue;
         }
-        const tutti_count face = tutti__find_rising(f->position, f->n, e->to[k]);
+        const tutti_count face = tutti__sorted_find(f->position, f->n, e->to[k]);
         for (tutti_count q = f->start[face]; q < f->start[face + 1]; q++)
-            flags[tutti__find_rising(h->items.items, h->items.n, f->to[q])] = flag;
+            flags[tutti__sorted_find(h->items.items, h->items.n, f->to[q])] = flag;
     }
 }
 
@@ -231,11 +231,11 @@ static tutti_err owners_get(tutti__getting *g) {
     tutti_err mine = owners_say(&h->holders, &node, &to);
     g->owner = tutti__calloc((size_t)h->items.n + 1, 1);
     if (!g->owner) mine = TUTTI_ERR_NOMEM;
-    const tutti_err err =
-        tutti__mesh_send(g->x->team, mine, sizeof *node, h->holders.n, node, to, &n, (void **)&in);
+    const tutti_err err = tutti__send_records(g->x->team, mine, sizeof *node, h->holders.n, node,
+                                              to, &n, (void **)&in);
     TUTTI_ASSERT(g->owner || err != TUTTI_OK);
     for (tutti_count i = 0; i < n && err == TUTTI_OK; i++)
-        g->owner[tutti__find_rising(h->items.items, h->items.n, in[i])] = 1;
+        g->owner[tutti__sorted_find(h->items.items, h->items.n, in[i])] = 1;
     tutti__free(node);
     tutti__free(to);
     tutti__free(in);
@@ -248,7 +248,7 @@ static tutti_err nodes_get(tutti__getting *g) {
     tutti_err mine = nodes_collect(g);
     if (mine == TUTTI_OK) mine = nodes_halo(g);
     if (h->items.all > 0)
-        TUTTI_TRY(tutti__claims_make(g->x->team, &h->items, mine, &h->holders));
+        TUTTI_TRY(tutti__claims_make(g->x->team, mine, &h->items, &h->holders));
     else
         TUTTI_TRY(tutti__exodus_agree(g->x, mine));
     /* nodes stay in the order of the file, whoever owns them */
@@ -266,7 +266,7 @@ static tutti_err sets_get(tutti__getting *g) {
         const tutti_exodus_kind kind = tutti__set_kinds[k], of = tutti__members_of(kind);
         if (m->of[kind].n == 0 || g->of[of].items.all == 0) continue;
         if (of == TUTTI_EXODUS_ELEMENT_BLOCK && !e->holders.start)
-            TUTTI_TRY(tutti__claims_make(g->x->team, &e->items, TUTTI_OK, &e->holders));
+            TUTTI_TRY(tutti__claims_make(g->x->team, TUTTI_OK, &e->items, &e->holders));
         TUTTI_TRY(tutti__members_deal(g->x, kind, &g->of[of].holders, &g->members_n[kind],
                                       &g->members[kind]));
     }

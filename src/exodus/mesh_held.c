@@ -15,22 +15,17 @@ void tutti__exodus_held_free(tutti_exodus *x) {
     x->held_n = 0;
 }
 
-static int is_before(const tutti__exodus_held *h, tutti_exodus_kind kind, tutti_count number) {
-    return h->kind != kind ? h->kind < kind : h->number < number;
+static int by_entity(const void *a, const void *b) {
+    const tutti__exodus_held *x = a, *y = b;
+    if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
 }
 
 const tutti__exodus_held *tutti__exodus_held_of(const tutti_exodus *x, tutti_exodus_kind kind,
                                                 tutti_count number) {
-    tutti_count lo = 0, hi = x->held_n;
-    while (lo < hi) {
-        const tutti_count mid = lo + (hi - lo) / 2;
-        if (is_before(&x->held[mid], kind, number))
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    const int found = lo < x->held_n && x->held[lo].kind == kind && x->held[lo].number == number;
-    return found ? &x->held[lo] : NULL;
+    const tutti__exodus_held key = {.kind = kind, .number = number};
+    const tutti_count at = tutti__lower_bound_by(x->held, x->held_n, sizeof key, &key, by_entity);
+    return at < x->held_n && by_entity(&x->held[at], &key) == 0 ? &x->held[at] : NULL;
 }
 
 tutti_count tutti_exodus_own_elements(const tutti_exodus *x, tutti_exodus_kind kind,

@@ -42,7 +42,7 @@ static tutti_err array_add(slicing *s, tutti_exodus_what what, tutti__bundle *b,
     const tutti__exodus_table *table = &s->x->model.of[s->kind];
     tutti_count lo, hi;
     TUTTI_ASSERT(s->starts && at);
-    for (tutti_count c = tutti__entity_at(s->starts, table->n, s->first);
+    for (tutti_count c = tutti__interval_of(s->starts, table->n, s->first);
          c < table->n && s->starts[c] < s->first + s->n; c++) {
         const tutti_exodus_array a = {.what = what, .kind = s->kind, .id = table->row[c].id};
         tutti__exodus_place place;
@@ -66,7 +66,7 @@ static tutti_err member_check(const slicing *s, tutti_count i) {
                              : of == TUTTI_EXODUS_FACE_BLOCK ? p->faces
                                                              : p->elements;
     const tutti__exodus_table *table = &s->x->model.of[s->kind];
-    const tutti_count c = tutti__entity_at(s->starts, table->n, s->first + i);
+    const tutti_count c = tutti__interval_of(s->starts, table->n, s->first + i);
     TUTTI_CHECK(s->member[i].position >= 0 && s->member[i].position < most, TUTTI_ERR_FORMAT,
                 "%s %lld: member %lld is %lld, and the file has %lld of them",
                 tutti_exodus_kind_name((int)s->kind), (long long)table->row[c].id,
@@ -111,7 +111,7 @@ static int any_factors(const tutti__exodus_table *table) {
 
 static int32_t weight_of(const slicing *s, const tutti__member *m) {
     const tutti__exodus_table *table = &s->x->model.of[TUTTI_EXODUS_ELEMENT_BLOCK];
-    const tutti_count b = tutti__entity_at(s->blocks, table->n, m->position);
+    const tutti_count b = tutti__interval_of(s->blocks, table->n, m->position);
     const int n = tutti__side_nodes_of(&s->x->model, &table->row[b], INT64_MAX, m->side);
     return n > 0 ? n : 0;
 }
@@ -136,7 +136,7 @@ static void member_factors(slicing *s) {
     const tutti__exodus_table *table = &s->x->model.of[s->kind];
     factors_compare(s, NULL);
     for (tutti_count i = 0; i < s->n; i++) {
-        const tutti_count c = tutti__entity_at(s->starts, table->n, s->first + i);
+        const tutti_count c = tutti__interval_of(s->starts, table->n, s->first + i);
         s->member[i].at = table->row[c].factors == table->row[c].entries
                               ? s->member[i].index - s->starts[c]
                               : NO_FACTORS;
@@ -151,12 +151,12 @@ static tutti_err side_factors(slicing *s) {
     TUTTI_ASSERT(sum || err != TUTTI_OK);
     for (tutti_count i = 0; i < s->n && err == TUTTI_OK; i++) {
         s->member[i].weight = weight_of(s, &s->member[i]);
-        sum[tutti__entity_at(s->starts, sets, s->first + i)] += s->member[i].weight;
+        sum[tutti__interval_of(s->starts, sets, s->first + i)] += s->member[i].weight;
     }
-    if (err == TUTTI_OK) err = tutti__sums_before(s->x->team, sets, sum, before);
+    if (err == TUTTI_OK) err = tutti__sums_before(s->x->team, TUTTI_OK, sets, sum, before);
     if (err == TUTTI_OK) factors_compare(s, sum);
     for (tutti_count i = 0; i < s->n && err == TUTTI_OK; i++) {
-        const tutti_count c = tutti__entity_at(s->starts, sets, s->first + i);
+        const tutti_count c = tutti__interval_of(s->starts, sets, s->first + i);
         const int fits = sum[c] == s->x->model.of[s->kind].row[c].factors;
         s->member[i].at = fits ? before[c] : NO_FACTORS;
         before[c] += s->member[i].weight;
@@ -170,10 +170,10 @@ static tutti_err side_factors(slicing *s) {
 static tutti_err to_homes(slicing *s, tutti_count all, tutti_count *n_out, tutti__member **out) {
     int *to = tutti__malloc((size_t)(s->n + 1) * sizeof *to);
     for (tutti_count i = 0; i < s->n && to; i++)
-        to[i] = tutti__mesh_home(all, s->x->team->size, s->member[i].position);
+        to[i] = tutti__share_rank(all, s->x->team->size, s->member[i].position);
     const tutti_err err =
-        tutti__mesh_send(s->x->team, to ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *s->member, s->n,
-                         s->member, to, n_out, (void **)out);
+        tutti__send_records(s->x->team, to ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *s->member, s->n,
+                            s->member, to, n_out, (void **)out);
     tutti__free(to);
     return err;
 }
@@ -230,7 +230,7 @@ static tutti_err deal(slicing *s, const tutti__incidence *holders, tutti_count *
     TUTTI_TRY(to_homes(s, holders->all, &n, &at_home));
     const tutti_err mine = copies_make(holders, n, at_home, &all, &copies, &to);
     tutti_err err =
-        tutti__mesh_send(s->x->team, mine, sizeof *copies, all, copies, to, n_out, (void **)out);
+        tutti__send_records(s->x->team, mine, sizeof *copies, all, copies, to, n_out, (void **)out);
     tutti__free(at_home);
     tutti__free(copies);
     tutti__free(to);
@@ -255,8 +255,8 @@ tutti_err tutti__members_deal(tutti_exodus *x, tutti_exodus_kind kind,
     s.starts = tutti__starts_of(&x->model, kind);
     tutti_err mine = s.starts ? TUTTI_OK : TUTTI_ERR_NOMEM;
     if (mine == TUTTI_OK) {
-        s.first = tutti__mesh_first(s.starts[table->n], x->team->size, x->team->rank);
-        s.n = tutti__mesh_first(s.starts[table->n], x->team->size, x->team->rank + 1) - s.first;
+        s.first = tutti_size_share(s.starts[table->n], x->team->size, x->team->rank);
+        s.n = tutti_size_share(s.starts[table->n], x->team->size, x->team->rank + 1) - s.first;
         s.member = tutti__malloc((size_t)(s.n + 1) * sizeof *s.member);
         if (!s.member) mine = TUTTI_ERR_NOMEM;
     }

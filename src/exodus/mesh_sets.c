@@ -23,33 +23,18 @@ typedef struct {
 
 static void name_member(const void *context, tutti_count i, char *out, size_t room) {
     const joining *j = context;
-    tutti_count c = 0;
-    while (j->f->start[c + 1] <= i) c++;
+    const tutti_count c = tutti__interval_of(j->f->start, j->f->classes, i);
     const tutti_exodus_members s = tutti__mesh_set(j->mesh, j->f->kind, c);
     const tutti_count k = i - j->f->start[c];
     char side[32] = "";
     if (j->f->kind == TUTTI_EXODUS_SIDE_SET) snprintf(side, sizeof side, ", side %d", s.sides[k]);
-    snprintf(out, room, "%s %lld: the member at place %lld%s",
-             tutti_exodus_kind_name((int)j->f->kind), (long long)j->m->of[j->f->kind].row[c].id,
-             (long long)s.members[k], side);
-}
-
-/* Which block an item of this rank is in. */
-static tutti_count class_of(const tutti__family *f, tutti_count i) {
-    tutti_count lo = 0, hi = f->classes;
-    while (hi - lo > 1) {
-        const tutti_count mid = lo + (hi - lo) / 2;
-        if (f->start[mid] <= i)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
+    snprintf(out, room, "member %lld%s of %s %lld", (long long)s.members[k], side,
+             tutti_exodus_kind_name((int)j->f->kind), (long long)j->m->of[j->f->kind].row[c].id);
 }
 
 /* Factors of a side; 0: not known, and none are given. */
 static tutti_count side_weight(const joining *j, tutti_count member, int side) {
-    const tutti_count b = class_of(j->of, member);
+    const tutti_count b = tutti__interval_of(j->of->start, j->of->classes, member);
     const tutti_exodus_entity *row = &j->m->of[TUTTI_EXODUS_ELEMENT_BLOCK].row[b];
     const int n = tutti__side_nodes_of(j->m, row, INT64_MAX, side);
     return n > 0 ? n : 0;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
+
 /* ---- where the catalogue is */
 
 static int ends_with(const char *name, size_t n, const char *tail) {
@@ -102,16 +104,11 @@ static tutti_err values(const reading *r, const char *name, tutti_count n, int i
                     (v->type == TUTTI__CDF_CHAR) == is_text && v->type != TUTTI__CDF_FLOAT &&
                     v->type != TUTTI__CDF_DOUBLE,
                 TUTTI_ERR_FORMAT, "'%s' has not the shape and type that it must have", name);
-    tutti_count lo = 0, hi = r->where->n;
-    while (hi - lo > 1) {
-        const tutti_count mid = lo + (hi - lo) / 2;
-        if (r->where->v[mid].at <= v->begin)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    TUTTI_ASSERT(lo < r->where->n);
-    const tutti__exodus_extent *e = &r->where->v[lo];
+    const tutti__exodus_extent behind = {.at = v->begin + 1};
+    const tutti_count end =
+        tutti__lower_bound_by(r->where->v, r->where->n, sizeof behind, &behind, by_place);
+    TUTTI_ASSERT(end > 0);
+    const tutti__exodus_extent *e = &r->where->v[end - 1];
     *v_out = v;
     *out = r->data + e->data + (v->begin - e->at);
     return TUTTI_OK;

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/nemesis.h"
 
+#include "decomposition/shares.h"
 #include "exodus/pieces.h"
 
 /* Counts of a processor, summed up over those before it. */
@@ -97,7 +98,7 @@ tutti_err tutti__nemesis_make(tutti_exodus *x, struct tutti__nemesis **state) {
         s->model = &x->model;
         s->ranks = x->team->size;
         s->rank = x->team->rank;
-        err = tutti__sums_before(x->team, COUNTS, s->all, s->before);
+        err = tutti__sums_before(x->team, TUTTI_OK, COUNTS, s->all, s->before);
     }
     *state = s;
     if (err != TUTTI_OK) tutti__nemesis_free(state);

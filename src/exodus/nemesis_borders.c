@@ -1,6 +1,6 @@
 /* exodus: borders of a partition.
  *
- * The home of a node (mesh_incidence.c) knows whose elements have it, and tells all who have the node.
+ * The home of a node (decomposition/incidence.h) knows whose elements have it, and tells all who have the node.
  * A side all of whose nodes are border nodes may be one of another rank's too: such sides meet at a
  * rank that a hash of their nodes names.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -57,7 +57,7 @@ static const tutti_exodus_entity *row_of(const bordering *b, tutti_count c) {
 
 /* Where entry i of face block f's list is. */
 static const tutti_count *face_nodes(const bordering *b, tutti_count face, tutti_count *n_out) {
-    const tutti_count c = tutti__entity_at(b->faces->start, b->faces->classes, face);
+    const tutti_count c = tutti__interval_of(b->faces->start, b->faces->classes, face);
     const tutti_exodus_entity *row = &b->p->model->of[TUTTI_EXODUS_FACE_BLOCK].row[c];
     const tutti_exodus_elements e = tutti__mesh_block(b->p->mesh, TUTTI_EXODUS_FACE_BLOCK, c);
     const tutti_count i = face - b->faces->start[c];
@@ -138,12 +138,12 @@ static tutti_err ranks_ask(bordering *b) {
     tutti__pair *pairs = NULL;
     tutti_count n = 0;
     const tutti_err mine = nodes_say(b, &n, &pairs);
-    tutti_err err =
-        tutti__incidence_make(b->team, tutti__max(b->nodes->all, 1), n, pairs, mine, &at_home);
+    tutti_err err = tutti__incidence_make(
+        b->team, mine, &(tutti__pairs){tutti__max(b->nodes->all, 1), n, pairs}, &at_home);
     tutti__free(pairs);
     if (err == TUTTI_OK)
-        err =
-            tutti__incidence_ask(b->team, &at_home, b->nodes->n, b->position, TUTTI_OK, &b->ranks);
+        err = tutti__incidence_fetch(b->team, TUTTI_OK, &at_home, b->nodes->n, b->position,
+                                     &b->ranks);
     tutti__incidence_free(&at_home);
     return err;
 }
@@ -355,11 +355,11 @@ static tutti_err sides_meet(bordering *b) {
     }
     for (tutti_count i = 0; i < mine.n && err == TUTTI_OK; i++)
         to[i] = (int)(mine.v[i].key[1] % (uint64_t)b->team->size);
-    err = tutti__mesh_send(b->team, err, sizeof *came, mine.n, mine.v, to, &n, (void **)&came);
+    err = tutti__send_records(b->team, err, sizeof *came, mine.n, mine.v, to, &n, (void **)&came);
     if (err == TUTTI_OK) {
         const tutti_err met = meetings(n, came, &tell);
-        err = tutti__mesh_send(b->team, met, sizeof *tell.out, tell.n, tell.out, tell.to,
-                               &b->side_n, (void **)&b->side);
+        err = tutti__send_records(b->team, met, sizeof *tell.out, tell.n, tell.out, tell.to,
+                                  &b->side_n, (void **)&b->side);
     }
     tutti__free(mine.v);
     tutti__free(came);
@@ -416,11 +416,11 @@ static tutti_err elements_sort_out(const bordering *b, tutti__borders *out) {
         return TUTTI_ERR_NOMEM;
     }
     for (tutti_count i = 0; i < b->side_n; i++) at_border[i] = b->side[i].item;
-    m = tutti__once_each(at_border, b->side_n);
+    m = tutti__sort_unique(at_border, b->side_n);
     for (tutti_count j = 0; j < f->n; j++) {
         if (!f->first[f->sorted[j].index]) continue;
         const tutti_count p = f->sorted[j].number + 1;
-        if (tutti__find_rising(at_border, m, p) < 0) out->elements[out->internal_elements++] = p;
+        if (tutti__sorted_find(at_border, m, p) < 0) out->elements[out->internal_elements++] = p;
     }
     for (tutti_count i = 0; i < m; i++) out->elements[out->internal_elements + i] = at_border[i];
     out->border_elements = m;

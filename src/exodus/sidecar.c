@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "dataset/meta_impl.h"
+#include "metadata/meta_impl.h"
 
 enum { APPLICATION = 0x54555445, VERSION = 2 }; /* "TUTE"; version 1 has no row `steps` in `file` */
 

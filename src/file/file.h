@@ -15,49 +15,71 @@
 
 extern const tutti__class tutti__file_class;
 
+enum {
+    TUTTI__ENDED = 1, /* MPI_Finalize has closed the file: an empty shell */
+    TUTTI__FORGOTTEN  /* and the caller has closed it too; its plans are left */
+};
+
 struct tutti_file {
     tutti__handle handle; /* until it is closed by the caller */
-    int ended;            /* MPI_Finalize has closed it: an empty shell */
-    int forgotten;        /* and the caller has too; its plans are left */
+    int ended;            /* 0, TUTTI__ENDED or TUTTI__FORGOTTEN */
     tutti__team *team;
-    tutti_store *store;
-    tutti_store *away; /* for operations in the background; NULL until there is one */
-    tutti_options opt;
-    tutti_profile profile; /* rank 0's: what the machine and the file system can do */
     char *path;
     int mode;
-    tutti_off origin;   /* offset 0 of accesses: the end of the file at open with TUTTI_APPEND */
-    tutti_off align;    /* of file domains */
-    tutti__slabs slabs; /* the array that lies in the file, as a layer above says; or none */
-    int striped;        /* some rank knows stripes of the file */
-    int incoherent;     /* several nodes, whose caches of the file may differ */
-    int remote;         /* the file is on other machines: access takes time, not processor */
-    int synchronous;    /* every write waits for the disk */
-    int spare_cores;    /* every rank may use more than one core */
-    int plans;          /* of the caller's, that have not been freed */
-    tutti_plan *cached; /* plans, the last used first; the same on all ranks (plan_cache.c) */
-    int cached_n;
-    tutti_plan *blank;       /* room for the next one, or NULL */
-    tutti_request *requests; /* operations under way, in the order in which they were started */
-    int queue_stands;        /* while fibers are resumed: one of them waits to depart */
-    struct tutti__worker *worker;  /* the thread of background `all`; NULL until it is needed */
-    struct tutti__worker *helpers; /* threads for independent accesses that do not block */
-    pthread_mutex_t lock;          /* of what threads share: the next two, and `helpers` */
-    tutti_request *independent;    /* independent accesses under way, in any order */
-    _Atomic int independent_n;     /* those, and calls of other threads that wait for one */
-    tutti_stats last, all;         /* of the last operation, and of all of them */
-    tutti_stats aside;             /* what was done besides: opening, size, sync ... */
-    _Atomic int atomic;            /* atomic mode */
-    pthread_mutex_t atomic_turn;   /* atomic mode: one access of this rank at a time */
-    pthread_mutex_t use;           /* recursive: see TUTTI_USE */
-    int64_t planned_n;             /* plans made so far */
-    int64_t explained;             /* the number of the one in `explain` */
-    char explain[512];
-    tutti_progress_fn *progress;
-    void *progress_context;
-    tutti_file *next_open;  /* list of open files, for MPI_Finalize */
-    int trace_file;         /* its number among those that are traced, -1: none */
-    uint64_t device, inode; /* rank 0, with a trace: which file it is, which no trace overwrites */
+    tutti_off origin;      /* offset 0 of accesses: the end of the file at open with TUTTI_APPEND */
+    tutti_options opt;     /* in force; striping_unit is the alignment of file domains */
+    tutti_profile profile; /* rank 0's: what the machine and the file system can do */
+    tutti_store *store;
+    tutti_store *background_store; /* for operations in the background; NULL until there is one */
+    tutti__slabs slabs;  /* the array that is stored in the file, as a layer above says; or none */
+    struct {             /* what the ranks agreed on at open */
+        int striped;     /* some rank knows stripes of the file */
+        int incoherent;  /* several nodes, whose caches of the file may differ */
+        int remote;      /* the file is on other machines: access takes time, not processor */
+        int synchronous; /* every write waits for the disk */
+        int spare_cores; /* every rank may use more than one core */
+    } layout;
+    struct {
+        int callers;        /* plans of the caller's that have not been freed */
+        tutti_plan *cached; /* the last used first; the same on all ranks (plan_cache.c) */
+        int cached_n;
+        tutti_plan *blank; /* memory for the next one, or NULL */
+        int64_t made;      /* so far */
+    } plans;
+    struct {            /* of the last operation */
+        int64_t number; /* of its plan */
+        char text[512];
+    } explain;
+    struct {                          /* operations in progress */
+        tutti_request *first;         /* in the order in which they were started */
+        int queue_stands;             /* while fibers are resumed: one of them waits to depart */
+        struct tutti__worker *worker; /* the thread of background `all`; NULL until it is needed */
+    } requests;
+    struct {                  /* independent accesses in progress */
+        tutti_request *first; /* in any order */
+        _Atomic int n;        /* of those, and of calls of other threads that wait for one */
+        struct tutti__worker *helpers; /* threads for those that do not block */
+    } independent;
+    struct {
+        tutti_stats last, all; /* of the last operation, and of all of them */
+        tutti_stats other;     /* opening, size, sync ... */
+    } stats;
+    struct {
+        _Atomic int on;
+        pthread_mutex_t turn; /* one access of this rank at a time */
+    } atomic;                 /* atomic mode */
+    struct {
+        tutti_progress_fn *report;
+        void *context;
+    } progress;
+    struct {
+        int number; /* of the file among those that are traced, -1: none */
+        uint64_t device,
+            inode; /* rank 0, with a trace: which file it is, which no trace overwrites */
+    } trace;
+    pthread_mutex_t lock;  /* of data that threads share: `independent`, `stats` */
+    pthread_mutex_t use;   /* recursive: see TUTTI_USE */
+    tutti_file *next_open; /* list of open files, for MPI_Finalize */
 };
 
 /* Whoever calls for a file, or moves its operations on, has it for himself: in every public call

@@ -21,7 +21,7 @@ int tutti__file_store(const tutti_options *opt, int by_itself) {
 
 /* Both handles; the first trouble counts. */
 tutti_err tutti__file_stores_close(tutti_file *f) {
-    return TUTTI_ALSO(tutti__store_close(&f->away), tutti__store_close(&f->store));
+    return TUTTI_ALSO(tutti__store_close(&f->background_store), tutti__store_close(&f->store));
 }
 
 /* The very same file, wherever its name or this process may have gone since; many accesses may
@@ -34,8 +34,8 @@ static tutti_err away_open_as(tutti_file *f, int store) {
     opt.queue_depth = (int)tutti__max(opt.queue_depth, 512);
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     const char *path = fd >= 0 && access("/proc/self/fd", X_OK) == 0 ? link : f->path;
-    const tutti_err err =
-        tutti__store_open(path, tutti__file_flags(f), 0, &opt, f->team->rank, &f->aside, &f->away);
+    const tutti_err err = tutti__store_open(path, tutti__file_flags(f), 0, &opt, f->team->rank,
+                                            &f->stats.other, &f->background_store);
     if (err == TUTTI_OK) return TUTTI_OK;
     tutti_error_info info = *tutti_last_error();
     info.path[0] = '\0';
@@ -46,7 +46,7 @@ static tutti_err away_open_as(tutti_file *f, int store) {
 
 /* Files are opened once more for the background, by a store that suits it. */
 tutti_err tutti__file_away_open(tutti_file *f, int background) {
-    if (f->away || background == TUTTI_BACKGROUND_NONE) return TUTTI_OK;
+    if (f->background_store || background == TUTTI_BACKGROUND_NONE) return TUTTI_OK;
     /* the thread of `all` may as well wait, unless the pipeline wants it otherwise */
     return away_open_as(f, tutti__file_store(&f->opt, background == TUTTI_BACKGROUND_IO_ONLY));
 }

@@ -16,7 +16,7 @@ static int files_finalize(MPI_Comm self, int key, void *value, void *extra) {
     while (files) {
         tutti_file *f = files;
         files = f->next_open;
-        f->ended = 1;
+        f->ended = TUTTI__ENDED;
         finalize(f);
     }
     return MPI_SUCCESS;

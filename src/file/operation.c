@@ -42,7 +42,8 @@ tutti_err tutti__file_allows_parts(const tutti_file *f, const tutti__parts *p, i
 }
 
 void tutti__file_report(tutti_file *f, tutti_off done, tutti_off total, const char *phase) {
-    if (!behind_the_back && f->progress) f->progress(f->progress_context, done, total, phase);
+    if (!behind_the_back && f->progress.report)
+        f->progress.report(f->progress.context, done, total, phase);
 }
 
 /* Until it ends, seconds_total holds when it began. */
@@ -60,14 +61,14 @@ void tutti__stats_add(tutti_stats *to, const tutti_stats *from) {
 
 void tutti__stats_settle(tutti_file *f, const tutti_stats *stats, int is_last) {
     pthread_mutex_lock(&f->lock);
-    tutti__stats_add(&f->all, stats);
-    if (is_last) f->last = *stats;
+    tutti__stats_add(&f->stats.all, stats);
+    if (is_last) f->stats.last = *stats;
     pthread_mutex_unlock(&f->lock);
 }
 
 tutti_err tutti__operation_end(tutti_file *f, tutti_stats *stats, const char *operation,
                                tutti_err err) {
-    tutti__trace_call(operation, f->trace_file, stats->seconds_total, stats->bytes);
+    tutti__trace_call(operation, f->trace.number, stats->seconds_total, stats->bytes);
     stats->seconds_total = tutti__now() - stats->seconds_total;
     (void)tutti__store_account(NULL);
     tutti__stats_settle(f, stats, 1);
@@ -87,12 +88,12 @@ tutti_err tutti__operation_under_way(tutti_err err) {
 /* Holes that are written over are read before. */
 tutti_err tutti__operation_refresh(const tutti__op *op) {
     const int reads = !op->is_write || tutti__file_may_rmw(op->file);
-    if (!reads || !op->file->incoherent) return TUTTI_OK;
+    if (!reads || !op->file->layout.incoherent) return TUTTI_OK;
     return tutti__store_refresh(op->store);
 }
 
 tutti_err tutti__operation_flush(const tutti__op *op) {
-    if (!op->is_write || !op->file->incoherent) return TUTTI_OK;
+    if (!op->is_write || !op->file->layout.incoherent) return TUTTI_OK;
     return tutti__store_flush(op->store);
 }
 
@@ -110,7 +111,7 @@ int tutti__operation_stretch(const tutti__op *op, tutti_off size, tutti_off *at,
 
 tutti_err tutti__file_end(const tutti__op *op, tutti_off *size_out) {
     const tutti_file *f = op->file;
-    if (!op->is_write || (f->opt.sole_writer && f->independent_n == 0))
+    if (!op->is_write || (f->opt.sole_writer && f->independent.n == 0))
         return tutti__store_size(op->store, size_out);
     *size_out = TUTTI__OFF_END;
     return TUTTI_OK;

@@ -30,12 +30,12 @@ void tutti__trace_begin(tutti_file *f) {
     struct stat st;
     if (f->team->rank == 0 && f->opt.explain && tutti__options_ignored(ignored, sizeof ignored))
         fprintf(stderr, "tutti: %s; it is ignored\n", ignored);
-    f->trace_file = tutti__trace_file(f->path); /* another file may be traced */
+    f->trace.number = tutti__trace_file(f->path); /* another file may be traced */
     if (!f->opt.trace[0]) return;
     const int fd = tutti__store_descriptor(f->store);
-    if (fd >= 0 && fstat(fd, &st) == 0) f->device = st.st_dev, f->inode = st.st_ino;
+    if (fd >= 0 && fstat(fd, &st) == 0) f->trace.device = st.st_dev, f->trace.inode = st.st_ino;
     if (tutti__trace_enable(f->team->rank) == TUTTI_OK) {
-        f->trace_file = tutti__trace_file(f->path);
+        f->trace.number = tutti__trace_file(f->path);
         return;
     }
     tutti__error_clear();
@@ -47,7 +47,7 @@ static int trace_is_data(const tutti_file *closing, const struct stat *st) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static uint64_t device, inode; /* the last one that was */
     pthread_mutex_lock(&lock);
-    const int found = (st->st_dev == closing->device && st->st_ino == closing->inode) ||
+    const int found = (st->st_dev == closing->trace.device && st->st_ino == closing->trace.inode) ||
                       (st->st_dev == device && st->st_ino == inode) ||
                       tutti__open_files_have(st->st_dev, st->st_ino);
     if (found) device = st->st_dev, inode = st->st_ino;

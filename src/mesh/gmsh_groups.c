@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
+
 tutti_err tutti__gmsh_grow(void *p, tutti_count n, tutti_count *room, size_t item) {
     void *v = NULL;
     memcpy(&v, p, sizeof v);
@@ -122,15 +124,8 @@ static int by_entity(const void *a, const void *b) {
 static const tutti__gmsh_entity *find(const tutti__gmsh_entities *e, int dim, int32_t tag,
                                       int partitioned) {
     const tutti__gmsh_entity key = {.dim = dim, .tag = tag, .parent_dim = partitioned ? 0 : -1};
-    tutti_count lo = 0, hi = e->n;
-    while (lo < hi) {
-        const tutti_count mid = (lo + hi) / 2;
-        if (by_entity(&e->entity[mid], &key) < 0)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < e->n && e->entity[lo].dim == dim && e->entity[lo].tag == tag ? &e->entity[lo]
+    const tutti_count at = tutti__lower_bound_by(e->entity, e->n, sizeof key, &key, by_entity);
+    return at < e->n && e->entity[at].dim == dim && e->entity[at].tag == tag ? &e->entity[at]
                                                                              : NULL;
 }
 

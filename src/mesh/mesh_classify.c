@@ -18,9 +18,9 @@ tutti_err tutti__mesh_of_check(const tutti_mesh *m, const int *of, int parts) {
 
 /* A list's partitions, each once, in the order in which they are met.  Lists are short; where a
  * node has hundreds of partitions around it the search takes its square. */
-static tutti_err lists(const tutti_mesh *m, const int *of, const tutti__mesh_values *v,
+static tutti_err lists(const tutti_mesh *m, const int *of, const tutti__share_values *v,
                        tutti_count *start, int **holder) {
-    const tutti__mesh_graph *g = &m->graph;
+    const tutti__graph *g = &m->graph;
     tutti_count room = 2 * g->nodes + 64, used = 0;
     *holder = tutti__malloc((size_t)room * sizeof **holder);
     if (!*holder) return TUTTI_ERR_NOMEM;
@@ -36,7 +36,7 @@ static tutti_err lists(const tutti_mesh *m, const int *of, const tutti__mesh_val
         start[i] = used;
         list[0] = of[i];
         for (tutti_count j = g->start[i]; j < g->start[i + 1]; j++) {
-            const int p = *(const int *)tutti__mesh_value(v, g->to[j]);
+            const int p = *(const int *)tutti__share_value(v, g->to[j]);
             int k = 0;
             while (k < n && list[k] != p) k++;
             if (k == n) list[n++] = p;
@@ -51,17 +51,17 @@ tutti_err tutti__mesh_classify(tutti_mesh *m, const int *of, tutti_count **start
                                int **holder_out) {
     tutti_count *start = NULL;
     int *holder = NULL;
-    tutti__mesh_values v = {.item = 0};
+    tutti__share_values v = {.item = 0};
     TUTTI_TRY(tutti__mesh_graph_need(m));
-    const tutti__mesh_question q = {.all = m->all_nodes,
+    const tutti__share_request q = {.all = m->all_nodes,
                                     .item = sizeof *of,
                                     .own = of,
                                     .n = m->graph.start[m->own.nodes],
                                     .number = m->graph.to};
-    TUTTI_TRY(tutti__mesh_ask(m->team, TUTTI_OK, &q, &v));
+    TUTTI_TRY(tutti__share_fetch(m->team, TUTTI_OK, &q, &v));
     start = tutti__malloc(((size_t)m->own.nodes + 1) * sizeof *start);
     tutti_err err = start ? lists(m, of, &v, start, &holder) : TUTTI_ERR_NOMEM;
-    tutti__mesh_values_free(&v);
+    tutti__share_values_free(&v);
     err = tutti__team_agree(m->team, err);
     if (err != TUTTI_OK) {
         tutti__free(start);

@@ -9,7 +9,7 @@ enum { DEGREE, BAND, LARGEST };
 
 /* This rank's share of the sums and of the largest. */
 static void look(const tutti_mesh *m, int64_t *sum, double *most) {
-    const tutti__mesh_graph *g = &m->graph;
+    const tutti__graph *g = &m->graph;
     for (tutti_count i = 0; i < g->nodes; i++) {
         const tutti_count me = m->first_node + i, degree = g->start[i + 1] - g->start[i];
         sum[ALONE] += degree == 0;

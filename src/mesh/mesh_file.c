@@ -28,7 +28,7 @@ static tutti_err is_native(tutti__team *t, const char *path, const tutti_options
 /* What rank 0 has read, for all; groups and memberships too. */
 static tutti_err deal_read(tutti_mesh *m, tutti_err mine, tutti__mesh_data *all) {
     int64_t n[2] = {all->groups, all->members};
-    TUTTI_TRY(tutti__mesh_deal(m, mine, all));
+    TUTTI_TRY(tutti__mesh_distribute(m, mine, all));
     TUTTI_TRY(tutti__team_sum(m->team, n, 2));
     const int64_t groups = n[0];
     m->own.group = tutti__calloc((size_t)groups + 1, sizeof *m->own.group);

@@ -1,10 +1,12 @@
-/* mesh: neighbours.  Every element goes to the ranks whose slices have its nodes; each then goes
- * through the elements of each of its nodes and keeps the others of their nodes, each once.
+/* mesh: neighbours.  Every element is sent to the ranks whose shares have its nodes.  The neighbours of a
+ * node are the other nodes of its elements.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/sorted.h"
+#include "decomposition/incidence.h"
 
 /* Elements as far as neighbours are concerned. */
 typedef struct {
@@ -13,69 +15,31 @@ typedef struct {
     const tutti_count *node;
 } cells;
 
-/* Ascending; lists are short, and of neighbouring elements half sorted. */
-static void sort_short(tutti_count *v, tutti_count n) {
-    for (tutti_count i = 1; i < n; i++) {
-        const tutti_count x = v[i];
-        tutti_count j = i;
-        for (; j > 0 && v[j - 1] > x; j--) v[j] = v[j - 1];
-        v[j] = x;
-    }
-}
-
-static int by_number(const void *a, const void *b) {
-    const tutti_count x = *(const tutti_count *)a, y = *(const tutti_count *)b;
-    return (x > y) - (x < y);
-}
-
-/* Sorted and each once; returns how many are left. */
-static tutti_count once_each(tutti_count *v, tutti_count n) {
-    enum { SHORT = 256 };
-    tutti_count kept = 0;
-    if (n <= SHORT)
-        sort_short(v, n);
-    else
-        qsort(v, (size_t)n, sizeof *v, by_number);
-    for (tutti_count i = 0; i < n; i++)
-        if (kept == 0 || v[i] != v[kept - 1]) v[kept++] = v[i];
-    return kept;
-}
-
-/* Which cells each node of the slice is in: at[start[i]] ... */
-static tutti_err incidence(const tutti_mesh *m, const cells *c, tutti_count **start_out,
-                           tutti_count **at_out) {
-    const tutti_count n = m->own.nodes, first = m->first_node;
-    tutti_count *start = tutti__calloc((size_t)n + 2, sizeof *start), *at = NULL;
-    if (!start) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < c->start[c->n]; i++)
-        if (c->node[i] >= first && c->node[i] < first + n) start[c->node[i] - first + 2]++;
-    for (tutti_count i = 0; i < n; i++) start[i + 2] += start[i + 1];
-    at = tutti__malloc((size_t)start[n + 1] * sizeof *at);
-    if (!at) {
-        tutti__free(start);
-        return TUTTI_ERR_NOMEM;
-    }
+/* The cells of each node of the share. */
+static tutti_err find_cells(const tutti_mesh *m, const cells *c, tutti__incidence *out) {
+    const tutti_count all = c->start[c->n], first = m->first_node, end = first + m->own.nodes;
+    tutti__pair *pairs = tutti__malloc((size_t)(all + 1) * sizeof *pairs);
+    tutti_count n = 0;
+    if (!pairs) return TUTTI_ERR_NOMEM;
     for (tutti_count e = 0; e < c->n; e++)
         for (tutti_count i = c->start[e]; i < c->start[e + 1]; i++)
-            if (c->node[i] >= first && c->node[i] < first + n)
-                at[start[c->node[i] - first + 1]++] = e;
-    *start_out = start;
-    *at_out = at;
-    return TUTTI_OK;
+            if (c->node[i] >= first && c->node[i] < end) pairs[n++] = (tutti__pair){c->node[i], e};
+    *out = (tutti__incidence){.all = m->all_nodes, .first = first, .n = m->own.nodes};
+    const tutti_err err = tutti__incidence_fill(out, n, pairs);
+    tutti__free(pairs);
+    return err;
 }
 
-/* Two passes would sort everything twice: lists are written behind one another, and the array
- * grows. */
-static tutti_err neighbours(const tutti_mesh *m, const cells *c, const tutti_count *start,
-                            const tutti_count *at, tutti__mesh_graph *g) {
-    const tutti_count n = m->own.nodes;
+/* Lists are appended to an array that grows: counting first would sort every list twice. */
+static tutti_err find_neighbours(const tutti__incidence *in, const cells *c, tutti__graph *g) {
+    const tutti_count n = in->n, *start = in->start, *at = in->with;
     tutti_count room = 16 * n + 64, used = 0;
     g->start = tutti__malloc(((size_t)n + 1) * sizeof *g->start);
     g->to = tutti__malloc((size_t)room * sizeof *g->to);
     if (!g->start || !g->to) return TUTTI_ERR_NOMEM;
     g->nodes = n;
     for (tutti_count i = 0; i < n; i++) {
-        const tutti_count me = m->first_node + i;
+        const tutti_count me = in->first + i;
         tutti_count most = 0, k = 0;
         g->start[i] = used;
         for (tutti_count j = start[i]; j < start[i + 1]; j++)
@@ -90,7 +54,7 @@ static tutti_err neighbours(const tutti_mesh *m, const cells *c, const tutti_cou
         for (tutti_count j = start[i]; j < start[i + 1]; j++)
             for (tutti_count l = c->start[at[j]]; l < c->start[at[j] + 1]; l++)
                 if (c->node[l] != me) v[k++] = c->node[l];
-        used += once_each(v, k);
+        used += tutti__sort_unique(v, k);
     }
     g->start[n] = used;
     return TUTTI_OK;
@@ -113,7 +77,7 @@ static tutti_err tell(const tutti_mesh *m, tutti_count *n_out, told **v_out, int
         for (tutti_count e = 0; e < d->elements; e++) {
             int seen[TUTTI_MESH_MOST_NODES], k = 0;
             for (tutti_count i = d->start[e]; i < d->start[e + 1]; i++) {
-                const int r = tutti__mesh_home(m->all_nodes, t->size, d->node[i]);
+                const int r = tutti__share_rank(m->all_nodes, t->size, d->node[i]);
                 int known = r == t->rank;
                 for (int j = 0; j < k; j++) known |= seen[j] == r;
                 if (known) continue;
@@ -162,12 +126,11 @@ static tutti_err merge(const tutti__mesh_data *d, tutti_count n, const told *v, 
     return TUTTI_OK;
 }
 
-static tutti_err graph_of(const tutti_mesh *m, const cells *c, tutti__mesh_graph *g) {
-    tutti_count *start = NULL, *at = NULL;
-    TUTTI_TRY(incidence(m, c, &start, &at));
-    const tutti_err err = neighbours(m, c, start, at, g);
-    tutti__free(start);
-    tutti__free(at);
+static tutti_err graph_of(const tutti_mesh *m, const cells *c, tutti__graph *g) {
+    tutti__incidence in = {.n = 0};
+    tutti_err err = find_cells(m, c, &in);
+    if (err == TUTTI_OK) err = find_neighbours(&in, c, g);
+    tutti__incidence_free(&in);
     return err;
 }
 
@@ -176,12 +139,12 @@ tutti_err tutti__mesh_graph_need(tutti_mesh *m) {
     told *v = NULL, *in = NULL;
     int *to = NULL;
     cells all = {m->own.elements, m->own.start, m->own.node};
-    tutti__mesh_graph g = {.nodes = 0};
+    tutti__graph g = {.nodes = 0};
     if (m->graph.start) return TUTTI_OK; /* on all ranks or on none */
     tutti_err err = TUTTI_OK;
     if (m->team->size > 1) {
         err = tell(m, &n, &v, &to);
-        err = tutti__mesh_send(m->team, err, sizeof *v, n, v, to, &got, (void **)&in);
+        err = tutti__send_records(m->team, err, sizeof *v, n, v, to, &got, (void **)&in);
         tutti__free(v);
         tutti__free(to);
         TUTTI_TRY(err);
@@ -193,44 +156,8 @@ tutti_err tutti__mesh_graph_need(tutti_mesh *m) {
     tutti__free(node);
     err = tutti__team_agree(m->team, err);
     if (err != TUTTI_OK)
-        tutti__mesh_graph_free(&g);
+        tutti__graph_free(&g);
     else
         m->graph = g;
-    return err;
-}
-
-/* ---- all of it on rank 0 */
-
-tutti_err tutti__mesh_graph_gather(tutti_mesh *m, tutti__mesh_graph *out) {
-    tutti__team *t = m->team;
-    tutti_count *bound = NULL, *degree = NULL, n = 0;
-    tutti__mesh_graph g = {.nodes = 0};
-    TUTTI_TRY(tutti__mesh_graph_need(m));
-    TUTTI_ASSERT(m->graph.start != NULL);
-    bound = tutti__calloc((size_t)t->size + 1, sizeof *bound);
-    degree = tutti__malloc(((size_t)m->own.nodes + 1) * sizeof *degree);
-    tutti_err err = bound && degree ? TUTTI_OK : TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < m->own.nodes && err == TUTTI_OK; i++)
-        degree[i] = m->graph.start[i + 1] - m->graph.start[i];
-    for (int r = 1; r <= t->size && err == TUTTI_OK; r++) bound[r] = m->own.nodes;
-    tutti_count *all = NULL;
-    err = tutti__mesh_pass(t, err, sizeof *degree, degree, bound, &n, (void **)&all);
-    TUTTI_ASSERT(err != TUTTI_OK || bound);
-    if (err == TUTTI_OK) {
-        g.nodes = n;
-        g.start = tutti__malloc(((size_t)n + 1) * sizeof *g.start);
-        if (g.start) g.start[0] = 0;
-        for (tutti_count i = 0; i < n && g.start; i++) g.start[i + 1] = g.start[i] + all[i];
-        for (int r = 1; r <= t->size; r++) bound[r] = m->graph.start[m->own.nodes];
-        err = tutti__mesh_pass(t, g.start ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *g.to, m->graph.to,
-                               bound, &n, (void **)&g.to);
-    }
-    tutti__free(bound);
-    tutti__free(degree);
-    tutti__free(all);
-    if (err != TUTTI_OK)
-        tutti__mesh_graph_free(&g);
-    else
-        *out = g;
     return err;
 }

@@ -2,11 +2,9 @@
  *
  *   mesh_scan, gmsh_groups, gmsh_read, gmsh_write    Gmsh's formats, on one rank
  *   mesh_native                         Tutti's own, by all ranks
- *   mesh_pass                           arrays and records from rank to rank; asking for values
  *   mesh_object                         the mesh: slices; made, freed, viewed
  *   mesh_graph                          neighbours of each node of the slice
- *   mesh_curve, mesh_order, mesh_rcm    numbering
- *   mesh_metis, rcb, mesh_partition     partitions
+ *   mesh_order, mesh_partition          numbering and partitions (by decomposition/partition.h)
  *   mesh_classify, mesh_part            what each rank holds and exchanges
  *
  * Every collective call starts with tutti__object_call.  After that no rank leaves alone: what fails on
@@ -18,8 +16,8 @@
 #include <tutti/mesh.h>
 #include "base/memory.h"
 #include "base/options_impl.h"
-#include "comm/sparse.h"
 #include "comm/wait.h"
+#include "decomposition/partition.h"
 #include "layer/object.h"
 
 /* Nodes and elements: a slice, or all of a mesh on one rank.  What is NULL has not been made. */
@@ -37,13 +35,6 @@ typedef struct tutti__mesh_data {
     tutti_mesh_membership *member; /* by dimension, entity, first group and tag, rising */
 } tutti__mesh_data;
 
-/* Neighbours of the nodes of a slice: ascending, without the node itself. */
-typedef struct tutti__mesh_graph {
-    tutti_count nodes;
-    tutti_count *start; /* [nodes + 1] */
-    tutti_count *to;
-} tutti__mesh_graph;
-
 extern const tutti__class tutti__mesh_class, tutti__mesh_part_class;
 
 struct tutti_mesh {
@@ -52,25 +43,14 @@ struct tutti_mesh {
     tutti_count all_nodes, all_elements;
     tutti_count first_node, first_element; /* of this rank */
     tutti__mesh_data own;                  /* its slice; the groups of all */
-    tutti__mesh_graph graph;               /* start is NULL: not made yet */
+    tutti__graph graph;                    /* start is NULL: not made yet */
     int partitioned_by;                    /* tutti_mesh_by; -1: not partitioned yet */
 };
 
 /* ---- mesh_object.c */
-/* The first item of rank r, of n that `ranks` ranks share. */
-static inline tutti_count tutti__mesh_first(tutti_count n, int ranks, int r) {
-    return tutti_size_share(n, ranks, r);
-}
-/* The rank whose slice has an item. */
-static inline int tutti__mesh_home(tutti_count n, int ranks, tutti_count item) {
-    TUTTI_ASSERT(item >= 0 && item < n);
-    int r = (int)((__int128)item * ranks / n); /* never too high, and at most one too low */
-    while (tutti__mesh_first(n, ranks, r + 1) <= item) r++;
-    return r;
-}
 /* The order of memberships, without their tag. */
-static inline int tutti__mesh_by_membership(const tutti_mesh_membership *x,
-                                            const tutti_mesh_membership *y) {
+static inline int tutti__mesh_by_membership(const void *a, const void *b) {
+    const tutti_mesh_membership *x = a, *y = b;
     if (x->dim != y->dim) return x->dim < y->dim ? -1 : 1;
     if (x->entity != y->entity) return x->entity < y->entity ? -1 : 1;
     return (x->physical > y->physical) - (x->physical < y->physical);
@@ -84,10 +64,9 @@ tutti_err tutti__mesh_data_make(tutti__mesh_data *d, tutti_count nodes, tutti_co
                                 tutti_count entries) TUTTI_MUST_USE;
 /* Does everything hang together: types, lists, nodes below `all_nodes`?  Local. */
 tutti_err tutti__mesh_data_check(const tutti__mesh_data *d, tutti_count all_nodes) TUTTI_MUST_USE;
-/* Deal out what the ranks have, in the order of ranks, into slices of m.  `have` is left alone.
- * Collective. */
-tutti_err tutti__mesh_deal(tutti_mesh *m, tutti_err mine,
-                           const tutti__mesh_data *have) TUTTI_MUST_USE;
+/* Distribute the data of all ranks, in rank order, to the shares of m.   Collective. */
+tutti_err tutti__mesh_distribute(tutti_mesh *m, tutti_err mine,
+                                 const tutti__mesh_data *have) TUTTI_MUST_USE;
 /* All of the mesh on rank 0, nothing on the others.  Collective. */
 tutti_err tutti__mesh_gather(tutti_mesh *m, tutti__mesh_data *all_out) TUTTI_MUST_USE;
 /* Start a call that creates a mesh, which is empty so far (tutti__object_begin).   Collective. */
@@ -101,42 +80,6 @@ tutti_err tutti__mesh_hand_over(tutti_mesh *m, tutti_err err, tutti_mesh **m_out
 static inline tutti_err tutti__mesh_live(const tutti_mesh *m) {
     return tutti__object_live(m, &tutti__mesh_class);
 }
-
-/* ---- mesh_pass.c: each is collective and ends in an agreement; `mine`: this rank has failed
- * already, takes part with nothing, and all return that */
-/* Rank r gets the items [bound[r], bound[r + 1]) of everybody's, in the order of ranks. */
-tutti_err tutti__mesh_pass(tutti__team *t, tutti_err mine, size_t item, const void *data,
-                           const tutti_count *bound, tutti_count *n_out, void **out) TUTTI_MUST_USE;
-/* Record i goes to rank to[i]; a rank gets its records by sender, each one's in its order. */
-tutti_err tutti__mesh_send(tutti__team *t, tutti_err mine, size_t item, tutti_count n,
-                           const void *records, const int *to, tutti_count *n_out,
-                           void **out) TUTTI_MUST_USE;
-/* All ranks' sums of what comes before this rank, and of everything. */
-tutti_err tutti__mesh_before(tutti__team *t, tutti_err mine, tutti_count n, tutti_count *before_out,
-                             tutti_count *all_out) TUTTI_MUST_USE;
-
-/* Values that belong to items dealt out in slices, as seen from one rank. */
-typedef struct tutti__mesh_values {
-    size_t item;
-    tutti_count first, n; /* this rank's own slice */
-    const char *own;
-    tutti_count others; /* and those that it has asked for */
-    tutti_count *number;
-    char *value;
-} tutti__mesh_values;
-/* Ask for the values of `n` items (in any order, any number of times).  own: this rank's slice of
- * them, which must stay. */
-typedef struct tutti__mesh_question {
-    tutti_count all; /* items of all ranks */
-    size_t item;     /* bytes of a value */
-    const void *own; /* this rank's slice of values */
-    tutti_count n;
-    const tutti_count *number;
-} tutti__mesh_question;
-tutti_err tutti__mesh_ask(tutti__team *t, tutti_err mine, const tutti__mesh_question *q,
-                          tutti__mesh_values *out) TUTTI_MUST_USE;
-const void *tutti__mesh_value(const tutti__mesh_values *v, tutti_count number);
-void tutti__mesh_values_free(tutti__mesh_values *v);
 
 /* ---- gmsh_read.c, gmsh_write.c: one rank alone */
 tutti_err tutti__gmsh_read(const char *path, const tutti_options *opt,
@@ -156,39 +99,6 @@ tutti_err tutti__native_write(tutti_mesh *m, const char *path,
 /* ---- mesh_graph.c */
 /* Make the graph of m unless it is there.  Collective. */
 tutti_err tutti__mesh_graph_need(tutti_mesh *m) TUTTI_MUST_USE;
-static inline void tutti__mesh_graph_free(tutti__mesh_graph *g) {
-    tutti__free(g->start);
-    tutti__free(g->to);
-    *g = (tutti__mesh_graph){.nodes = 0};
-}
-/* The graph of the whole mesh, on rank 0; others get an empty one.  Collective. */
-tutti_err tutti__mesh_graph_gather(tutti_mesh *m, tutti__mesh_graph *out) TUTTI_MUST_USE;
-
-/* ---- mesh_curve.c */
-/* A node on its way along the curve. */
-typedef struct tutti__mesh_stop {
-    uint64_t key;
-    tutti_count number;
-    int64_t load;
-} tutti__mesh_stop;
-/* How far along Hilbert's curve through a cube of 2^bits to the power of dims a point is. */
-uint64_t tutti__hilbert(int dims, int bits, const uint32_t *x);
-/* The nodes of all ranks in the order of the curve: this rank's piece of it.  load: NULL, or of the
- * slice.  Collective. */
-tutti_err tutti__mesh_along_curve(tutti_mesh *m, const tutti_count *load, tutti_count *n_out,
-                                  tutti__mesh_stop **out) TUTTI_MUST_USE;
-
-/* ---- mesh_rcm.c */
-/* number_out[i]: the new number of node i.  Local. */
-tutti_err tutti__rcm(const tutti__mesh_graph *g, tutti_count *number_out) TUTTI_MUST_USE;
-
-/* ---- mesh_metis.c */
-/* Is the graph large and even enough for METIS?  Otherwise METIS prints warnings or leaves parts
- * empty.   Local; never without METIS. */
-int tutti__metis_suits(const tutti__mesh_graph *g, const tutti_count *load, int parts);
-/* Only if METIS suits.   Local; TUTTI_ERR_UNSUPPORTED without METIS. */
-tutti_err tutti__metis(const tutti__mesh_graph *g, const tutti_count *load, int parts,
-                       int *of_out) TUTTI_MUST_USE;
 
 /* ---- mesh_classify.c */
 /* [nodes of the slice] may they be partitions 0 ... parts - 1?  Local. */

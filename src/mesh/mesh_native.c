@@ -281,9 +281,9 @@ static tutti_err read_slice(tutti_mesh *m, tutti_file *f, const layout *l, unsig
     tutti__mesh_data *d = &m->own;
     tutti_count entry = 0;
     tutti_err err = table ? TUTTI_OK : TUTTI_ERR_NOMEM;
-    const tutti_count nodes = tutti__mesh_first(l->nodes, t->size, t->rank + 1) - m->first_node;
+    const tutti_count nodes = tutti_size_share(l->nodes, t->size, t->rank + 1) - m->first_node;
     const tutti_count elements =
-        tutti__mesh_first(l->elements, t->size, t->rank + 1) - m->first_element;
+        tutti_size_share(l->elements, t->size, t->rank + 1) - m->first_element;
     if (err == TUTTI_OK) err = tutti__mesh_data_make(d, nodes, elements, 1);
     if (err == TUTTI_OK && !(d->member = tutti__calloc((size_t)l->members + 1, MEMBER)))
         err = TUTTI_ERR_NOMEM;
@@ -336,8 +336,8 @@ static tutti_err read_open(tutti_mesh *m, tutti_file *f) {
     TUTTI_TRY(tutti__team_agree(t, header_read(h.word, bytes, &l)));
     m->all_nodes = l.nodes;
     m->all_elements = l.elements;
-    m->first_node = tutti__mesh_first(l.nodes, t->size, t->rank);
-    m->first_element = tutti__mesh_first(l.elements, t->size, t->rank);
+    m->first_node = tutti_size_share(l.nodes, t->size, t->rank);
+    m->first_element = tutti_size_share(l.elements, t->size, t->rank);
     unsigned char *table = tutti__calloc((size_t)l.groups + 1, GROUP);
     const tutti_err err = read_slice(m, f, &l, table);
     tutti__free(table);
@@ -365,7 +365,8 @@ static tutti_err write_open(tutti_mesh *m, tutti_file *f) {
                 .groups = d->groups,
                 .members = d->members};
     tutti_count entry = 0;
-    TUTTI_TRY(tutti__mesh_before(t, TUTTI_OK, d->start[d->elements], &entry, &l.entries));
+    l.entries = d->start[d->elements];
+    TUTTI_TRY(tutti__sums_before(t, TUTTI_OK, 1, &l.entries, &entry));
     lay_out(&l);
     /* rank 0 has the groups and, once all is written, the header; the last one the end of lists */
     const int last = t->rank == t->size - 1;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/sorted.h"
+
 /* ---- types of elements */
 
 static const struct {
@@ -35,14 +37,9 @@ const char *tutti_mesh_type_name(int type) {
 
 tutti_count tutti__mesh_members_of(const tutti__mesh_data *d, const tutti_mesh_membership *key,
                                    tutti_count *n_out) {
-    tutti_count lo = 0, hi = d->members;
-    while (lo < hi) {
-        const tutti_count mid = (lo + hi) / 2;
-        if (tutti__mesh_by_membership(&d->member[mid], key) < 0)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    const tutti_count lo = tutti__lower_bound_by(d->member, d->members, sizeof *d->member, key,
+                                                 tutti__mesh_by_membership);
+    tutti_count hi = lo;
     while (hi < d->members && tutti__mesh_by_membership(&d->member[hi], key) == 0) hi++;
     *n_out = hi - lo;
     return lo;
@@ -96,7 +93,7 @@ tutti_err tutti__mesh_data_check(const tutti__mesh_data *d, tutti_count all_node
     return TUTTI_OK;
 }
 
-/* ---- dealing out, gathering */
+/* ---- distributing, gathering */
 
 /* Which of this rank's items, of `n` from number `first` on, go to each rank's slice of `all`;
  * to_root: all go to rank 0. */
@@ -104,7 +101,7 @@ static void slice_bounds(const tutti__team *t, tutti_count n, tutti_count first,
                          int to_root, tutti_count *bound) {
     bound[0] = 0;
     for (int r = 1; r <= t->size; r++) {
-        const tutti_count b = tutti__mesh_first(all, t->size, r) - first;
+        const tutti_count b = tutti_size_share(all, t->size, r) - first;
         bound[r] = to_root ? n : tutti__max(0, tutti__min(n, b));
     }
 }
@@ -118,10 +115,10 @@ typedef struct {
 
 static tutti_err move_nodes(tutti__team *t, tutti_err mine, const move_case *c) {
     tutti_count n = 0;
-    TUTTI_TRY(tutti__mesh_pass(t, mine, 3 * sizeof(double), c->from->coordinates, c->nodes, &n,
-                               (void **)&c->to->coordinates));
-    TUTTI_TRY(tutti__mesh_pass(t, TUTTI_OK, sizeof(int64_t), c->from->tag, c->nodes, &n,
-                               (void **)&c->to->tag));
+    TUTTI_TRY(tutti__send_ranges(t, mine, 3 * sizeof(double), c->from->coordinates, c->nodes, &n,
+                                 (void **)&c->to->coordinates));
+    TUTTI_TRY(tutti__send_ranges(t, TUTTI_OK, sizeof(int64_t), c->from->tag, c->nodes, &n,
+                                 (void **)&c->to->tag));
     c->to->nodes = n;
     return TUTTI_OK;
 }
@@ -131,11 +128,11 @@ static tutti_err move_elements(tutti__team *t, const move_case *c) {
     tutti__mesh_data *to = c->to;
     tutti_count n = 0, entries = 0;
     TUTTI_ASSERT(c->elements != NULL);
-    TUTTI_TRY(tutti__mesh_pass(t, TUTTI_OK, 1, from->type, c->elements, &n, (void **)&to->type));
-    TUTTI_TRY(tutti__mesh_pass(t, TUTTI_OK, sizeof(int32_t), from->physical, c->elements, &n,
-                               (void **)&to->physical));
-    TUTTI_TRY(tutti__mesh_pass(t, TUTTI_OK, sizeof(int32_t), from->entity, c->elements, &n,
-                               (void **)&to->entity));
+    TUTTI_TRY(tutti__send_ranges(t, TUTTI_OK, 1, from->type, c->elements, &n, (void **)&to->type));
+    TUTTI_TRY(tutti__send_ranges(t, TUTTI_OK, sizeof(int32_t), from->physical, c->elements, &n,
+                                 (void **)&to->physical));
+    TUTTI_TRY(tutti__send_ranges(t, TUTTI_OK, sizeof(int32_t), from->entity, c->elements, &n,
+                                 (void **)&to->entity));
     to->elements = n;
     to->start = tutti__malloc(((size_t)n + 1) * sizeof *to->start);
     if (to->start) {
@@ -146,8 +143,8 @@ static tutti_err move_elements(tutti__team *t, const move_case *c) {
     /* from here on the bounds are those of lists of nodes */
     for (int r = 0; r <= t->size; r++)
         c->elements[r] = from->elements > 0 ? from->start[c->elements[r]] : 0;
-    return tutti__mesh_pass(t, to->start ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *from->node,
-                            from->node, c->elements, &entries, (void **)&to->node);
+    return tutti__send_ranges(t, to->start ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *from->node,
+                              from->node, c->elements, &entries, (void **)&to->node);
 }
 
 /* first_node, first_element: where this rank's begin among all. */
@@ -169,13 +166,14 @@ static tutti_err data_move(tutti_mesh *m, tutti_err mine, const tutti__mesh_data
     return err;
 }
 
-tutti_err tutti__mesh_deal(tutti_mesh *m, tutti_err mine, const tutti__mesh_data *have) {
+tutti_err tutti__mesh_distribute(tutti_mesh *m, tutti_err mine, const tutti__mesh_data *have) {
     tutti__team *t = m->team;
-    tutti_count first[2] = {0, 0};
-    TUTTI_TRY(tutti__mesh_before(t, mine, have->nodes, &first[0], &m->all_nodes));
-    TUTTI_TRY(tutti__mesh_before(t, TUTTI_OK, have->elements, &first[1], &m->all_elements));
-    m->first_node = tutti__mesh_first(m->all_nodes, t->size, t->rank);
-    m->first_element = tutti__mesh_first(m->all_elements, t->size, t->rank);
+    tutti_count all[2] = {have->nodes, have->elements}, first[2] = {0, 0};
+    TUTTI_TRY(tutti__sums_before(t, mine, 2, all, first));
+    m->all_nodes = all[0];
+    m->all_elements = all[1];
+    m->first_node = tutti_size_share(m->all_nodes, t->size, t->rank);
+    m->first_element = tutti_size_share(m->all_elements, t->size, t->rank);
     return data_move(m, tutti__mesh_data_check(have, m->all_nodes), have, first, 0, &m->own);
 }
 
@@ -230,7 +228,7 @@ void tutti__mesh_team_leave(tutti__team **t, int **uses) {
 void tutti__mesh_drop(tutti_mesh *m) {
     tutti__handle_remove(&m->handle);
     tutti__mesh_data_free(&m->own);
-    tutti__mesh_graph_free(&m->graph);
+    tutti__graph_free(&m->graph);
     tutti__mesh_team_leave(&m->team, &m->uses);
     tutti__free(m);
 }
@@ -285,16 +283,17 @@ tutti_err tutti_mesh_make(MPI_Comm comm, const tutti_mesh_view *mine, tutti_mesh
     TUTTI_KEEP_ERRNO;
     tutti_mesh *m = NULL;
     tutti__mesh_data have = {.nodes = 0}, extra = have;
-    tutti_count before = 0, all = 0;
+    tutti_count before = 0;
     tutti_err err = view_take(mine, &have, &extra);
+    tutti_count all = have.nodes;
     if (err == TUTTI_OK && !m_out)
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the mesh");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument m_out is NULL");
     err = tutti__mesh_begin(comm, &(tutti__call){.name = "make"}, NULL, err, &m);
-    if (err == TUTTI_OK) err = tutti__mesh_before(m->team, TUTTI_OK, have.nodes, &before, &all);
+    if (err == TUTTI_OK) err = tutti__sums_before(m->team, TUTTI_OK, 1, &all, &before);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(extra.tag || have.nodes == 0);
         for (tutti_count i = 0; i < have.nodes; i++) extra.tag[i] = before + i + 1;
-        err = tutti__mesh_deal(m, TUTTI_OK, &have);
+        err = tutti__mesh_distribute(m, TUTTI_OK, &have);
     }
     tutti__mesh_data_free(&extra);
     return tutti__mesh_hand_over(m, err, m_out);

@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "base/sorted.h"
+
 typedef struct {
     tutti_count number;
     int64_t tag;
@@ -47,8 +49,8 @@ static tutti_err send_nodes(tutti_mesh *m, const tutti_count *start, const int *
                                  holder[start[i]],
                                  (int)(start[i + 1] - start[i])};
     }
-    const tutti_err err = tutti__mesh_send(m->team, v ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *v, n, v,
-                                           holder, n_out, (void **)out);
+    const tutti_err err = tutti__send_records(m->team, v ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *v, n,
+                                              v, holder, n_out, (void **)out);
     tutti__free(v);
     return err;
 }
@@ -72,8 +74,8 @@ static tutti_err send_holders(tutti_mesh *m, const tutti_count *start, const int
                 to[n++] = holder[j];
             }
     }
-    const tutti_err err = tutti__mesh_send(m->team, v && to ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *v,
-                                           n, v, to, n_out, (void **)out);
+    const tutti_err err = tutti__send_records(m->team, v && to ? TUTTI_OK : TUTTI_ERR_NOMEM,
+                                              sizeof *v, n, v, to, n_out, (void **)out);
     tutti__free(v);
     tutti__free(to);
     return err;
@@ -82,13 +84,13 @@ static tutti_err send_holders(tutti_mesh *m, const tutti_count *start, const int
 static tutti_err send_elements(tutti_mesh *m, const int *of, tutti_count *n_out,
                                element_record **out) {
     const tutti__mesh_data *d = &m->own;
-    tutti__mesh_values part = {.item = 0};
-    const tutti__mesh_question q = {.all = m->all_nodes,
+    tutti__share_values part = {.item = 0};
+    const tutti__share_request q = {.all = m->all_nodes,
                                     .item = sizeof *of,
                                     .own = of,
                                     .n = d->start[d->elements],
                                     .number = d->node};
-    TUTTI_TRY(tutti__mesh_ask(m->team, TUTTI_OK, &q, &part));
+    TUTTI_TRY(tutti__share_fetch(m->team, TUTTI_OK, &q, &part));
     element_record *v = NULL;
     int *to = NULL;
     tutti_count n = 0;
@@ -99,7 +101,7 @@ static tutti_err send_elements(tutti_mesh *m, const int *of, tutti_count *n_out,
             const int nodes = (int)(d->start[e + 1] - d->start[e]);
             int seen[TUTTI_MESH_MOST_NODES], k = 0, lowest = 0;
             for (int i = 0; i < nodes; i++) {
-                const int p = *(const int *)tutti__mesh_value(&part, node[i]);
+                const int p = *(const int *)tutti__share_value(&part, node[i]);
                 int known = 0;
                 for (int j = 0; j < k; j++) known |= seen[j] == p;
                 if (!known) seen[k++] = p;
@@ -113,7 +115,7 @@ static tutti_err send_elements(tutti_mesh *m, const int *of, tutti_count *n_out,
                 r->physical = d->physical[e];
                 r->entity = d->entity[e];
                 r->type = d->type[e];
-                r->own = *(const int *)tutti__mesh_value(&part, node[lowest]);
+                r->own = *(const int *)tutti__share_value(&part, node[lowest]);
                 to[n + i] = seen[i];
             }
             n += k;
@@ -123,9 +125,9 @@ static tutti_err send_elements(tutti_mesh *m, const int *of, tutti_count *n_out,
         to = tutti__malloc(((size_t)n + 1) * sizeof *to);
         if (!v || !to) break;
     }
-    tutti__mesh_values_free(&part);
-    const tutti_err err = tutti__mesh_send(m->team, v && to ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *v,
-                                           n, v, to, n_out, (void **)out);
+    tutti__share_values_free(&part);
+    const tutti_err err = tutti__send_records(m->team, v && to ? TUTTI_OK : TUTTI_ERR_NOMEM,
+                                              sizeof *v, n, v, to, n_out, (void **)out);
     tutti__free(v);
     tutti__free(to);
     return err;
@@ -147,16 +149,9 @@ typedef struct {
 /* The local number of a node: own ones are ascending, and so are the copies behind them. */
 static int local_of(const tutti_mesh_part_view *v, tutti_count number) {
     for (int copies = 0; copies < 2; copies++) {
-        tutti_count lo = copies ? v->own_nodes : 0, hi = copies ? v->nodes : v->own_nodes;
-        const tutti_count end = hi;
-        while (lo < hi) {
-            const tutti_count mid = (lo + hi) / 2;
-            if (v->number[mid] < number)
-                lo = mid + 1;
-            else
-                hi = mid;
-        }
-        if (lo < end && v->number[lo] == number) return (int)lo;
+        const tutti_count lo = copies ? v->own_nodes : 0, hi = copies ? v->nodes : v->own_nodes;
+        const tutti_count at = tutti__sorted_find(v->number + lo, hi - lo, number);
+        if (at >= 0) return (int)(lo + at);
     }
     return -1;
 }

@@ -147,7 +147,7 @@ static tutti_err hashes_compare(tutti__team *t, const tutti_replicas *r, const v
         const tutti_off bytes = tutti__replicas_size(r, i); /* 0: there need not be a buffer */
         mine[j] = r->copied[i] && bytes > 0 ? item_hash(item_at(r, buf, i), bytes) : 0;
     }
-    TUTTI_TRY(tutti__directory_ask(t, &r->directory, (int)sizeof *mine, mine, came));
+    TUTTI_TRY(tutti__directory_send(t, &r->directory, (int)sizeof *mine, mine, came));
     difference d = find(t, r, came);
     TUTTI_TRY(find_lowest(t, &d));
     if (d.number == INT64_MAX) return TUTTI_OK;

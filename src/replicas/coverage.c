@@ -53,7 +53,7 @@ tutti_err tutti__coverage_positions(tutti__team *t, const tutti__directory *d,
     if (!positions) positions = &none;
     g->given = tutti__malloc((size_t)g->m * sizeof *g->given);
     TUTTI_TRY(tutti__team_agree(t, g->given ? TUTTI_OK : TUTTI_ERR_NOMEM));
-    TUTTI_TRY(tutti__directory_ask(t, d, (int)sizeof *positions, positions, g->given));
+    TUTTI_TRY(tutti__directory_send(t, d, (int)sizeof *positions, positions, g->given));
     return tutti__team_agree(t, positions_check(g, value_bytes, d));
 }
 

@@ -1,8 +1,7 @@
 /* replicas: the inspector as an object.
  *
  *   this rank's spec     checked, its numbers put in order
- *   -> directory         every number gets a rank that looks after it
- *   -> ask               mentions go there (range.c makes items of them, and checks these)
+ *   -> join              mentions meet on the rank of their range, which makes items of them
  *   -> coverage          the items are all that the file has, or have positions
  *   -> chain             along all ranges: position and writer of every item
  *   -> answer            both go back to all holders, which make their accesses
@@ -17,16 +16,14 @@
 
 /* The spec of this rank as it goes to the directory: everything in rising order. */
 typedef struct {
-    int64_t *number;          /* [n] */
     tutti__mention *mentions; /* [n] */
     tutti_off *positions;     /* [n], NULL: none are given */
 } listed;
 
 static void listed_free(listed *l) {
-    tutti__free(l->number);
     tutti__free(l->mentions);
     tutti__free(l->positions);
-    *l = (listed){.number = NULL};
+    *l = (listed){.mentions = NULL};
 }
 
 static tutti_count load_of(const tutti_replicas_spec *s, tutti_count i) {
@@ -88,7 +85,7 @@ static tutti_err memory_note(const tutti_replicas_spec *s, tutti_replicas *r) {
     return TUTTI_OK;
 }
 
-static tutti_err numbers_sort(const tutti_replicas_spec *s, tutti_replicas *r, listed *l) {
+static tutti_err numbers_sort(const tutti_replicas_spec *s, tutti_replicas *r) {
     const size_t n = (size_t)s->n;
     tutti__numbered *v = tutti__malloc(2 * n * sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
@@ -97,11 +94,10 @@ static tutti_err numbers_sort(const tutti_replicas_spec *s, tutti_replicas *r, l
     tutti_err err = TUTTI_OK;
     int rising = 1;
     for (tutti_count j = 0; j < s->n && err == TUTTI_OK; j++) {
-        l->number[j] = sorted[j].number;
         rising &= sorted[j].index == j;
         if (j > 0 && sorted[j].number == sorted[j - 1].number)
             err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
-                                   "number %lld is there twice: items %lld and %lld",
+                                   "duplicate number %lld (items %lld and %lld)",
                                    (long long)sorted[j].number, (long long)sorted[j - 1].index,
                                    (long long)sorted[j].index);
     }
@@ -122,15 +118,14 @@ static tutti_err spec_take(const tutti_replicas_spec *s, tutti_replicas *r, list
     r->position = tutti__malloc(n * sizeof *r->position);
     r->writer = tutti__malloc(n * sizeof *r->writer);
     r->copied = tutti__malloc(n);
-    l->number = tutti__malloc(n * sizeof *l->number);
-    if (!r->position || !r->writer || !r->copied || !l->number) return TUTTI_ERR_NOMEM;
-    TUTTI_TRY(numbers_sort(s, r, l));
+    if (!r->position || !r->writer || !r->copied) return TUTTI_ERR_NOMEM;
+    TUTTI_TRY(numbers_sort(s, r));
     l->mentions = tutti__malloc(n * sizeof *l->mentions);
     if (s->positions) l->positions = tutti__malloc(n * sizeof *l->positions);
     if (!l->mentions || (s->positions && !l->positions)) return TUTTI_ERR_NOMEM;
     for (tutti_count j = 0; j < s->n; j++) {
         const tutti_count i = tutti__replicas_item(r, j);
-        l->mentions[j] = (tutti__mention){l->number[j], load_of(s, i), s->own && s->own[i]};
+        l->mentions[j] = (tutti__mention){s->numbers[i], load_of(s, i), s->own && s->own[i]};
         if (s->positions) l->positions[j] = s->positions[i];
     }
     return TUTTI_OK;
@@ -175,42 +170,40 @@ static tutti_err agree(tutti__team *t, const tutti_replicas_spec *s, tutti_err m
 static tutti_err inspect(tutti_replicas *r, const tutti_replicas_spec *s, const listed *l,
                          const int given[OPTIONALS]) {
     tutti__team *t = r->team;
-    tutti__directory *d = &r->directory;
+    tutti__join j = {.record = NULL};
     tutti__range_items g = {.m = 0};
     tutti__verdict *out = NULL, *in = NULL;
     tutti_off position = 0;
-    TUTTI_TRY(tutti__directory_make(t, s->n, l->number, d));
-    tutti_err err = tutti__team_agree(t, tutti__range_make(d, &g));
-    if (err == TUTTI_OK)
-        err = tutti__directory_ask(t, d, (int)sizeof *l->mentions, l->mentions, g.came);
-    if (err == TUTTI_OK) {
-        err = tutti__range_group(d, s->value_bytes, given[OWNERS], &g);
-        if (err == TUTTI_OK) err = tutti__range_shared(&g, &r->shared);
-        err = tutti__team_agree(t, err);
-    }
+    TUTTI_TRY(tutti__join_make(t, TUTTI_OK, (int)sizeof *l->mentions, s->n, l->mentions, &j));
+    tutti_err err = tutti__range_group(&j, "item", s->value_bytes, given[OWNERS], &g);
+    if (err == TUTTI_OK) err = tutti__range_shared(&g, &r->shared);
+    err = tutti__team_agree(t, err);
     if (err == TUTTI_OK && given[POSITIONS])
-        err = tutti__coverage_positions(t, d, l->positions, s->value_bytes, &g);
+        err = tutti__coverage_positions(t, &j.directory, l->positions, s->value_bytes, &g);
     if (err == TUTTI_OK) err = tutti__coverage_check(t, &g, s->items, r);
-    if (err == TUTTI_OK) err = tutti__chain_choose(t, &s->choice, &g, r, &position);
+    if (err == TUTTI_OK)
+        err = tutti__chain_choose(t, &s->choice, &g, &r->stats, &r->shares, &position);
     if (err == TUTTI_OK && !given[POSITIONS]) r->end = r->stats.bytes;
     if (err == TUTTI_OK) {
-        out = tutti__malloc((size_t)d->m * sizeof *out);
-        in = tutti__malloc((size_t)d->n * sizeof *in);
-        err = tutti__team_agree(t, out && in ? TUTTI_OK : TUTTI_ERR_NOMEM);
+        out = tutti__malloc((size_t)g.m * sizeof *out);
+        if (out) tutti__range_verdicts(&g, position, out);
+        err = tutti__join_answer(t, out ? TUTTI_OK : TUTTI_ERR_NOMEM, &j, (int)sizeof *out, out,
+                                 (void **)&in);
     }
-    if (err == TUTTI_OK) {
-        tutti__range_verdicts(&g, position, out);
-        err = tutti__directory_answer(t, d, (int)sizeof *out, out, in);
-    }
-    for (tutti_count j = 0; j < s->n && err == TUTTI_OK; j++) {
-        const tutti_count i = tutti__replicas_item(r, j);
-        r->position[i] = in[j].position;
-        r->writer[i] = in[j].writer;
-        r->copied[i] = (unsigned char)in[j].copied;
+    for (tutti_count k = 0; k < s->n && err == TUTTI_OK; k++) {
+        const tutti_count i = tutti__replicas_item(r, k);
+        r->position[i] = in[k].position;
+        r->writer[i] = in[k].writer;
+        r->copied[i] = (unsigned char)in[k].copied;
     }
     tutti__free(out);
     tutti__free(in);
     tutti__range_free(&g);
+    if (err == TUTTI_OK) {
+        r->directory = j.directory;
+        j.directory = (tutti__directory){.ranks = 0};
+    }
+    tutti__join_free(&j);
     return err;
 }
 
@@ -275,7 +268,7 @@ tutti_err tutti_replicas_create(MPI_Comm comm, const tutti_replicas_spec *spec,
     TUTTI_KEEP_ERRNO;
     tutti__team *team = NULL;
     tutti_replicas *r = NULL;
-    listed l = {.number = NULL};
+    listed l = {.mentions = NULL};
     int given[OPTIONALS] = {0};
     TUTTI_TRY(tutti__comm_usable(comm));
     TUTTI_TRY(tutti__team_take(comm, "", &team));

@@ -1,7 +1,7 @@
 /* replicas: choosing writers in one process, for any number of parts: the definition of what the
  * inspector does on many ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "replicas/rules.h"
+#include "decomposition/rules.h"
 
 #include <string.h>
 
@@ -51,7 +51,7 @@ static tutti_err lists_check(const tutti_replicas_lists *l) {
     TUTTI_CHECK_RESERVED(l, "the lists");
     for (tutti_count i = 0; i < l->n; i++)
         TUTTI_CHECK(l->start[i] >= 0 && l->start[i] < l->start[i + 1], TUTTI_ERR_ARG,
-                    "nobody holds item %lld", (long long)i);
+                    "no rank holds item %lld", (long long)i);
     return TUTTI_OK;
 }
 

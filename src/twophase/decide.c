@@ -25,7 +25,8 @@ static tutti_off window_bytes(const tutti_plan *p, int buffers, tutti_off extent
     const tutti_off grain = in_pages ? page : align;
 
     tutti_off most = f->opt.window_size > 0 ? f->opt.window_size : p->choice.window;
-    if (most == 0) most = f->opt.direct_io || f->striped ? TUTTI__MESSAGE_MAX : CACHED_WINDOW;
+    if (most == 0)
+        most = f->opt.direct_io || f->layout.striped ? TUTTI__MESSAGE_MAX : CACHED_WINDOW;
     most = tutti__min(most, TUTTI__MESSAGE_MAX);
     most = tutti__min(most, f->opt.cb_buffer_size / (ranks * buffers));
     if (p->means.room > 0) {
@@ -43,8 +44,9 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     tutti__team *team = f->team;
     /* Where may windows be cut?  Between pages, stripes, and blocks that have a checksum each: their
      * least common multiple, and a block is a power of two. */
-    const tutti_off block = p->means.block, even = f->align & -f->align;
-    const tutti_off align = block > 0 ? f->align / tutti__min(even, block) * block : f->align;
+    const tutti_off block = p->means.block, even = f->opt.striping_unit & -f->opt.striping_unit;
+    const tutti_off align =
+        block > 0 ? f->opt.striping_unit / tutti__min(even, block) * block : f->opt.striping_unit;
 
     /* Which exchange?  Cycle by cycle only where it was asked for by name.  MPI's windows are made
      * and fenced by calls that block: inside a fiber, where other operations of the thread are
@@ -53,8 +55,8 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
         f->opt.exchange == TUTTI_EXCHANGE_AUTO ? p->choice.exchange : f->opt.exchange;
     const int one_sided = exchange == TUTTI_EXCHANGE_FENCE || exchange == TUTTI_EXCHANGE_LOCK;
     const int steps = exchange == TUTTI_EXCHANGE_TWO_SIDED && f->opt.step > 0;
-    t->literal = (one_sided || steps) && !t->ordered && tutti__is_staged(p->method);
-    t->kind = one_sided && !p->inside ? exchange : TUTTI_EXCHANGE_TWO_SIDED;
+    t->literal = (one_sided || steps) && !t->ordered && tutti__is_staged(p->choice.method);
+    t->kind = one_sided && !p->cache.inside ? exchange : TUTTI_EXCHANGE_TWO_SIDED;
     t->step = t->kind != TUTTI_EXCHANGE_TWO_SIDED ? 0 : one_sided ? 4 : f->opt.step;
     t->shared = !singles && (exchange == TUTTI_EXCHANGE_AUTO || exchange == TUTTI_EXCHANGE_SHM);
     t->groups = t->shared ? &team->nodes : &team->singles;
@@ -85,14 +87,14 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     /* Who are the aggregators?  Of an array as many as ever, whatever is asked for.  From a device, holes are read along, or requests wait for it side
      * by side: then the extent counts, not the bytes. */
     const tutti__topology topo = {team->size, team->nodes.n, team->nodes.of};
-    const int named = p->method == TUTTI_METHOD_ROOT ? 1 : f->opt.cb_nodes;
+    const int named = p->choice.method == TUTTI_METHOD_ROOT ? 1 : f->opt.cb_nodes;
     const tutti_off least = tutti__max(align, tutti__min(window, p->choice.least));
     const tutti_off moved = s->cold ? tutti__max(s->bytes, extent) : s->bytes;
     const int of_array = f->opt.domains == TUTTI_DOMAINS_ARRAY && f->slabs.n > 0;
     const int n = of_array ? tutti__aggregators_choose(&topo, named, TUTTI__OFF_END, 1, t->agg_rank)
                            : tutti__aggregators_choose(&topo, named ? named : p->choice.aggregators,
                                                        moved, named ? 1 : least, t->agg_rank);
-    if (p->method == TUTTI_METHOD_ROOT) t->agg_rank[0] = 0;
+    if (p->choice.method == TUTTI_METHOD_ROOT) t->agg_rank[0] = 0;
     t->my_agg = -1;
     for (int a = n - 1; a >= 0; a--)
         if (t->agg_rank[a] == team->rank) t->my_agg = a;
@@ -101,7 +103,7 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     tutti_off bucket[TUTTI__HISTOGRAM] = {0};
     const int sparse = n > 1 && tutti__domains_want_histogram(s, f->opt.domains);
     if (sparse) {
-        tutti__histogram_add(p->access->file, s->lo, s->hi, bucket);
+        tutti__histogram_add(p->asked.access->file, s->lo, s->hi, bucket);
         TUTTI_TRY(tutti__team_sum(team, bucket, TUTTI__HISTOGRAM));
     }
     tutti_off unit = window;
@@ -110,12 +112,13 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
                           tutti__max(tutti__align_down(f->opt.domain_block, align), least_window));
     if (of_array) {
         /* exactly between two slabs, where a page with two writers does no harm */
-        const int exact = p->means.block == 0 && !f->opt.direct_io && !f->striped && !f->incoherent;
+        const int exact =
+            p->means.block == 0 && !f->opt.direct_io && !f->layout.striped && !f->layout.incoherent;
         tutti__domains_make_array(s, &f->slabs, n, exact ? 1 : align, unit, &t->domains);
     } else {
         /* From a device, ranks of one node read windows in turn, so that all are at about one place. */
-        const int in_turn =
-            s->cold && f->opt.domains == TUTTI_DOMAINS_AUTO && t->groups->n == 1 && !f->striped;
+        const int in_turn = s->cold && f->opt.domains == TUTTI_DOMAINS_AUTO && t->groups->n == 1 &&
+                            !f->layout.striped;
         tutti__domains_make(s, in_turn ? TUTTI_DOMAINS_CYCLIC : f->opt.domains, n, align, unit,
                             sparse ? bucket : NULL, &t->domains);
     }

@@ -76,7 +76,7 @@ static tutti_err destinations_make(tutti__two_phase *t, tutti__side file) {
 
 static tutti_err messages_make(tutti_plan *p, int *n_out, tutti__sparse_message **out) {
     tutti__two_phase *t = p->two;
-    const tutti__side file = p->access->file;
+    const tutti__side file = p->asked.access->file;
     const int *mates = t->groups->member + t->groups->start[t->groups->mine];
     tutti__sparse_message *v = tutti__calloc(2 * (size_t)t->destinations + 1, sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
@@ -187,7 +187,7 @@ tutti_err tutti__two_phase_describe(tutti_plan *p, int *overlap_out, tutti_off *
     tutti__sparse_message *out = NULL, *in = NULL;
     int n_out = 0, n_in = 0;
     TUTTI_ASSERT(tutti__two_phase_is_valid(t));
-    tutti_err err = destinations_make(t, p->access->file);
+    tutti_err err = destinations_make(t, p->asked.access->file);
     if (err == TUTTI_OK) err = messages_make(p, &n_out, &out);
     err = TUTTI_ALSO(err, tutti__sparse_exchange(p->file->team, n_out, out, &n_in, &in));
     tutti__sparse_free(n_out, &out);
@@ -195,7 +195,8 @@ tutti_err tutti__two_phase_describe(tutti_plan *p, int *overlap_out, tutti_off *
     tutti__sparse_free(n_in, &in);
     TUTTI_ASSERT(err != TUTTI_OK || tutti__two_phase_is_valid(t));
 
-    if (err == TUTTI_OK && p->is_write && !t->ordered && t->my_agg >= 0 && t->incoming.n > 1) {
+    if (err == TUTTI_OK && p->asked.is_write && !t->ordered && t->my_agg >= 0 &&
+        t->incoming.n > 1) {
         int disjoint = 1;
         tutti_off lo, hi;
         tutti__domains_extent(&t->domains, t->my_agg, &lo, &hi);

@@ -359,9 +359,9 @@ static tutti_err walk_trim(const tutti_plan *p, tutti__two_phase *t, const tutti
     trimmer m = {.lost = lost};
     tutti__side file = {0, NULL}, memory = {0, NULL};
     if (lost->n == 0) return TUTTI_OK;
-    tutti_err err = file_trim(&m, p->access->file, large_out, &file);
+    tutti_err err = file_trim(&m, p->asked.access->file, large_out, &file);
     if (err == TUTTI_OK && !*large_out)
-        err = memory_trim(p->access->memory, &m.kept, large_out, &memory);
+        err = memory_trim(p->asked.access->memory, &m.kept, large_out, &memory);
     list_free(&m.left);
     list_free(&m.kept);
     if (err == TUTTI_OK) t->walk = tutti__calloc(1, sizeof *t->walk);
@@ -482,8 +482,8 @@ static tutti_err messages_read(const tutti_plan *p, tutti__two_phase *t, int n,
         tutti__side_free(&side);
     }
     if (err == TUTTI_OK && own > 0)
-        err = tutti__sides_union(own, mine, tutti__side_lo(p->access->file),
-                                 tutti__side_hi(p->access->file), 0, &lost);
+        err = tutti__sides_union(own, mine, tutti__side_lo(p->asked.access->file),
+                                 tutti__side_hi(p->asked.access->file), 0, &lost);
     if (err == TUTTI_OK && !*large_out) err = walk_trim(p, t, &lost, large_out);
     while (own > 0) tutti__side_free(&mine[--own]);
     tutti__free(mine);

@@ -115,31 +115,35 @@ struct tutti_plan {
     tutti__handle handle; /* the caller's plans, until they are freed */
     tutti_file *file;
     int64_t number;
-    tutti_access *access; /* `own`, unless it is somebody else's */
-    tutti_access own;
-    tutti__batch *batch; /* whose union that is; NULL: it is somebody's only access */
-    int is_write;
-    tutti__means means;     /* of the operation that makes it; `resident`: it came out so */
-    tutti__segment segment; /* resident: its staging memory */
-    tutti_off held;         /* what that counts of background_bytes */
-    tutti__choice choice;
-    int method;                  /* never auto */
+    struct {
+        int is_write;
+        tutti_access *access; /* `own`, or one that belongs to another object */
+        tutti_access own;
+        tutti__batch *batch; /* whose union that is; NULL: it is a single access */
+    } asked;
+    tutti__means means; /* of the operation that makes it; `resident`: it came out so */
+    struct {
+        tutti__segment segment; /* resident: its staging memory */
+        tutti_off held;         /* what that counts of background_bytes */
+    } memory;
+    tutti__choice choice;        /* as it was carried out in the end */
     tutti__two_phase *two;       /* methods two-phase and root */
     const tutti__engine *engine; /* that carries it out, and its state: */
     struct tutti__run *run;      /* NULL: no staging, every rank for itself */
     int in_rank_order; /* methods without exchange: ranks overlap and write one after the other */
+    int used;          /* it has been run before */
     tutti_request *request; /* that tutti_plan_start has made, or NULL */
-    int used;               /* it has been run before */
-    /* cached plans */
-    _Atomic int cache_state; /* TUTTI__CACHED: it is one; TUTTI__BUSY: an operation runs by it */
-    int resident, inside;    /* what it was asked for: the background, by a fiber */
-    tutti_off described;     /* bytes that descriptions take on some rank, as agreed */
-    tutti_off worth;         /* what they may take; the same on all ranks */
-    int makeshift;           /* memory was short when it was made: the next one may do better */
-    int joint;               /* a small write without holes: one rank can do it for all */
-    tutti_off lo, bytes;     /* of all ranks */
-    int hits;
-    tutti_plan *older;
+    struct {
+        _Atomic int state;    /* TUTTI__CACHED: it is; TUTTI__BUSY: an operation runs by it */
+        int resident, inside; /* requested: the background, in a fiber */
+        int degraded;         /* memory was short when it was made: the next one may be better */
+        int joint;            /* a small write without holes: one rank can do it for all */
+        int hits;
+        tutti_off described; /* bytes that descriptions take on some rank, as agreed */
+        tutti_off worth;     /* what they may take; the same on all ranks */
+        tutti_off lo, bytes; /* of all ranks */
+        tutti_plan *older;
+    } cache;
     char explain[512];
 };
 

@@ -40,9 +40,10 @@ tutti_off tutti__plan_moving(const tutti_plan *p) {
 }
 
 tutti_off tutti__plan_staging(const tutti_plan *p) {
-    if (p->method == TUTTI_METHOD_SIEVE) return tutti__sieve_bytes(p->file, p->means.room);
+    if (p->choice.method == TUTTI_METHOD_SIEVE) return tutti__sieve_bytes(p->file, p->means.room);
     if (!p->run) return 0;
-    const tutti_off spare = p->segment.base ? on_node(p, p->segment.bytes) - stage_on_node(p) : 0;
+    const tutti_off spare =
+        p->memory.segment.base ? on_node(p, p->memory.segment.bytes) - stage_on_node(p) : 0;
     return (tutti__plan_moving(p) + spare) / p->file->team->nodes.largest;
 }
 
@@ -82,14 +83,14 @@ tutti_err tutti__resident_ensure(tutti_plan *p, size_t bytes) {
                       spare->shared == (t->shared && t->groups->size > 1) &&
                       (room == 0 || held <= room);
     if (suits && t->elsewhere + held <= p->file->opt.background_bytes) {
-        p->segment = *spare;
+        p->memory.segment = *spare;
         memset(&team->staging->spare, 0, sizeof team->staging->spare);
     } else {
         tutti__segment_drop(&team->staging->spare);
-        TUTTI_TRY(tutti__segment_make(team, t->shared, bytes, &p->segment));
+        TUTTI_TRY(tutti__segment_make(team, t->shared, bytes, &p->memory.segment));
     }
-    p->held = on_node(p, p->segment.bytes);
-    team->staging->background += p->held;
+    p->memory.held = on_node(p, p->memory.segment.bytes);
+    team->staging->background += p->memory.held;
     return TUTTI_OK;
 }
 
@@ -99,7 +100,7 @@ void tutti__resident_not(tutti_plan *p) {
 }
 
 void tutti__plan_segment_drop(tutti_plan *p) {
-    if (p->held > 0 && p->file->team) p->file->team->staging->background -= p->held;
-    p->held = 0;
-    tutti__segment_drop(&p->segment);
+    if (p->memory.held > 0 && p->file->team) p->file->team->staging->background -= p->memory.held;
+    p->memory.held = 0;
+    tutti__segment_drop(&p->memory.segment);
 }

@@ -65,9 +65,9 @@ int tutti__two_phase_is_valid(const tutti__two_phase *t) {
 
 size_t tutti__plan_bytes(const tutti_plan *p) {
     const tutti__two_phase *t = p->two;
-    size_t n = sizeof *p + tutti_access_size(p->access);
-    if (p->batch) n += tutti__batch_size(p->batch);
-    if (!p->segment.shared) n += p->segment.bytes;
+    size_t n = sizeof *p + tutti_access_size(p->asked.access);
+    if (p->asked.batch) n += tutti__batch_size(p->asked.batch);
+    if (!p->memory.segment.shared) n += p->memory.segment.bytes;
     if (!t) return n;
     n += sizeof *t + (size_t)t->domains.aggregators * sizeof(int) +
          (size_t)t->destinations * sizeof *t->destination + (size_t)t->relays * sizeof *t->relay;

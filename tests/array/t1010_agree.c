@@ -331,7 +331,7 @@ static void look(tutti_array *to, tutti_array *aside, int way, const tutti_slice
 
 static int writes_under_way(tutti_array *a) {
     int n = 0;
-    for (const tutti_request *r = tutti_array_file(a)->requests; r; r = r->next)
+    for (const tutti_request *r = tutti_array_file(a)->requests.first; r; r = r->next.of_file)
         n += r->op.is_write;
     return n;
 }

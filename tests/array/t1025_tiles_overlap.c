@@ -31,7 +31,8 @@ static tutti_slice my_rows(tutti_count rows, tutti_count columns) {
 static void expect_under_way(tutti_array *from, tutti_array *to, int i) {
     int reads = 0, writes = 0;
     for (int k = 0; k < (from == to ? 1 : 2); k++)
-        for (const tutti_request *r = tutti_array_file(k ? to : from)->requests; r; r = r->next)
+        for (const tutti_request *r = tutti_array_file(k ? to : from)->requests.first; r;
+             r = r->next.of_file)
             *(r->op.is_write ? &writes : &reads) += 1;
     CHECK(reads == (i + 1 < TILES), "tile %d: %d reads are under way", i, reads);
     CHECK(writes == (i > 0), "tile %d: %d writes are under way", i, writes);
@@ -54,7 +55,7 @@ static void walk(tutti_array *from, tutti_array *to, int sequential) {
         if (!tile.more) break;
         if (!sequential) expect_under_way(from, to, i);
         if (sequential)
-            CHECK(!tutti_array_file(from)->requests && !tutti_array_file(to)->requests,
+            CHECK(!tutti_array_file(from)->requests.first && !tutti_array_file(to)->requests.first,
                   "tile %d: something is under way", i);
         if (tile.out) memset(tile.out, 1, ROWS * WIDTH);
     }

@@ -87,9 +87,9 @@ static void one_at_a_time(void) {
     opt.store = TUTTI_STORE_NULL;
     CHECK_OK(tutti_file_open(MPI_COMM_SELF, "null", TUTTI_WRITE, &opt, &f));
     CHECK_OK(tutti_access_contiguous(0, 8, &a));
-    const tutti_request asked = {.name = "write",
+    const tutti_request asked = {.asked.name = "write",
                                  .op = {.file = f, .access = a, .is_write = 1, .buf = bytes},
-                                 .how = TUTTI__STARTED};
+                                 .asked.how = TUTTI__STARTED};
     for (int call = 0; call < CALLS; call++) {
         holder h = {.f = f};
         pthread_t thread;

@@ -149,7 +149,7 @@ static void is_whole(const scene *s, const unsigned char *want) {
     CHECK_EQ(size, ranks * BYTES);
     CHECK_OK(tutti_file_read_independent(s->f, a, have, NULL));
     CHECK(memcmp(have, want, BYTES) == 0, "bytes have changed");
-    CHECK_EQ(s->f->atomic, 0);
+    CHECK_EQ(s->f->atomic.on, 0);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -259,10 +259,10 @@ static void ends(int operations) {
 /* What a layer may add to a write: more that agrees, and what it has against it on this rank. */
 static tutti_err write_agreeing(scene *s, int64_t agrees, tutti_err refused) {
     tutti_request r = {
-        .name = "write",
+        .asked.name = "write",
         .op = {.file = s->f, .access = s->access, .is_write = 1, .buf = (char *)mine},
-        .refused = refused,
-        .agrees = agrees};
+        .asked.refused = refused,
+        .asked.agrees = agrees};
     return tutti__request_run(&r, NULL);
 }
 

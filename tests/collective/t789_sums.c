@@ -112,11 +112,11 @@ static void write_once(tutti_file *f, const int *choice, uint64_t salt, tutti_of
     there->file.disp += by;
     there->repeats.file.disp += by;
     tutti_request asked = {
-        .name = "write",
+        .asked.name = "write",
         .op = {.file = f, .access = there, .is_write = 1, .buf = (char *)q.base, .sums = &sums},
-        .how = choice[HOW] == 0   ? TUTTI__AT_ONCE
-               : choice[HOW] == 1 ? TUTTI__SPLIT
-                                  : TUTTI__STARTED};
+        .asked.how = choice[HOW] == 0   ? TUTTI__AT_ONCE
+                     : choice[HOW] == 1 ? TUTTI__SPLIT
+                                        : TUTTI__STARTED};
     if (choice[HOW] == 0) {
         CHECK_SAME(tutti__request_run(&asked, &count), TUTTI_OK);
     } else if (choice[HOW] == 1) {
@@ -164,7 +164,7 @@ static void disagree(void) {
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, TUTTI_WRITE | TUTTI_CREATE, NULL, &f),
                TUTTI_OK);
     CHECK_OK(tutti_access_contiguous(1024 * rank, 1024, &a));
-    tutti_request asked = {.name = "write",
+    tutti_request asked = {.asked.name = "write",
                            .op = {.file = f, .access = a, .is_write = 1, .buf = v, .sums = &sums}};
     CHECK_SAME(tutti__request_run(&asked, NULL), ranks > 1 ? TUTTI_ERR_MISMATCH : TUTTI_OK);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);

@@ -112,7 +112,7 @@ static void holes_are_fresh(const char *method, const char *path) {
     cached.read = cached_read;
     cached.write = cached_write;
     f->store->ops = &cached;
-    f->incoherent = 1;
+    f->layout.incoherent = 1;
     memset(cache, 0, sizeof cache);
     for (int round = 0; round < 3; round++) {
         write_pieces(f, &m, 0, PIECES, 10 + (uint64_t)round);

@@ -1,7 +1,7 @@
 /* TEST ranks=0 timeout=60 */
 /* The database of a dataset by itself: locks, a journal of somebody who was killed, rows that lie.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/meta.h"
+#include "metadata/meta.h"
 
 #include <fcntl.h>
 #include <signal.h>

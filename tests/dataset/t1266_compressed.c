@@ -3,7 +3,7 @@
  * lists, sizes around the borders of chunks, empty spaces; as a serial model has it.  The data file is
  * the same for any number of ranks and any decomposition.  What is refused; what is damaged.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/chunks.h"
+#include "compression/chunks.h"
 #include "dataset/dataset_impl.h"
 #include "dataset/datasets.h"
 

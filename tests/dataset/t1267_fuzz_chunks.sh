@@ -6,7 +6,7 @@ set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 command -v clang >/dev/null || { echo 'no clang'; exit 77; }
 cd "$TUTTI_TEST_DIR"
-sources="$top/tests/fuzz/fuzz_chunks.c $top/src/dataset/chunks.c $top/src/base/memory.c $top/src/base/error.c"
+sources="$top/tests/fuzz/fuzz_chunks.c $top/src/compression/chunks.c $top/src/base/memory.c $top/src/base/error.c"
 flags="-std=gnu11 -O1 -g -D_GNU_SOURCE -I$top/include -I$top/src -fsanitize=address,undefined -fno-sanitize-recover=all"
 # shellcheck disable=SC2086
 clang $flags -DWRITE $sources -o seeds -lzstd

@@ -12,9 +12,9 @@ echo 'int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n); int L
 { return n ? d[0] * 0 : 0; }' >try.c
 clang -fsanitize=fuzzer,address try.c -o try 2>err || { cat err; echo 'no libFuzzer (Debian: libclang-rt-dev)'; exit 77; }
 mpicc=$(sed -n 's/^TUTTI_MPICC:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
-sources=$(cd "$top/src" && echo base/*.c dataset/model.c dataset/sql.c dataset/meta.c dataset/meta_read.c dataset/meta_write.c dataset/trailer.c dataset/trailer_find.c \
-    dataset/rebuild.c dataset/ranked_head.c dataset/netcdf_header.c dataset/netcdf_file.c dataset/netcdf_rebuild.c dataset/content.c \
-    dataset/fill.c cdf/*.c access/number.c access/convert.c)
+sources=$(cd "$top/src" && echo base/*.c metadata/model.c metadata/sql.c metadata/meta.c metadata/meta_read.c metadata/meta_write.c metadata/trailer.c metadata/trailer_find.c \
+    archive/rebuild.c metadata/ranked_head.c netcdf/netcdf_header.c netcdf/netcdf_file.c archive/netcdf_rebuild.c metadata/content.c \
+    metadata/fill.c cdf/*.c access/number.c access/convert.c)
 for file in $sources; do
     OMPI_CC=clang MPICH_CC=clang "$mpicc" -std=gnu11 -O1 -g -D_GNU_SOURCE -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION \
         -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -I"$top/include" -I"$top/src" \

@@ -159,8 +159,8 @@ static void refusals(void) {
     const int n = world.entries[W_ELEMENT], wrong[1] = {ranks}, right[1] = {0};
     check_where("refused");
     CHECK_OK(tutti_exodus_open(MPI_COMM_WORLD, path[0], TUTTI_READ, NULL, &x));
-    refused(x, &(tutti_exodus_deal){.by = (tutti_exodus_by)9}, "no way 9");
-    refused(x, &(tutti_exodus_deal){.halo = -1}, "a halo of -1");
+    refused(x, &(tutti_exodus_deal){.by = (tutti_exodus_by)9}, "unknown method 9");
+    refused(x, &(tutti_exodus_deal){.halo = -1}, "halo is -1");
     refused(x, NULL, "NULL");
     if (n > 1) {
         refused(

@@ -75,14 +75,14 @@ static void ids(void) {
     if (last) m.element_id[1] = -3;
     refused(TUTTI_ERR_ARG, "element block 5: entry 1 has id -3");
     if (last) m.node_id[7] = m.node_id[2];
-    refused(TUTTI_ERR_ARG, "is there twice: places 2 and 7");
+    refused(TUTTI_ERR_ARG, "(entries 2 and 7 on this rank)");
     if (last) m.element_id[1] = m.element_id[0];
-    refused(TUTTI_ERR_ARG, "is there twice: places 0 and 1");
+    refused(TUTTI_ERR_ARG, "(entries 0 and 1 on this rank)");
     if (last) m.members[1] = m.members[0];
-    refused(TUTTI_ERR_ARG, "node set 1: the member at place 0 is there twice");
+    refused(TUTTI_ERR_ARG, "duplicate member 0 of node set 1");
     /* in two blocks of this rank, and of two ranks */
     if (last) m.block[1] = m.block[0], m.block[1].n = 1;
-    refused(TUTTI_ERR_ARG, "is there twice: places 0 and 2");
+    refused(TUTTI_ERR_ARG, "(entries 0 and 2 on this rank)");
     if (last) m.block[1] = m.block[0], m.block[0].n = 0, m.element_id[0] = 1, m.side_set.n = 0;
     if (ranks > 1) refused(TUTTI_ERR_ARG, "element id 1 is in block 5 of rank 0 and in block 6");
     mesh_make();

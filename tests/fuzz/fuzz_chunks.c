@@ -5,7 +5,7 @@
  *     bytes 1 to 4  extents
  *     the rest      the section
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/chunks.h"
+#include "compression/chunks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

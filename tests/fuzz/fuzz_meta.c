@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "fuzz.h"
 
-#include "dataset/meta.h"
+#include "metadata/meta.h"
 
 static void infos(tutti__meta *m, const tutti__model *model) {
     tutti__info info = {.name = "title"};

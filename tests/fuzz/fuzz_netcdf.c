@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "fuzz.h"
 
-#include "dataset/netcdf.h"
-#include "dataset/repair_impl.h"
+#include "netcdf/netcdf.h"
+#include "archive/repair_impl.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     char path[700];

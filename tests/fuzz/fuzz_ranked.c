@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "fuzz.h"
 
-#include "dataset/trailer.h"
+#include "metadata/trailer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     int64_t words[4]; /* the header, the section's bytes, an item's */

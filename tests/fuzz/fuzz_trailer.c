@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include <sys/mman.h>
-#include "dataset/repair_impl.h"
+#include "archive/repair_impl.h"
 
 static int newest_first(const void *a, const void *b) {
     const int64_t x = ((const tutti__found *)a)->segment.id,

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# For t924 and t925: clones of this tree in other places.
+# For t914, t924, t925, t944 and t945: clones of this tree in other places, and the archive of `make dist`.
 # SPDX-License-Identifier: BSD-3-Clause
 top=$(cd "$(dirname "$0")/../.." && pwd)
 unset MAKEFLAGS MFLAGS MAKELEVEL || true
@@ -11,6 +11,23 @@ clone_tree() {
     (cd "$top" && git -c core.quotePath=off ls-files -co --exclude-standard | while IFS= read -r file; do
         [ ! -e "$file" ] || echo "$file" # not those that were removed
     done | tar c -T -) | tar x -C "$1"
+}
+
+# clone_commit DIR: the same files as a repository with one commit
+clone_commit() {
+    clone_tree "$1"
+    git init -q "$1"
+    git -C "$1" add -A
+    git -C "$1" -c user.name=t -c user.email=t@t commit -qm all
+}
+
+# clone_archive DIR: the archive that `make dist` makes of this tree, unpacked into DIR
+clone_archive() {
+    clone_commit "$1.clone"
+    "$1.clone/scripts/dist.sh" "$1.dist" "$TUTTI_BUILD_DIR/generated" >/dev/null || exit 1
+    mkdir "$1"
+    tar xzf "$1.dist"/tutti-*.tar.gz --strip-components=1 -C "$1"
+    rm -rf "$1.clone" "$1.dist"
 }
 
 # clone_build DIR TARGET...: as `make` builds it, but without optimization, which takes the compiler longest; with clang,

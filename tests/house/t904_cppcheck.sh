@@ -12,4 +12,5 @@ cache=$TUTTI_BUILD_DIR/cppcheck
 mkdir -p "$cache"
 exec cppcheck -j "$(nproc)" --quiet --error-exitcode=1 --inline-suppr --std=c11 --language=c -D_GNU_SOURCE \
     --cppcheck-build-dir="$cache" --enable=warning,performance,portability \
-    --suppress=missingIncludeSystem --suppress=shiftTooManyBitsSigned -DTUTTI_HAVE_URING=1 -Iinclude -Isrc -Icli -I. src cli experiments mpiio bindings
+    --suppress=missingIncludeSystem --suppress=shiftTooManyBitsSigned -DTUTTI_HAVE_URING=1 -Iinclude -Isrc -Icli -I. \
+    src cli experiments mpiio bindings "$TUTTI_BUILD_DIR/generated/fortran"

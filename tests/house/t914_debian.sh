@@ -5,17 +5,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-top=$(cd "$here/../.." && pwd)
+# shellcheck source=tests/house/clone.sh
+. "$here/clone.sh"
 for tool in dh:debhelper dh_python3:dh-python lintian:lintian debootstrap:debootstrap; do
     command -v "${tool%:*}" >/dev/null || { echo "skipped: there is no ${tool%:*} (package ${tool#*:})"; exit 77; }
 done
 [ "$(id -u)" = 0 ] || { echo "skipped: debootstrap wants root"; exit 77; }
-git -C "$top" rev-parse HEAD >/dev/null 2>&1 || { echo "skipped: no git repository to pack"; exit 77; }
-
 cd "$TUTTI_TEST_DIR"
-"$top/scripts/dist.sh" "$PWD" >/dev/null
-tar xzf tutti-*.tar.gz
-(cd tutti-*/ && dpkg-buildpackage -us -uc -b >../log 2>&1) || { tail -30 log; exit 1; }
+clone_archive "$PWD/archive"
+(cd archive && dpkg-buildpackage -us -uc -b >../log 2>&1) || { tail -30 log; exit 1; }
 lintian --fail-on error -- *.changes || exit 1
 
 # The root takes packages from where this machine takes them.

@@ -1,21 +1,38 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# The manual pages of section 3 are what the headers and the examples say today; `man FUNCTION` finds
-# one for every public function, and every page that a page refers to is there.
+# The generated manual pages are those of the current headers, examples and options, also after a build that started with older
+# ones: `man FUNCTION` finds a page for every function that the library exports, tutti-options(7) describes every option, and every
+# page that a page refers to exists.
 # SPDX-License-Identifier: BSD-3-Clause
 cd "$(dirname "$0")/../.." || exit 1
 bad=0
-python3 scripts/gen_api_man.py --check || bad=1
+man=$TUTTI_BUILD_DIR/generated/man
+mkdir -p "${TUTTI_TEST_DIR:=$(mktemp -d)}"
+python3 -B scripts/gen_api_man.py "$TUTTI_TEST_DIR/now" || bad=1
+diff -r -x '*.7' "$TUTTI_TEST_DIR/now" "$man" || { echo "the build did not regenerate the manual pages"; bad=1; }
+functions=$(nm -D --defined-only "$TUTTI_BUILD_DIR/libtutti.so" | sed -n 's/.* T \(tutti_[a-z0-9_]*\).*/\1/p')
+[ "$(echo "$functions" | wc -l)" -gt 200 ] || { echo "the library exports too few functions: $functions"; bad=1; }
+for name in $functions; do
+    [ -f "$man/$name.3" ] || { echo "$name has no manual page"; bad=1; }
+done
+"$TUTTI_BUILD_DIR/tutti" options --json | python3 -c '
+import json, sys
+page = open(sys.argv[1], encoding="ascii").read().replace("\\-", "-").split(".TP\n.B ")
+shown = {entry.split("\n")[0]: entry for entry in page}
+for option in json.load(sys.stdin):
+    entry = shown.get(option["name"], "")
+    for key in ("environment", "help", "default"):
+        if option[key] not in entry:
+            sys.exit("tutti-options(7) does not show the %s of %s" % (key, option["name"]))' "$man/tutti-options.7" || bad=1
 # said_by PATTERN: the pages that others name, as NAME.SECTION
 said_by() {
-    cat docs/man/*.[137] | grep -ohE "$1" | sed -E 's/\\f[BR]|\\|^\.BR |^\.so man3\///g; s/ ?\(([137])\)$/.\1/' | sort -u
+    cat docs/man/*.[17] "$man"/*.[37] | grep -ohE "$1" | sed -E 's/\\f[BR]|\\|^\.BR |^\.so man3\///g; s/ ?\(([137])\)$/.\1/' | sort -u
 }
 for page in $(said_by '^\.so man3/.*|\\fBtutti[a-z_]*\\fR\(3\)|^\.BR tutti[^ ]* \([137]\)'); do
-    [ -f "docs/man/$page" ] || { echo "docs/man/$page is referred to, and is not there"; bad=1; }
+    [ -f "docs/man/$page" ] || [ -f "$man/$page" ] || { echo "$page does not exist, but a page refers to it"; bad=1; }
 done
 if command -v groff >/dev/null; then
-    mkdir -p "${TUTTI_TEST_DIR:=$(mktemp -d)}"
-    ln -sfn "$PWD/docs/man" "$TUTTI_TEST_DIR/man3"
+    ln -sfn "$man" "$TUTTI_TEST_DIR/man3"
     shown=$(cd "$TUTTI_TEST_DIR" && groff -man -Tascii -ww man3/tutti_plan_run.3 2>&1)
     case $shown in
     *"NULL is fine"*) ;;
@@ -24,7 +41,7 @@ if command -v groff >/dev/null; then
     # tables and code of comments stay what they are
     # shows PAGE LINE
     shows() {
-        groff -man -Tascii -ww -rLL=100n "docs/man/$1" | sed 's/\x1b\[[0-9;]*m//g' | tr -s ' ' | grep -qxF " $2" ||
+        groff -man -Tascii -ww -rLL=100n "$man/$1" | sed 's/\x1b\[[0-9;]*m//g' | tr -s ' ' | grep -qxF " $2" ||
             { echo "$1 does not show the line '$2'"; bad=1; }
     }
     shows tutti_transfer.3 'none everything nothing tells the count'

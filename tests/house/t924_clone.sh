@@ -1,10 +1,21 @@
 #!/bin/sh
 # TEST ranks=0 timeout=400 builds=openmpi cores=2
-# A clone in a directory called tutti: the library, the command, the drop-in and the Fortran module are built there with clang, without
-# a warning, and the tests of installing, uninstalling and of the new user pass.  (They run here instead of in the build openmpi.)
+# The archive of `make dist`, unpacked into a directory called tutti: the library, the command, the drop-in and the Fortran module are
+# built there with clang, without a warning and without Python, and the tests of installing, uninstalling and of the new user pass.
+# (They run here instead of in the build openmpi.  t925 builds clones.)
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 # shellcheck source=tests/house/clone.sh
 . "$(dirname "$0")/clone.sh"
-clone_tree "$TUTTI_TEST_DIR/tutti"
+clone_archive "$TUTTI_TEST_DIR/tutti"
+mkdir "$TUTTI_TEST_DIR/bin"
+printf '#!/bin/sh\necho "$*" >>"%s/called"\nexit 1\n' "$TUTTI_TEST_DIR" >"$TUTTI_TEST_DIR/bin/python3"
+chmod +x "$TUTTI_TEST_DIR/bin/python3"
+(
+    export PATH="$TUTTI_TEST_DIR/bin:$PATH"
+    clone_build "$TUTTI_TEST_DIR/tutti" installed
+) || exit 1
+[ ! -e "$TUTTI_TEST_DIR/called" ] || { echo "the build of the archive runs python3:"; cat "$TUTTI_TEST_DIR/called"; exit 1; }
 clone_try "$TUTTI_TEST_DIR/tutti" t910 t917 t923
+grep -q Generating "$TUTTI_TEST_DIR/log" && { echo "the build of the archive generates files:"; cat "$TUTTI_TEST_DIR/log"; exit 1; }
+exit 0

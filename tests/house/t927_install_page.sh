@@ -37,14 +37,14 @@ for module in pip setuptools wheel numpy venv; do
 done
 sed -n '/^## Python/,/^## /s/^    //p' "$page" | sed 's/^python3/\/usr\/bin\/python3/' >commands
 [ "$(wc -l <commands)" = 3 ] || fail 'the page has not three commands for Python'
-cp -r "$top/bindings" .
-find bindings -name __pycache__ -prune -exec rm -rf {} +
-find bindings | sort >before
+cp -r "$top/bindings" "$top/include" "$top/scripts" .
+find bindings scripts -name __pycache__ -prune -exec rm -rf {} +
+find bindings scripts | sort >before
 while IFS= read -r line; do
     PYTHONUSERBASE=$PWD/user PIP_NO_INDEX=1 PIP_NO_DEPS=1 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH='' sh -c "$line" >log 2>&1 </dev/null || fail "$line: exit code $?"
 done <commands
 rm -f log
-find bindings | sort | cmp - before || fail 'pip has left files in the clone'
+find bindings scripts | sort | cmp - before || fail 'pip has left files in the clone'
 (cd / && "$TUTTI_TEST_DIR/env/bin/python" -c 'import tutti' && PYTHONUSERBASE=$TUTTI_TEST_DIR/user /usr/bin/python3 -c 'import tutti') ||
     fail 'the package cannot be imported'
 exit $bad

@@ -1,6 +1,6 @@
 """The arguments of the tests for pytest: one process, MPI if there is one.
 
-    TUTTI_LIBRARY=build/openmpi/libtutti.so pytest tests/python
+    TUTTI_BUILD_DIR=build/mpich pytest tests/python      (default: build/openmpi)
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import importlib.metadata
@@ -16,7 +16,9 @@ import pytest
 collect_ignore = [] if any(e.name == "tutti" for e in importlib.metadata.entry_points().get("xarray.backends", ())) else [
     "test_xarray.py"]
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent.parent / "bindings/python"), str(HERE)]
+BUILD = pathlib.Path(os.environ.get("TUTTI_BUILD_DIR", HERE.parent.parent / "build/openmpi")).resolve()
+sys.path[:0] = [str(BUILD / "python"), str(HERE)]
+os.environ.setdefault("TUTTI_LIBRARY", str(BUILD / "libtutti.so"))
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,9 @@
-# shellcheck shell=sh disable=SC2154 # needs
+# shellcheck shell=sh disable=SC2154,SC2034 # needs; top
 # Sourced by the scripts of this folder, after needs="MODULE[:PACKAGE] ...": sets `python` to one that has these modules, or
 # skips the test and names Debian's packages of those that are missing (python3-MODULE unless it is said).
 # SPDX-License-Identifier: BSD-3-Clause
 top=$(cd "$(dirname "$0")/../.." && pwd)
-export PYTHONPATH="$top/bindings/python" PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH="$TUTTI_BUILD_DIR/python" PYTHONDONTWRITEBYTECODE=1
 for python in /usr/bin/python3 python3; do
     missing=
     for need in $needs; do

@@ -25,7 +25,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 if "--installed" not in sys.argv:
-    sys.path.insert(0, str(HERE.parent.parent / "bindings/python"))
+    sys.path.insert(0, os.path.join(os.environ["TUTTI_BUILD_DIR"], "python"))
 
 import numpy as np  # noqa: E402
 

@@ -5,7 +5,7 @@
  * that cannot be.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
-#include "replicas/rules.h"
+#include "decomposition/rules.h"
 
 enum { ITEMS = 64, PARTS = 12 };
 

@@ -48,7 +48,7 @@ static void bad_lists(void) {
     refuse(&s, TUTTI_ERR_ARG, "item 3 has number -7");
     s = fine();
     if (last()) number[3] = number[5];
-    snprintf(words, sizeof words, "rank %d: number %d is there twice: items 3 and 5", ranks - 1,
+    snprintf(words, sizeof words, "rank %d: duplicate number %d (items 3 and 5)", ranks - 1,
              EACH * ranks + 5);
     refuse(&s, TUTTI_ERR_ARG, words);
     s = fine();
@@ -62,7 +62,7 @@ static void bad_lists(void) {
     refuse(&s, TUTTI_ERR_OVERFLOW, "more than 2^62 bytes");
     s = fine();
     if (last()) own[4] = 0;
-    snprintf(words, sizeof words, "nobody owns item %d, which rank %d holds", EACH * ranks + 4,
+    snprintf(words, sizeof words, "no rank owns item %d, which rank %d holds", EACH * ranks + 4,
              ranks - 1);
     refuse(&s, TUTTI_ERR_MISMATCH, words);
     if (ranks > 1) {
@@ -71,7 +71,7 @@ static void bad_lists(void) {
         refuse(&s, TUTTI_ERR_MISMATCH, "item 20 is owned by ranks 0 and 1");
         s = fine();
         if (rank == 1) own[0] = 0;
-        refuse(&s, TUTTI_ERR_MISMATCH, "nobody owns item 20, which ranks 0 and 1 hold");
+        refuse(&s, TUTTI_ERR_MISMATCH, "no rank owns item 20, which ranks 0 and 1 hold");
         s = fine();
         if (rank == 0) load[EACH] = 3;
         refuse(&s, TUTTI_ERR_MISMATCH, "item 20 has load 3 on rank 0 and 2 on rank 1");

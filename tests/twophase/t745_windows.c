@@ -84,7 +84,7 @@ static void combination(const setup *s) {
         tutti_access_vector((tutti_off)PIECE * rank, PIECES, PIECE, (tutti_off)PIECE * ranks, &a));
     CHECK_OK(is_write ? tutti_plan_write(f, a, &p) : tutti_plan_read(f, a, &p));
     if (p) {
-        const tutti_off counted = tutti__align_down(p->choice.window, f->align);
+        const tutti_off counted = tutti__align_down(p->choice.window, f->opt.striping_unit);
         CHECK_EQ(window_said(tutti_plan_explain(p)), counted);
         check_way(s, &opt, tutti_plan_explain(p));
         check_memory(p);

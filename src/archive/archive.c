@@ -1,0 +1,334 @@
+/* archive: segments are archived and restored.
+ *
+ *   archive   compare checksums, copy, sync, read back and compare; one transaction records that the segments are
+ *             archived; then their bytes are freed: a data file without other segments is removed, others get holes
+ *   restore   compare, copy the bytes to their data files, sync, read back and compare; one transaction records that
+ *             they are restored
+ *
+ * Whenever the process is killed, the database has a place where the bytes are complete; the next call uses or ignores
+ * copies elsewhere.  Segments of an archive in a directory are distributed to the ranks; rank 0 handles a stream.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/dataset_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "archive/archive_copy.h"
+#include "metadata/content.h"
+#include "archive/tar.h"
+
+static void archiving_free(tutti__archiving *k) {
+    tutti__free(k->segment);
+    tutti__free(k->rows);
+}
+
+static int is_mine(const tutti_dataset *d, const tutti__archiving *k, int64_t i) {
+    return k->directory ? i % d->team->size == d->team->rank : d->team->rank == 0;
+}
+
+/* ---- selection of segments */
+
+static tutti_err range_check(const tutti_dataset *d, tutti_count first, tutti_count last) {
+    TUTTI_TRY(tutti__dataset_writable(d));
+    TUTTI_CHECK(!d->container->archive_error, TUTTI_ERR_UNSUPPORTED, "%s",
+                d->container->archive_error);
+    TUTTI_CHECK(!d->now.under_way, TUTTI_ERR_STATE,
+                "a segment has begun and was neither committed nor discarded");
+    for (int64_t i = 0; i < d->files_n; i++) TUTTI_TRY(tutti__requests_none(d->files[i].file));
+    TUTTI_TRY(tutti__dataset_segment_check(d, first));
+    TUTTI_TRY(tutti__dataset_segment_check(d, last));
+    TUTTI_CHECK(first <= last, TUTTI_ERR_ARG, "segments %lld to %lld", (long long)first,
+                (long long)last);
+    return TUTTI_OK;
+}
+
+/* Rank 0: states of the range that no other segment needs and that are not archived (`archived`: that are). */
+static tutti_err choose(const tutti_dataset *d, tutti_count first, tutti_count last, int archived,
+                        unsigned char *takes) {
+    int64_t *needed = NULL, n = 0;
+    const tutti_err err = archived ? TUTTI_OK : tutti__meta_lists_shared(d->meta, &needed, &n);
+    for (tutti_count i = first; i <= last && err == TUTTI_OK; i++) {
+        const tutti__segment_row *g = &d->model.segments[i];
+        takes[i] =
+            g->kind == TUTTI_STATE && (tutti__model_archived(&d->model, g->id) != NULL) == archived;
+        for (int64_t k = 0; k < n; k++) takes[i] &= needed[k] != g->id;
+    }
+    tutti__free(needed);
+    return err;
+}
+
+/* Open the call and select the segments.   Collective. */
+static tutti_err begin_call(tutti_dataset *d, tutti__archiving *k, tutti_count first,
+                            tutti_count last, int archived, tutti_err err) {
+    uint64_t hash = tutti__hash(TUTTI__HASH_START, &first, sizeof first);
+    k->path = d->path;
+    k->model = &d->model;
+    hash = tutti__hash(hash, &last, sizeof last);
+    hash = tutti__hash_text(hash, k->directory);
+    const tutti__call same = {.name = k->name, .what = "the segments or the place", .hash = hash};
+    if (err == TUTTI_OK) err = range_check(d, first, last);
+    TUTTI_TRY(tutti__dataset_call(d, &same, err));
+    const int64_t all = d->model.segments_n;
+    unsigned char *takes = tutti__calloc((size_t)all + 1, 1);
+    err = takes ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    if (err == TUTTI_OK && d->team->rank == 0) err = choose(d, first, last, archived, takes);
+    err = tutti__dataset_agree(d, err);
+    if (err == TUTTI_OK) err = tutti__team_tell(d->team, takes, (int)all);
+    if (err == TUTTI_OK) {
+        TUTTI_ASSERT(takes);
+        k->segment = tutti__malloc((size_t)all * sizeof *k->segment + 1);
+        k->rows = tutti__calloc((size_t)all + 1, sizeof *k->rows);
+        for (int64_t i = 0; k->segment && k->rows && i < all; i++) {
+            if (!takes[i]) continue;
+            const tutti__archived *a = tutti__model_archived(&d->model, d->model.segments[i].id);
+            if (a) k->rows[k->n] = *a;
+            k->rows[k->n].segment = d->model.segments[i].id;
+            k->segment[k->n++] = i;
+        }
+        err = tutti__dataset_agree(d, k->segment && k->rows ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    }
+    tutti__free(takes);
+    return err;
+}
+
+/* ---- archive */
+
+/* All of them.   Collective. */
+static tutti_err copy_to_directory(tutti_dataset *d, tutti__archiving *k) {
+    const int root = d->team->rank == 0;
+    tutti_err err = TUTTI_OK;
+    if (root && mkdir(k->directory, 0777) != 0 && errno != EEXIST)
+        err = tutti__error_sys(errno, -1, k->directory);
+    TUTTI_TRY(tutti__dataset_agree(d, err));
+    for (int64_t i = 0; i < k->n && err == TUTTI_OK; i++)
+        if (is_mine(d, k, i)) err = tutti__archive_copy(k, i);
+    TUTTI_TRY(tutti__dataset_agree(d, err));
+    for (int64_t i = 0; i < k->n; i++) { /* the rank that copied it has its sum, others 0 */
+        int64_t sum = (int64_t)k->rows[i].sum;
+        TUTTI_TRY(tutti__team_sum(d->team, &sum, 1));
+        k->rows[i].sum = (uint64_t)sum;
+    }
+    if (root) err = tutti__directory_sync(k->directory);
+    if (root && err == TUTTI_OK) tutti__parent_sync(k->directory); /* it may be new */
+    return tutti__dataset_agree(d, err);
+}
+
+static tutti_err copy_to_stream(tutti_dataset *d, tutti__archiving *k) {
+    static const char end[2 * TUTTI__TAR_BLOCK];
+    tutti_err err = TUTTI_OK;
+    if (d->team->rank == 0) {
+        for (int64_t i = 0; i < k->n && err == TUTTI_OK; i++) err = tutti__archive_send(k, i);
+        if (err == TUTTI_OK) err = tutti__stream_write(k->stream, end, sizeof end);
+        if (err == TUTTI_OK) err = tutti__stream_write(k->stream, NULL, 0);
+    }
+    TUTTI_TRY(tutti__dataset_agree(d, err));
+    for (int64_t i = 0; i < k->n; i++)
+        TUTTI_TRY(tutti__team_tell(d->team, &k->rows[i], (int)sizeof k->rows[i]));
+    return TUTTI_OK;
+}
+
+/* Record it in the database and on all ranks.   Collective. */
+static tutti_err mark(tutti_dataset *d, tutti__archiving *k) {
+    tutti__model *m = &d->model;
+    const int64_t n = m->archived_n + k->n;
+    tutti__archived *rows = NULL;
+    int64_t rows_n = 0;
+    tutti_err err = TUTTI_OK;
+    for (int64_t a = 0, b = 0; rows_n < n && err == TUTTI_OK;) { /* both are by segment */
+        tutti__archived *to = tutti__table_grow(&rows, &rows_n, sizeof *rows);
+        const int old =
+            b == k->n || (a < m->archived_n && m->archived[a].segment < k->rows[b].segment);
+        if (to)
+            *to = old ? m->archived[a++] : k->rows[b++];
+        else
+            err = TUTTI_ERR_NOMEM;
+    }
+    unsigned char *goes = tutti__calloc((size_t)m->segments_n + 1, 1);
+    err = tutti__dataset_agree(d, goes ? err : TUTTI_ERR_NOMEM);
+    tutti__info_carry carry = {.dataset = d, .goes = goes, .segment = -1};
+    if (err == TUTTI_OK) {
+        TUTTI_ASSERT(goes);
+        const tutti__meta_step also = {tutti__infos_carry, &carry};
+        for (int64_t i = 0; i < k->n; i++) goes[k->segment[i]] = 1;
+        if (d->team->rank == 0)
+            err = tutti__meta_archive(d->meta, k->rows, k->n, m->generation + 1, &also);
+        err = tutti__dataset_agree(d, err);
+    }
+    tutti__free(goes);
+    if (err == TUTTI_OK) err = tutti__infos_carried(d, &carry);
+    if (err != TUTTI_OK) {
+        tutti__free(rows);
+        return err;
+    }
+    tutti__free(m->archived);
+    m->archived = rows;
+    m->archived_n = rows_n;
+    m->generation++;
+    tutti__dataset_forget(d);
+    return TUTTI_OK;
+}
+
+/* Rank 0: a hole for each archived segment of a file that stays; bytes freed. */
+static tutti_off holes_make(const tutti_dataset *d, const tutti__datafile *f, tutti_count first,
+                            tutti_count last) {
+    char path[4096];
+    tutti_off freed = 0;
+    tutti__dataset_data_path(d, f->name, path, sizeof path);
+    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) return 0;
+    for (tutti_count i = first; i <= last; i++) {
+        const tutti__segment_row *g = &d->model.segments[i];
+        if (g->file != f->id || !tutti__model_archived(&d->model, g->id)) continue;
+        if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, g->start,
+                      g->end - g->start) == 0)
+            freed += g->end - g->start;
+    }
+    close(fd);
+    return freed;
+}
+
+/* Free the bytes of all archived segments of the range.   Collective. */
+static tutti_err bytes_free(tutti_dataset *d, tutti_count first, tutti_count last,
+                            tutti_off *freed_out) {
+    const tutti_error_info before = *tutti_last_error();
+    tutti_err err = TUTTI_OK;
+    tutti_off freed = 0;
+    for (tutti_count i = first; i <= last; i++) { /* segments of one file follow each other */
+        const tutti__segment_row *g = &d->model.segments[i];
+        const tutti__datafile *f = tutti__model_file_id(&d->model, g->file);
+        if (i > first && g[-1].file == g->file) continue;
+        const int lives = tutti__model_file_lives(&d->model, f->id);
+        struct stat st;
+        char path[4096];
+        if (!lives) {
+            const tutti_err got = tutti__dataset_file_close(d, f);
+            if (err == TUTTI_OK) err = got;
+        }
+        if (d->team->rank != 0) continue;
+        tutti__dataset_data_path(d, f->name, path, sizeof path);
+        if (lives)
+            freed += holes_make(d, f, first, last);
+        else if (lstat(path, &st) == 0 && unlink(path) == 0)
+            freed += st.st_size - TUTTI__SEGMENT_ALIGN;
+    }
+    if (err == TUTTI_OK) tutti__error_assign(&before); /* a file may have been removed before */
+    err = tutti__dataset_agree(d, err); /* no sync: a file that reappears is not used */
+    if (err == TUTTI_OK) err = tutti__team_tell(d->team, &freed, (int)sizeof freed);
+    if (err == TUTTI_OK && freed_out) *freed_out = freed;
+    return err;
+}
+
+static tutti_err archive(tutti_dataset *d, tutti__archiving *k, const char *place,
+                         tutti_count first, tutti_count last, tutti_off *freed_out) {
+    for (int64_t i = 0; i < k->n; i++) {
+        TUTTI_TRY(tutti__checksums_compare(d, tutti__archiving_row(k, i), NULL, NULL));
+        snprintf(k->rows[i].place, sizeof k->rows[i].place, "%s", place ? place : "");
+    }
+    TUTTI_TRY(k->directory ? copy_to_directory(d, k) : copy_to_stream(d, k));
+    if (!place) return TUTTI_OK;
+    if (k->n > 0) TUTTI_TRY(mark(d, k));
+    return bytes_free(d, first, last, freed_out);
+}
+
+static tutti_err place_check(const char *place) {
+    TUTTI_CHECK(place && place[0], TUTTI_ERR_ARG, "the place of the archive is empty");
+    TUTTI_CHECK(tutti__text_valid(place, TUTTI__PLACE), TUTTI_ERR_ARG,
+                "the place of the archive is longer than %d bytes, or not valid UTF-8 text",
+                TUTTI__PLACE - 1);
+    return TUTTI_OK;
+}
+
+tutti_err tutti_dataset_archive(tutti_dataset *d, tutti_count first, tutti_count last,
+                                const char *to, tutti_off *freed_out) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_TRY(tutti__dataset_enter(d));
+    tutti__archiving k = {.name = "archive", .directory = to ? to : ""};
+    if (freed_out) *freed_out = 0;
+    tutti_err err = begin_call(d, &k, first, last, 0, place_check(to));
+    if (err == TUTTI_OK) err = archive(d, &k, to, first, last, freed_out);
+    archiving_free(&k);
+    return tutti__dataset_named(d, "archive", err);
+}
+
+static tutti_err stream_check(const tutti_dataset *d, const tutti_stream *s, int writes) {
+    if (d->team->rank != 0) return TUTTI_OK;
+    TUTTI_CHECK(s && (writes ? s->write != NULL : s->read != NULL), TUTTI_ERR_ARG,
+                "the stream has no %s function", writes ? "write" : "read");
+    return s->place && writes ? place_check(s->place) : TUTTI_OK;
+}
+
+tutti_err tutti_dataset_archive_stream(tutti_dataset *d, tutti_count first, tutti_count last,
+                                       const tutti_stream *to, tutti_off *freed_out) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_TRY(tutti__dataset_enter(d));
+    tutti__archiving k = {.name = "archive_stream", .stream = to};
+    char place[TUTTI__PLACE] = "";
+    if (freed_out) *freed_out = 0;
+    tutti_err err = begin_call(d, &k, first, last, 0, stream_check(d, to, 1));
+    if (d->team->rank == 0 && err == TUTTI_OK && to->place)
+        snprintf(place, sizeof place, "%s", to->place);
+    if (err == TUTTI_OK) err = tutti__team_tell(d->team, place, (int)sizeof place);
+    if (err == TUTTI_OK) err = archive(d, &k, place[0] ? place : NULL, first, last, freed_out);
+    archiving_free(&k);
+    return tutti__dataset_named(d, "archive", err);
+}
+
+/* ---- restore */
+
+/* Record that they are restored, in the database and on all ranks.   Collective. */
+static tutti_err unmark(tutti_dataset *d, tutti__archiving *k) {
+    tutti__model *m = &d->model;
+    const int root = d->team->rank == 0;
+    TUTTI_TRY(tutti__dataset_agree(d, root ? tutti__meta_sync_directory(d->meta) : TUTTI_OK));
+    TUTTI_TRY(tutti__dataset_agree(
+        d, root ? tutti__meta_restore(d->meta, k->rows, k->n, m->generation + 1) : TUTTI_OK));
+    int64_t n = 0;
+    for (int64_t a = 0, b = 0; a < m->archived_n; a++) {
+        if (b < k->n && m->archived[a].segment == k->rows[b].segment)
+            b++;
+        else
+            m->archived[n++] = m->archived[a];
+    }
+    m->archived_n = n;
+    m->generation++;
+    tutti__dataset_forget(d);
+    return TUTTI_OK;
+}
+
+static tutti_err restore(tutti_dataset *d, tutti__archiving *k) {
+    tutti_err err = TUTTI_OK;
+    if (k->n == 0) return TUTTI_OK;
+    for (int64_t i = 0; k->directory && i < k->n && err == TUTTI_OK; i++)
+        if (is_mine(d, k, i)) err = tutti__archive_fetch(k, i);
+    if (!k->directory && d->team->rank == 0) err = tutti__archive_fetch_stream(k);
+    TUTTI_TRY(tutti__dataset_agree(d, err));
+    TUTTI_TRY(unmark(d, k));
+    for (int64_t i = 0; i < k->n; i++) /* and agree with their checksums */
+        TUTTI_TRY(tutti__checksums_compare(d, tutti__archiving_row(k, i), NULL, NULL));
+    return TUTTI_OK;
+}
+
+tutti_err tutti_dataset_restore(tutti_dataset *d, tutti_count first, tutti_count last,
+                                const char *from) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_TRY(tutti__dataset_enter(d));
+    tutti__archiving k = {.name = "restore", .directory = from ? from : ""};
+    tutti_err err = begin_call(d, &k, first, last, 1, place_check(from));
+    if (err == TUTTI_OK) err = restore(d, &k);
+    archiving_free(&k);
+    return tutti__dataset_named(d, "restore", err);
+}
+
+tutti_err tutti_dataset_restore_stream(tutti_dataset *d, tutti_count first, tutti_count last,
+                                       const tutti_stream *from) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_TRY(tutti__dataset_enter(d));
+    tutti__archiving k = {.name = "restore_stream", .stream = from};
+    tutti_err err = begin_call(d, &k, first, last, 1, stream_check(d, from, 0));
+    if (err == TUTTI_OK) err = restore(d, &k);
+    archiving_free(&k);
+    return tutti__dataset_named(d, "restore", err);
+}

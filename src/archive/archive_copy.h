@@ -1,0 +1,33 @@
+/* archive: the bytes of segments are copied to archives and back, by one process.                no MPI
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_ARCHIVE_COPY_H
+#define TUTTI_ARCHIVE_COPY_H
+
+#include "metadata/model.h"
+
+/* Segments of a dataset to be archived or restored. */
+typedef struct tutti__archiving {
+    const char *name; /* of the call */
+    const char *path; /* of the dataset */
+    const tutti__model *model;
+    const char *directory;      /* of the archive; NULL: */
+    const tutti_stream *stream; /* a tar archive */
+    int64_t n;
+    tutti_count *segment;  /* [n] numbers */
+    tutti__archived *rows; /* [n] of the database */
+} tutti__archiving;
+
+static inline const tutti__segment_row *tutti__archiving_row(const tutti__archiving *k, int64_t i) {
+    return &k->model->segments[k->segment[i]];
+}
+
+/* Copy segment i to the directory, sync it and read it back, unless it is there; rows[i].sum is set. */
+tutti_err tutti__archive_copy(tutti__archiving *k, int64_t i) TUTTI_MUST_USE;
+/* Write segment i to the stream; rows[i].sum is set. */
+tutti_err tutti__archive_send(tutti__archiving *k, int64_t i) TUTTI_MUST_USE;
+/* Copy segment i from the directory to its data file, sync it and read it back. */
+tutti_err tutti__archive_fetch(const tutti__archiving *k, int64_t i) TUTTI_MUST_USE;
+/* The same with all segments from the stream, in any order. */
+tutti_err tutti__archive_fetch_stream(const tutti__archiving *k) TUTTI_MUST_USE;
+
+#endif

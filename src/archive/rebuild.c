@@ -1,0 +1,243 @@
+/* archive: metadata are rebuilt from the trailers of segments.
+ *
+ * Spaces and variables are those of the newest segment: every trailer has all of them.  Infos are the changes in all
+ * trailers, oldest first (version 1: every trailer has all infos of its time).  A segment belongs to the dataset if
+ * its copy agrees, if no newer one precedes it in time (then it had been erased), and if the topology and the lists
+ * of entries that it needs exist.  The new database is validated like any other.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "archive/repair_impl.h"
+
+#include <endian.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/sums.h"
+
+void tutti__repair_lost(tutti__repair *r, int64_t n, const char *format, ...) {
+    va_list args;
+    if (n <= 0) return;
+    r->report.lost += n;
+    if (r->report.first_lost[0]) return;
+    va_start(args, format);
+    vsnprintf(r->report.first_lost, sizeof r->report.first_lost, format, args);
+    va_end(args);
+}
+
+const tutti__there *tutti__repair_file(const tutti__repair *r, const char *name) {
+    for (int64_t i = 0; i < r->files_n; i++)
+        if (strcmp(r->files[i].name, name) == 0) return &r->files[i];
+    return NULL;
+}
+
+/* ---- rows */
+
+int tutti__rows_within(const char *rows, size_t n, const char *of, size_t of_n, unsigned tables) {
+    tutti__row a, b;
+    int got = 0;
+    while ((got = tutti__row_next(&rows, &n, &a)) == 1) {
+        if (!(tables >> a.table & 1)) continue;
+        do {
+            if (tutti__row_next(&of, &of_n, &b) != 1) return 0;
+        } while (a.n != b.n || memcmp(a.bytes, b.bytes, a.n) != 0);
+    }
+    return got == 0;
+}
+
+/* ---- the data of a segment and its checksums */
+
+static int section_right(int fd, tutti_off start, tutti_off bytes, const uint64_t *want,
+                         char *block) {
+    for (tutti_off at = start; at < start + bytes;) {
+        const tutti_off end =
+            tutti__min(tutti__align_down(at, TUTTI__BLOCK) + TUTTI__BLOCK, start + bytes);
+        const ssize_t n = pread(fd, block, (size_t)(end - at), (off_t)at);
+        if (n != end - at || tutti__sum_of(block, (size_t)n) != le64toh(*want++)) return 0;
+        at = end;
+    }
+    return 1;
+}
+
+int tutti__repair_sums_right(const tutti__there *file, const tutti__found *v) {
+    const char *rows = v->rows;
+    size_t left = (size_t)v->at.rows;
+    tutti__row r;
+    int right = 1;
+    int64_t n = 0;
+    if (v->at.blocks == 0) return 1;
+    uint64_t *sums = tutti__malloc((size_t)v->at.blocks * sizeof *sums);
+    char *block = tutti__malloc(TUTTI__BLOCK);
+    if (!sums || !block) {
+        tutti__free(sums);
+        tutti__free(block);
+        return -1;
+    }
+    const ssize_t bytes = (ssize_t)(8 * v->at.blocks);
+    right = pread(file->fd, sums, (size_t)bytes, (off_t)v->at.trailer) == bytes;
+    while (right && tutti__row_next(&rows, &left, &r) == 1) {
+        if (r.table != TUTTI__ROW_SECTION || r.columns < 5) continue;
+        const tutti_off start = r.cell[3].number, size = r.cell[4].number;
+        right = start >= v->at.start && size >= 0 && size <= v->at.trailer - start &&
+                tutti__blocks_of(start, size) <= v->at.blocks - n &&
+                section_right(file->fd, start, size, sums + n, block);
+        if (right) n += tutti__blocks_of(start, size);
+    }
+    tutti__free(sums);
+    tutti__free(block);
+    return right;
+}
+
+/* ---- segments that belong to the dataset */
+
+/* Newest first: a segment that is older but later in time than a newer one, or overlaps it, had been erased. */
+static tutti_err choose(tutti__repair *r, unsigned char *keep, const tutti__found **base) {
+    const tutti__found *last = NULL;
+    int tried = 0;
+    for (int64_t i = 0; i < r->found_n; i++) {
+        const tutti__found *v = &r->found[i];
+        const tutti__segment_row *a = &v->segment, *b = last ? &last->segment : NULL;
+        if (b && !(a->id < b->id &&
+                   (a->index < b->index || (a->index == b->index && a->kind < b->kind))))
+            continue;
+        if (last && v->segment.file == last->segment.file && v->at.end > last->at.start) continue;
+        if (!tried++) { /* its commit may not have ended */
+            const tutti__there *f = tutti__repair_file(r, v->file.name);
+            const int right = f ? tutti__repair_sums_right(f, v) : 0;
+            if (right < 0) return TUTTI_ERR_NOMEM;
+            if (!right) {
+                tutti__repair_lost(r, 1,
+                                   "the last segment (time index %lld): its data are not those of "
+                                   "its checksums",
+                                   (long long)v->segment.index);
+                continue;
+            }
+        }
+        if (!*base) *base = v;
+        if (!tutti__rows_within(v->rows, (size_t)v->at.rows, (*base)->rows,
+                                (size_t)(*base)->at.rows,
+                                1U << TUTTI__ROW_SPACE | 1U << TUTTI__ROW_VARIABLE)) {
+            tutti__repair_lost(r, 1, "'%s' has a segment of another dataset", v->file.name);
+            continue;
+        }
+        keep[i] = 1;
+        last = v;
+    }
+    return TUTTI_OK;
+}
+
+/* Sizes that hold for a segment were set by it, at the beginning, or by one that is there. */
+static int sizes_there(const tutti__repair *r, const unsigned char *keep, const tutti__found *v) {
+    const char *rows = v->rows;
+    size_t left = (size_t)v->at.rows;
+    tutti__row row;
+    while (tutti__row_next(&rows, &left, &row) == 1) {
+        if (row.table != TUTTI__ROW_SIZE) continue;
+        const int64_t of = tutti__row_id(&row);
+        int there = of == 0 || of == v->segment.id;
+        for (int64_t i = 0; i < r->found_n && !there; i++)
+            there = keep[i] && r->found[i].segment.id == of;
+        if (!there) return 0;
+    }
+    return 1;
+}
+
+/* ---- into the database */
+
+/* Its rows of the dataset (`common`), or of the segment itself; without infos. */
+static tutti_err rows_add(tutti__meta *m, const tutti__found *v, int common) {
+    const char *rows = v->rows;
+    size_t left = (size_t)v->at.rows;
+    tutti__row r;
+    while (tutti__row_next(&rows, &left, &r) == 1) {
+        const int64_t of = tutti__row_id(&r);
+        if (r.table == TUTTI__ROW_FILE || r.table >= TUTTI__ROW_INFO) continue;
+        const int is_common = r.table == TUTTI__ROW_SPACE || r.table == TUTTI__ROW_VARIABLE ||
+                              (r.table == TUTTI__ROW_SIZE && !of);
+        if (is_common != common || (!common && of != v->segment.id)) continue;
+        TUTTI_TRY(tutti__meta_row_add(m, &r));
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err all_add(tutti__repair *r, tutti__meta *m, const unsigned char *keep,
+                         const tutti__found *base, int64_t generation) {
+    int64_t serial = 0;
+    if (base) TUTTI_TRY(rows_add(m, base, 1));
+    for (int64_t i = r->found_n - 1; i >= 0; i--) {
+        const tutti__found *v = &r->found[i];
+        serial = tutti__max(serial, v->segment.id);
+        if (!keep[i]) continue;
+        int known = 0;
+        for (int64_t j = i + 1; j < r->found_n && !known; j++)
+            known = keep[j] && r->found[j].file.id == v->file.id;
+        if (!known) TUTTI_TRY(tutti__meta_add_file(m, &v->file));
+        TUTTI_TRY(rows_add(m, v, 0));
+        TUTTI_TRY(
+            tutti__meta_infos_apply(m, v->segment.id, v->at.version, v->rows, (size_t)v->at.rows));
+    }
+    TUTTI_TRY(tutti__meta_set(m, "serial", serial));
+    return tutti__meta_set(m, "generation", generation);
+}
+
+/* Validate it; segments with invalid sections, or that need a missing segment, are removed. */
+static tutti_err check(tutti__repair *r, tutti__meta *m, int *again_out) {
+    tutti__model model;
+    *again_out = 0;
+    TUTTI_TRY(tutti__meta_load(m, &model));
+    tutti_err err = tutti__meta_begin(m);
+    for (int64_t i = 0; i < model.segments_n && err == TUTTI_OK; i++) {
+        tutti__section *sections = NULL;
+        int64_t n = 0;
+        err = tutti__meta_sections(m, &model, &model.segments[i], &sections, &n);
+        tutti__free(sections);
+        if (err != TUTTI_ERR_FORMAT && err != TUTTI_ERR_STATE) continue;
+        tutti__repair_lost(r, 1, "%s", tutti_last_error()->text);
+        *again_out = 1;
+        err = tutti__meta_remove_segment(m, model.segments[i].id);
+    }
+    r->report.segments = model.segments_n;
+    tutti__model_free(&model);
+    if (err == TUTTI_OK) err = tutti__meta_infos_prune(m);
+    return tutti__meta_end(m, err);
+}
+
+static tutti_err fill(tutti__repair *r, tutti__meta *m, int64_t generation) {
+    const tutti__found *base = NULL;
+    int again = 1;
+    unsigned char *keep = tutti__calloc((size_t)r->found_n + 1, 1);
+    tutti_err err = keep ? choose(r, keep, &base) : TUTTI_ERR_NOMEM;
+    for (int64_t i = r->found_n - 1; i >= 0 && err == TUTTI_OK; i--) {
+        if (!keep[i] || sizes_there(r, keep, &r->found[i])) continue;
+        keep[i] = 0;
+        tutti__repair_lost(r, 1, "the segment with time index %lld: its topology is missing",
+                           (long long)r->found[i].segment.index);
+    }
+    if (err == TUTTI_OK) err = tutti__meta_begin(m);
+    if (err == TUTTI_OK) err = all_add(r, m, keep, base, generation);
+    if (err == TUTTI_OK) err = tutti__meta_commit(m);
+    while (err == TUTTI_OK && again) err = check(r, m, &again);
+    tutti__free(keep);
+    return err != TUTTI_OK ? err : tutti__meta_integrity(m);
+}
+
+tutti_err tutti__rebuild(tutti__repair *r, const char *name, int64_t generation) {
+    char path[4200];
+    tutti__meta *m = NULL;
+    tutti__meta_options opt = r->options;
+    snprintf(path, sizeof path, "%s/%s", r->directory, name);
+    unlink(path); /* of a repair that was killed */
+    snprintf(path, sizeof path, "%s/%s-journal", r->directory, name);
+    unlink(path);
+    opt.name = name;
+    opt.mode |= TUTTI_CREATE;
+    TUTTI_TRY(tutti__meta_open(r->directory, &opt, &m));
+    tutti_err err = fill(r, m, generation);
+    tutti__meta_close(&m);
+    if (r->torn)
+        tutti__repair_lost(r, r->torn, "%d places in the data files have no trailer that is whole",
+                           r->torn);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/%s", r->directory, name);
+    if (err != TUTTI_OK) unlink(path);
+    return err;
+}

@@ -1,0 +1,26 @@
+/* base: searching and sorting ascending arrays.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_SORTED_H
+#define TUTTI_SORTED_H
+
+#include <stddef.h>
+#include <tutti/types.h>
+
+/* The index of the first of n ascending values that is not below x; n: all are below.   Local. */
+tutti_count tutti__lower_bound(const int64_t *v, tutti_count n, int64_t x);
+/* The same for items of any type.  compare(item, key): as for qsort. */
+tutti_count tutti__lower_bound_by(const void *items, tutti_count n, size_t size, const void *key,
+                                  int (*compare)(const void *item, const void *key));
+/* The index of x among n ascending values; -1: there is no such value.   Constant time where the
+ * values up to x have no gaps. */
+tutti_count tutti__sorted_find(const int64_t *v, tutti_count n, int64_t x);
+/* The interval that x is in: the largest i < n with start[i] <= x; 0 if there is none. */
+tutti_count tutti__interval_of(const int64_t *start, tutti_count n, int64_t x);
+
+/* qsort's order of int64_t. */
+int tutti__compare_int64(const void *a, const void *b);
+/* Sort and remove duplicates; returns the number of values that remain.   Fast for short and for
+ * sorted arrays. */
+tutti_count tutti__sort_unique(int64_t *v, tutti_count n);
+
+#endif

@@ -1,0 +1,186 @@
+/* dataset: segments are removed: first from the database, then from the disk.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/dataset_impl.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <string.h>
+#include <unistd.h>
+
+tutti_err tutti__dataset_reclaim(const tutti_dataset *d) {
+    for (int64_t i = 0; i < d->model.files_n; i++)
+        TUTTI_TRY(d->container->reclaim(d, &d->model.files[i]));
+    return TUTTI_OK;
+}
+
+static int file_in_use(const tutti__model *m, int64_t file, const unsigned char *goes) {
+    for (int64_t i = 0; i < m->segments_n; i++)
+        if (!goes[i] && m->segments[i].file == file) return 1;
+    return 0;
+}
+
+/* Rank 0: one transaction. */
+static tutti_err rows_remove(tutti_dataset *d, const unsigned char *goes,
+                             tutti__info_carry *carry) {
+    const tutti__model *m = &d->model;
+    TUTTI_TRY(tutti__meta_begin(d->meta));
+    tutti_err err = TUTTI_OK;
+    for (int64_t i = 0; i < m->segments_n && err == TUTTI_OK; i++)
+        if (goes[i]) err = tutti__meta_remove_segment(d->meta, m->segments[i].id);
+    for (int64_t i = 0; i < m->files_n && err == TUTTI_OK; i++)
+        if (!file_in_use(m, m->files[i].id, goes))
+            err = tutti__meta_remove_file(d->meta, m->files[i].id);
+    if (err == TUTTI_OK) err = tutti__meta_set(d->meta, "generation", m->generation + 1);
+    if (err == TUTTI_OK) err = d->container->erase(carry);
+    return tutti__meta_end(d->meta, err);
+}
+
+/* Remove segments.   Collective. */
+static tutti_err segments_remove(tutti_dataset *d, const unsigned char *goes) {
+    tutti__model *m = &d->model;
+    char path[4096];
+    tutti__info_carry carry = {.dataset = d, .goes = goes, .segment = -1};
+    tutti_err err = d->team->rank == 0 ? rows_remove(d, goes, &carry) : TUTTI_OK;
+    TUTTI_TRY(tutti__dataset_agree(d, err));
+    err = tutti__infos_carried(d, &carry);
+    for (int64_t i = m->files_n - 1; i >= 0; i--) {
+        if (file_in_use(m, m->files[i].id, goes)) continue;
+        const tutti__datafile row = m->files[i];
+        const tutti_err got = tutti__dataset_file_close(d, &row);
+        tutti__dataset_data_path(d, row.name, path, sizeof path);
+        if (d->team->rank == 0) unlink(path); /* or the next writer does */
+        if (err == TUTTI_OK) err = got;
+        memmove(&m->files[i], &m->files[i + 1], (size_t)(m->files_n - i - 1) * sizeof *m->files);
+        m->files_n--;
+    }
+    int64_t n = 0;
+    for (int64_t i = 0; i < m->segments_n; i++) {
+        if (goes[i])
+            tutti__model_sizes_drop(m, m->segments[i].id);
+        else
+            m->segments[n++] = m->segments[i];
+    }
+    m->segments_n = n;
+    n = 0;
+    for (int64_t i = 0; i < m->archived_n; i++)
+        if (tutti__model_segment_id(m, m->archived[i].segment)) m->archived[n++] = m->archived[i];
+    m->archived_n = n;
+    for (int64_t i = 0; i < m->files_n; i++) /* their remaining segments are archived */
+        if (!tutti__model_file_lives(m, m->files[i].id)) {
+            const tutti_err got = tutti__dataset_file_close(d, &m->files[i]);
+            if (err == TUTTI_OK) err = got;
+        }
+    m->generation++;
+    m->defined = 0; /* the definitions of the file that is now the last are not known */
+    tutti__ncfile_free(&d->nc);
+    tutti__dataset_forget(d);
+    const tutti_err cut =
+        tutti__dataset_agree(d, d->team->rank == 0 ? tutti__dataset_reclaim(d) : TUTTI_OK);
+    return err != TUTTI_OK ? err : cut;
+}
+
+/* Remove all segments from number `first` on.   Collective. */
+static tutti_err remove_from(tutti_dataset *d, int64_t first) {
+    if (first == d->model.segments_n) return TUTTI_OK;
+    unsigned char *goes = tutti__calloc((size_t)d->model.segments_n + 1, 1);
+    tutti_err err = tutti__dataset_agree(d, goes ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    for (int64_t i = first; err == TUTTI_OK && i < d->model.segments_n; i++) goes[i] = 1;
+    if (err == TUTTI_OK) err = segments_remove(d, goes);
+    tutti__free(goes);
+    return err;
+}
+
+tutti_err tutti__dataset_recover(tutti_dataset *d) {
+    return remove_from(d, d->model.published);
+}
+
+static tutti_err removal_check(const tutti_dataset *d) {
+    TUTTI_TRY(tutti__dataset_writable(d));
+    TUTTI_CHECK(!d->now.under_way, TUTTI_ERR_STATE,
+                "a segment has begun and was neither committed nor discarded");
+    for (int64_t i = 0; i < d->files_n; i++) TUTTI_TRY(tutti__requests_none(d->files[i].file));
+    return TUTTI_OK;
+}
+
+static tutti_err erase_check(const tutti_dataset *d, tutti_count segment) {
+    TUTTI_TRY(removal_check(d));
+    if (segment == -1) return TUTTI_OK;
+    return tutti__dataset_segment_check(d, segment);
+}
+
+tutti_err tutti_dataset_erase_after(tutti_dataset *d, tutti_count segment) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_TRY(tutti__dataset_enter(d));
+    const tutti__call same = {.name = "erase",
+                              .what = "the segment",
+                              .hash = tutti__hash(TUTTI__HASH_START, &segment, sizeof segment)};
+    TUTTI_TRY(tutti__dataset_call(d, &same, erase_check(d, segment)));
+    return tutti__dataset_named(d, "erase", remove_from(d, segment + 1));
+}
+
+/* Rank 0: clear goes[] for every segment that a remaining one needs: the last topology before it, the
+ * segments that set the sizes of its spaces, and those with lists of entries of its sections.  A segment
+ * that stays for this reason has needs of its own; all of them are older, so one backward pass is enough. */
+static tutti_err keep_needed(const tutti_dataset *d, unsigned char *goes) {
+    const tutti__model *m = &d->model;
+    const size_t spaces = (size_t)m->spaces_n;
+    tutti__list_use *uses = NULL;
+    int64_t n = 0, use = 0;
+    int topology = 0; /* a remaining segment has its topology further back */
+    unsigned char *size = tutti__calloc(spaces + 1, 1); /* [spaces] and the setter of its size */
+    tutti_err err = size ? tutti__meta_list_uses(d->meta, &uses, &n) : TUTTI_ERR_NOMEM;
+    for (int64_t i = m->segments_n - 1; i >= 0 && err == TUTTI_OK; i--) {
+        const tutti__segment_row *g = &m->segments[i];
+        if (g->kind == TUTTI_TOPOLOGY && topology) goes[i] = 0;
+        for (int64_t k = 0; k < m->sizes_n; k++)
+            if (m->sizes[k].segment == g->id &&
+                size[tutti__model_space_id(m, m->sizes[k].space) - m->spaces])
+                goes[i] = 0;
+        if (!goes[i]) {
+            topology = 1;
+            memset(size, 1, spaces);
+        }
+        for (int64_t k = 0; k < m->sizes_n; k++)
+            if (m->sizes[k].segment == g->id)
+                size[tutti__model_space_id(m, m->sizes[k].space) - m->spaces] = 0;
+        if (g->kind == TUTTI_TOPOLOGY) topology = 0;
+        while (use < n && uses[use].segment > g->id) use++;
+        for (; use < n && uses[use].segment == g->id; use++) {
+            const tutti__segment_row *list = tutti__model_segment_id(m, uses[use].list_segment);
+            if (list && !goes[i]) goes[list - m->segments] = 0;
+        }
+    }
+    tutti__free(size);
+    tutti__free(uses);
+    return err;
+}
+
+static tutti_err drop_check(const tutti_dataset *d, int keep) {
+    TUTTI_TRY(removal_check(d));
+    TUTTI_CHECK(keep >= 0, TUTTI_ERR_ARG, "%d files to keep", keep);
+    return TUTTI_OK;
+}
+
+tutti_err tutti_dataset_drop_oldest(tutti_dataset *d, int keep) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_TRY(tutti__dataset_enter(d));
+    const tutti__call same = {.name = "drop",
+                              .what = "how many files to keep",
+                              .hash = tutti__hash(TUTTI__HASH_START, &keep, sizeof keep)};
+    const tutti__model *m = &d->model;
+    TUTTI_TRY(tutti__dataset_call(d, &same, drop_check(d, keep)));
+    if (m->files_n <= keep) return TUTTI_OK;
+    const int64_t last = m->files[m->files_n - keep - 1].id; /* the newest file that goes */
+    unsigned char *goes = tutti__calloc((size_t)m->segments_n + 1, 1);
+    int64_t first_kept = 0;
+    tutti_err err = tutti__dataset_agree(d, goes ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    for (; err == TUTTI_OK && first_kept < m->segments_n && m->segments[first_kept].file <= last;
+         first_kept++)
+        goes[first_kept] = 1;
+    if (err == TUTTI_OK && d->team->rank == 0) err = keep_needed(d, goes);
+    if (goes) err = tutti__dataset_agree(d, err);
+    if (err == TUTTI_OK) err = tutti__team_tell(d->team, goes, (int)m->segments_n);
+    if (err == TUTTI_OK) err = segments_remove(d, goes);
+    tutti__free(goes);
+    return tutti__dataset_named(d, "drop", err);
+}

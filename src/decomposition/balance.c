@@ -1,0 +1,64 @@
+/* decomposition: a limit to the bytes that one rank writes.
+ *
+ * To reach a hard limit with the fewest intervals is NP-hard, so this is a heuristic, of three
+ * passes along the file that know what each rank would write by now.  The first two move the place
+ * where two runs meet, as far as the writer of one holds items of the other: that adds no interval,
+ * and may take one away.  The third cuts: an item of a rank with too much goes to the writer of
+ * the item before, if that holds it and is below the limit, otherwise to the least burdened of its holders
+ * that has, and so on with the items behind, until the rank has no longer too much.
+ *
+ * Where a rank's neighbours have too much themselves that is not enough.  Then the passes are
+ * repeated, and a rank may get more than the limit as long as it has less than the giving rank: the
+ * excess spreads from rank to rank until it is below the limit.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "decomposition/rules.h"
+
+tutti_off tutti__balance_limit(const tutti_replicas_choice *c, tutti_off bytes, int ranks) {
+    if (c->balance == 0) return TUTTI__NO_LIMIT;
+    const double limit = c->balance * (double)bytes / ranks;
+    return limit < 0x1p62 ? (tutti_off)limit + (limit > (double)(tutti_off)limit) : TUTTI__NO_LIMIT;
+}
+
+/* Later rounds aim a little lower: what is passed on from rank to rank comes to rest where two have
+ * nearly the same. */
+tutti__burden tutti__balance_round(int round, tutti_off limit, tutti_off mean, tutti_off *bytes) {
+    const tutti_off aim = round > 0 ? limit - tutti__max(limit - mean, 0) / 8 : limit;
+    return (tutti__burden){aim, round > 0, bytes, -1};
+}
+
+/* Within the limit, or at least with no more than the giving rank keeps. */
+static int can_take(const tutti__burden *b, int rank, int from, tutti_off bytes) {
+    const tutti_off left = b->passes_on ? b->bytes[from] - bytes : 0;
+    return b->bytes[rank] <= tutti__max(b->limit, left) - bytes;
+}
+
+/* The rank that item i is moved to; -1: none. */
+static int new_writer(const tutti__items *v, tutti_count i, const tutti__burden *b, int writer,
+                      int cut) {
+    int found = -1;
+    for (tutti_count k = v->start[i]; k < v->start[i + 1]; k++) {
+        const int rank = v->holder[k];
+        if (rank == writer || !can_take(b, rank, writer, v->bytes[i])) continue;
+        if (rank == b->last) return rank;
+        if (cut && (found < 0 || b->bytes[rank] < b->bytes[found])) found = rank;
+    }
+    return found;
+}
+
+void tutti__balance(tutti__balance_pass pass, const tutti__items *v, tutti__burden *b,
+                    int *writer) {
+    const int backward = pass == TUTTI__SLIDE_BACKWARD, cut = pass == TUTTI__CUT;
+    for (tutti_count k = 0; k < v->n; k++) {
+        const tutti_count i = backward ? v->n - 1 - k : k;
+        const int from = writer[i];
+        if (b->bytes[from] > b->limit && !tutti__items_local(v, i)) {
+            const int to = new_writer(v, i, b, from, cut);
+            if (to >= 0) {
+                b->bytes[from] -= v->bytes[i];
+                b->bytes[to] += v->bytes[i];
+                writer[i] = to;
+            }
+        }
+        b->last = writer[i];
+    }
+}

@@ -1,0 +1,178 @@
+/* decomposition: the entries of a space that a rank holds, as an object.
+ *
+ *   decomposition_make     from a spec to the object
+ *   id_join                ids to positions, by the id map
+ *   decomposition_writers  the writers of entries that several ranks hold
+ *   decomposition_slice    slices of ranks compared with each other
+ *   decomposition          the object: queries and accesses
+ *
+ * Lists of entries are stored as runs: as short as the numbering is regular.  Slices are stored as slices.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_DECOMPOSITION_IMPL_H
+#define TUTTI_DECOMPOSITION_IMPL_H
+
+#include <tutti/decomposition.h>
+#include "base/handle.h"
+#include "decomposition/directory.h"
+
+extern const tutti__class tutti__decomposition_class;
+
+/* A space as it is now, or as of a segment. */
+typedef struct tutti__space_view {
+    int space; /* index among those of its object, the same on all ranks */
+    int ndims; /* 1 for lists */
+    tutti_count shape[TUTTI_MAX_DIMS];
+    tutti_count entries; /* their product */
+    int64_t stamp; /* identifies size and ids; the same on all ranks, never reused by the object */
+    int has_ids;   /* 0: the id of position i is i */
+} tutti__space_view;
+
+typedef struct tutti__decomposition_facts {
+    int64_t object;      /* identifies the dataset (> 0) or Exodus file (< 0) in this process */
+    int64_t number;      /* counts those of the object; the same on all ranks */
+    int space;           /* of the view that it was made of */
+    int64_t stamp;       /* likewise */
+    tutti_count entries; /* that this rank holds */
+    tutti_count written; /* that it writes */
+    int whole;           /* the ranks together hold every entry of the space */
+} tutti__decomposition_facts;
+
+/* Entries that are consecutive in the space, in the spec and in memory. */
+typedef struct tutti__entry_run {
+    tutti_count position; /* in the space */
+    tutti_count place;    /* index in the spec */
+    tutti_count memory;   /* in entries from the begin of the buffer */
+    tutti_count n;
+} tutti__entry_run;
+
+/* Positions ascend from run to run. */
+typedef struct tutti__entry_runs {
+    tutti_count n;
+    tutti_count entries; /* of all runs */
+    tutti__entry_run *run;
+} tutti__entry_runs;
+
+/* An access that was requested before. */
+enum { TUTTI__PACKED = 2 };
+typedef struct tutti__sized_access {
+    tutti_off item_bytes;
+    int is_write; /* 0, 1, TUTTI__PACKED */
+    tutti_access *access;
+    struct tutti__sized_access *next;
+} tutti__sized_access;
+
+struct tutti_decomposition {
+    tutti__handle handle;
+    tutti__decomposition_facts facts;
+    int is_slice;
+
+    /* lists */
+    tutti__entry_runs held;
+    tutti__entry_runs written; /* empty if this rank writes all of them */
+
+    /* slices */
+    int ndims;
+    tutti_count shape[TUTTI_MAX_DIMS];
+    tutti_count of;        /* entries of the space */
+    tutti_slice slice;     /* strides >= 1; all 0 if it is empty */
+    unsigned char *passed; /* [entries] 1: a higher rank has it too; NULL: none */
+
+    tutti__sized_access *accesses;
+};
+
+/* Does this rank write all entries that it holds?  Then one list and one access suffice. */
+static inline int tutti__decomposition_writes_all(const tutti_decomposition *p) {
+    return p->is_slice || p->facts.written == p->facts.entries;
+}
+
+/* ---- decomposition_make.c */
+
+/* A space and the source of its ids. */
+typedef struct tutti__decomposed {
+    const char *name;
+    tutti__space_view view;
+    /* Read the ids of positions [lo, hi), each rank its own, also none.  Collective; only called if
+     * view.has_ids. */
+    tutti_err (*ids)(void *from, const tutti__space_view *view, tutti_count lo, tutti_count hi,
+                     int64_t *ids_out);
+    void *from;
+} tutti__decomposed;
+
+/* Make one; the caller sets facts.object and facts.number.   Collective.
+ * local_err: the error of this rank so far; after one, spec and space may be NULL. */
+tutti_err tutti__decomposition_make(tutti__team *t, const tutti__decomposed *space,
+                                    const tutti_decomposition_spec *spec, tutti_err local_err,
+                                    tutti_decomposition **out) TUTTI_MUST_USE;
+
+/* Make one of a list whose writers are known.   Local.
+ * sorted: [n] positions, ascending, with their indices; writes: [n] in this order, 1: this rank writes it */
+tutti_err tutti__decomposition_of_list(const tutti__space_view *view, tutti_count n,
+                                       const tutti__numbered *sorted, const unsigned char *writes,
+                                       tutti_decomposition **out) TUTTI_MUST_USE;
+
+/* ---- id_join.c */
+/* The positions of n ids in the id map; -1: not in the map.   Collective.
+ * sorted: the ids, ascending, each with its index 0 ... n - 1 */
+tutti_err tutti__ids_join(tutti__team *t, const tutti__decomposed *space, tutti_count n,
+                          const tutti__numbered *sorted, tutti_count *position_out) TUTTI_MUST_USE;
+
+/* ---- decomposition_writers.c */
+
+/* The entries of this rank, and their writers. */
+typedef struct tutti__shared_out {
+    tutti_count n;
+    const tutti__numbered *sorted; /* [n] positions, ascending, with their indices in the spec */
+    const unsigned char *own;      /* [n] by index, or NULL */
+    int owners;                    /* the ranks name the owner of each entry */
+    tutti_count entries;           /* of the space */
+    int whole;                     /* out: all of these are held */
+    unsigned char *writes;         /* out: [n] in the order of `sorted`: 1: this rank writes it */
+} tutti__shared_out;
+
+/* Choose the writers.   must: an entry that no rank holds is an error.   Collective. */
+tutti_err tutti__writers_choose(tutti__team *t, const tutti_replicas_choice *choice, int must,
+                                tutti__shared_out *io) TUTTI_MUST_USE;
+/* The error for that; position: the first such entry. */
+tutti_err tutti__hole_error(tutti_count position, tutti_count held,
+                            tutti_count entries) TUTTI_MUST_USE;
+
+/* ---- decomposition_slice.c */
+/* Check that it is a slice of the space.   Local. */
+tutti_err tutti__slice_of_space(const tutti__space_view *view, const tutti_slice *s) TUTTI_MUST_USE;
+/* p has its shape and slice: find the entries that higher ranks have too, facts.written, facts.whole.
+ * must: as above.   Collective. */
+tutti_err tutti__slices_meet(tutti__team *t, int must, tutti_decomposition *p) TUTTI_MUST_USE;
+/* The slice as an access.   Local. */
+tutti_err tutti__slice_items(const tutti_decomposition *p, tutti_off item_bytes,
+                             tutti_access **out) TUTTI_MUST_USE;
+/* The positions of its entries, ascending.   Local. */
+void tutti__slice_positions(const tutti_decomposition *p, tutti_count *index_out);
+/* As tutti__decomposition_runs; appends to *out, which must be freed after an error too.   Local. */
+tutti_err tutti__slice_runs(const tutti_decomposition *p, int is_write,
+                            tutti__entry_runs *out) TUTTI_MUST_USE;
+
+/* ---- decomposition.c */
+/* May it be used?  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale.   Local. */
+tutti_err tutti__decomposition_live(const tutti_decomposition *p) TUTTI_MUST_USE;
+void tutti__decomposition_facts_of(const tutti_decomposition *p, tutti__decomposition_facts *out);
+/* Its entries as bytes of a file that begins with the first entry of the space: those that this rank writes, or
+ * all that it holds.  Both sides are in units of items of item_bytes, in the file's type (parts.h).
+ * Kept with the decomposition for the next call.   Local. */
+tutti_err tutti__decomposition_access(tutti_decomposition *p, tutti_off item_bytes, int is_write,
+                                      const tutti_access **out) TUTTI_MUST_USE;
+/* The entries that this rank writes as consecutive bytes from 0 on, in the order of the spec.  Kept likewise.
+ * Local. */
+tutti_err tutti__decomposition_packed(tutti_decomposition *p, tutti_off item_bytes,
+                                      const tutti_access **out) TUTTI_MUST_USE;
+/* Its entries one by one, in the order of the spec: position in the space, place in memory (in entries from
+ * the begin of the buffer), and whether this rank writes it.  Each is [entries] or NULL.   Local. */
+tutti_err tutti__decomposition_list(const tutti_decomposition *p, tutti_count *position_out,
+                                    tutti_count *memory_out,
+                                    unsigned char *writes_out) TUTTI_MUST_USE;
+/* Its entries as runs: those that this rank writes, or all that it holds.  tutti__free(out->run).   Local. */
+tutti_err tutti__decomposition_runs(const tutti_decomposition *p, int is_write,
+                                    tutti__entry_runs *out) TUTTI_MUST_USE;
+/* Free it, whether registered as a handle or not; NULL is ignored.   Local. */
+void tutti__decomposition_destroy(tutti_decomposition *p);
+
+#endif

@@ -1,0 +1,238 @@
+/* decomposition: slices of a grid, one per rank.
+ *
+ * The access of a slice is a section; where slices of ranks overlap, the engine writes the data of the highest
+ * rank.  This file counts the entries that are left to each rank, and checks whether the slices cover the space.
+ * Every rank has the slices of all.  The intersection of two is a slice of each of them, with indices first,
+ * first + step, ... in every dimension:
+ *
+ *     own       0 . . 1 . . 2 . . 3 . . 4        stride 3
+ *     higher    . . . 0 . 1 . 2 . 3 . 4          stride 2
+ *     common          ^           ^              my 1, 3: from 1, every 2nd
+ *
+ * A rank marks the entries that a higher rank has too, if there are any, in a byte each.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "decomposition/decomposition.h"
+
+#include <string.h>
+
+#include "comm/wait.h"
+
+/* ---- one slice */
+
+tutti_err tutti__slice_of_space(const tutti__space_view *view, const tutti_slice *s) {
+    const int empty = tutti_slice_count(view->ndims, s, NULL) == 0;
+    TUTTI_CHECK_RESERVED(s, "the slice");
+    for (int d = 0; d < view->ndims; d++) {
+        TUTTI_CHECK(s->stride[d] >= 0, TUTTI_ERR_ARG, "dimension %d: stride is %lld: must be >= 0",
+                    d, (long long)s->stride[d]);
+        TUTTI_CHECK(empty || (s->lo[d] >= 0 && s->hi[d] <= view->shape[d]), TUTTI_ERR_ARG,
+                    "dimension %d: [%lld, %lld) of %lld entries", d, (long long)s->lo[d],
+                    (long long)s->hi[d], (long long)view->shape[d]);
+    }
+    return TUTTI_OK;
+}
+
+tutti_err tutti__slice_items(const tutti_decomposition *p, tutti_off item_bytes,
+                             tutti_access **out) {
+    tutti_section file = {.ndims = p->ndims, .order = TUTTI_ROW_MAJOR, .element_size = item_bytes};
+    const size_t bytes = (size_t)p->ndims * sizeof file.shape[0];
+    if (p->facts.entries == 0) return tutti_access_contiguous(0, 0, out);
+    memcpy(file.shape, p->shape, bytes);
+    memcpy(file.lo, p->slice.lo, bytes);
+    memcpy(file.hi, p->slice.hi, bytes);
+    memcpy(file.stride, p->slice.stride, bytes);
+    return tutti_access_section(&file, NULL, out);
+}
+
+/* Indices of a slice in each dimension: from, from + step, ... below to. */
+typedef struct {
+    int ndims;
+    tutti_count from[TUTTI_MAX_DIMS], to[TUTTI_MAX_DIMS], step[TUTTI_MAX_DIMS];
+} indices;
+
+/* The next index, the last dimension running fastest; 0: there is none.  x begins with `from`. */
+static int next_index(const indices *of, tutti_count *x) {
+    for (int d = of->ndims - 1; d >= 0; d--) {
+        if (of->to[d] - x[d] > of->step[d]) {
+            x[d] += of->step[d];
+            return 1;
+        }
+        x[d] = of->from[d];
+    }
+    return 0;
+}
+
+/* The position of an index in an array of that shape, row-major. */
+static tutti_count place_of(int ndims, const tutti_count *shape, const tutti_count *x) {
+    tutti_count at = 0;
+    for (int d = 0; d < ndims; d++) at = at * shape[d] + x[d];
+    return at;
+}
+
+void tutti__slice_positions(const tutti_decomposition *p, tutti_count *index_out) {
+    tutti_count x[TUTTI_MAX_DIMS];
+    indices all = {.ndims = p->ndims};
+    if (p->facts.entries == 0) return;
+    for (int d = 0; d < p->ndims; d++) {
+        x[d] = all.from[d] = p->slice.lo[d];
+        all.to[d] = p->slice.hi[d];
+        all.step[d] = p->slice.stride[d];
+    }
+    do {
+        *index_out++ = place_of(p->ndims, p->shape, x);
+    } while (next_index(&all, x));
+}
+
+tutti_err tutti__slice_runs(const tutti_decomposition *p, int is_write, tutti__entry_runs *out) {
+    tutti_count x[TUTTI_MAX_DIMS];
+    indices all = {.ndims = p->ndims};
+    const unsigned char *passed = is_write ? p->passed : NULL;
+    const int last = p->ndims - 1;
+    if (p->facts.entries == 0) return TUTTI_OK;
+    for (int d = 0; d < p->ndims; d++) {
+        x[d] = all.from[d] = p->slice.lo[d];
+        all.to[d] = p->slice.hi[d];
+        all.step[d] = p->slice.stride[d];
+    }
+    const tutti_count step = all.step[last], n = (all.to[last] - all.from[last] + step - 1) / step;
+    all.step[last] = all.to[last] - all.from[last]; /* next_index goes from row to row */
+    const tutti_count together = step == 1 && !passed ? n : 1;
+    tutti_count memory = 0;
+    do {
+        const tutti_count row = place_of(p->ndims, p->shape, x);
+        for (tutti_count i = 0; i < n; i += together, memory += together) {
+            const tutti_count position = row + i * step;
+            if (passed && passed[memory]) continue;
+            tutti__entry_run *r = out->n > 0 ? &out->run[out->n - 1] : NULL;
+            out->entries += together;
+            if (r && r->position + r->n == position && r->memory + r->n == memory) {
+                r->n += together;
+                continue;
+            }
+            r = tutti__table_grow(&out->run, &out->n, sizeof *r);
+            if (!r) return TUTTI_ERR_NOMEM;
+            *r = (tutti__entry_run){position, memory, memory, together};
+        }
+    } while (next_index(&all, x));
+    return TUTTI_OK;
+}
+
+/* ---- two slices */
+
+static tutti_count common_divisor(tutti_count a, tutti_count b) {
+    while (b != 0) {
+        const tutti_count rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Along one dimension: those of the n indices of `own` that `other` has too.   0: none */
+static int intersect_along(const tutti_slice *own, const tutti_slice *other, int d, tutti_count n,
+                           indices *out) {
+    const tutti_count stride = own->stride[d], others = other->stride[d];
+    const tutti_count step = others / common_divisor(stride, others);
+    tutti_count i =
+        other->lo[d] > own->lo[d] ? (other->lo[d] - own->lo[d] + stride - 1) / stride : 0;
+    /* remainders repeat after `step` indices */
+    for (const tutti_count end = tutti__min(n, i + step); i < end; i++) {
+        const tutti_count x = own->lo[d] + i * stride;
+        if (x >= other->hi[d]) return 0;
+        if ((x - other->lo[d]) % others != 0) continue;
+        out->from[d] = i;
+        out->step[d] = step;
+        out->to[d] = tutti__min(n, i + (other->hi[d] - 1 - x) / stride + 1);
+        return 1;
+    }
+    return 0;
+}
+
+/* Mark the entries of p that `other` has too.   shape: of p's slice */
+static tutti_err mark_common(tutti_decomposition *p, const tutti_slice *other,
+                             const tutti_count *shape) {
+    tutti_count x[TUTTI_MAX_DIMS];
+    indices both = {.ndims = p->ndims};
+    for (int d = 0; d < p->ndims; d++) {
+        if (other->hi[d] == 0 || !intersect_along(&p->slice, other, d, shape[d], &both))
+            return TUTTI_OK;
+        x[d] = both.from[d];
+    }
+    if (!p->passed) p->passed = tutti__calloc((size_t)p->facts.entries, 1);
+    if (!p->passed) return TUTTI_ERR_NOMEM;
+    do {
+        p->passed[place_of(p->ndims, shape, x)] = 1;
+    } while (next_index(&both, x));
+    return TUTTI_OK;
+}
+
+/* ---- slices of all ranks */
+
+/* The entries before a position of the space that no higher rank has; entries ascend. */
+static tutti_count written_before(const tutti_decomposition *p, const tutti_access *entries,
+                                  tutti_count position) {
+    const tutti_count n = tutti_access_bytes_in(entries, 0, position);
+    tutti_count passed = 0;
+    for (tutti_count i = 0; i < n && p->passed; i++) passed += p->passed[i];
+    return n - passed;
+}
+
+/* Find the first entry that no rank holds.  All positions before it are written once, so that a binary search
+ * by counting finds it.   Collective. */
+static tutti_err first_hole(tutti__team *t, const tutti_decomposition *p, tutti_count *out) {
+    tutti_access *a = NULL;
+    tutti_count lo = 0, hi = p->of; /* all before lo are held, not all before hi */
+    TUTTI_TRY(tutti__team_agree(t, tutti__slice_items(p, 1, &a)));
+    tutti_err err = TUTTI_OK;
+    while (hi - lo > 1 && err == TUTTI_OK) {
+        const tutti_count mid = lo + (hi - lo) / 2;
+        int64_t held = written_before(p, a, mid);
+        err = tutti__team_sum(t, &held, 1);
+        if (held == mid)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    tutti_access_free(&a);
+    *out = lo;
+    return err;
+}
+
+static tutti_err mark_higher_ranks(const tutti__team *t, const tutti_slice *all,
+                                   tutti_decomposition *p) {
+    tutti_count shape[TUTTI_MAX_DIMS];
+    p->facts.written = p->facts.entries;
+    if (p->facts.entries == 0) return TUTTI_OK;
+    tutti_slice_count(p->ndims, &p->slice, shape);
+    TUTTI_ASSERT(all);
+    for (int k = t->rank + 1; k < t->size; k++) TUTTI_TRY(mark_common(p, &all[k], shape));
+    for (tutti_count i = 0; i < p->facts.entries && p->passed; i++)
+        p->facts.written -= p->passed[i];
+    return TUTTI_OK;
+}
+
+static tutti_err gather_slices(tutti__team *t, const tutti_slice *own, tutti_slice *all) {
+    MPI_Request r;
+    TUTTI_MPI(MPI_Iallgather(own, (int)sizeof *own, MPI_BYTE, all, (int)sizeof *all, MPI_BYTE,
+                             t->comm, &r));
+    return tutti__team_finish(1, &r);
+}
+
+tutti_err tutti__slices_meet(tutti__team *t, int must, tutti_decomposition *p) {
+    const tutti_count entries = p->of;
+    tutti_count hole = 0, held = 0;
+    tutti_slice *all = tutti__malloc((size_t)t->size * sizeof *all);
+    tutti_err err = tutti__team_agree(t, all ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    if (err == TUTTI_OK) err = gather_slices(t, &p->slice, all);
+    if (err == TUTTI_OK) {
+        err = mark_higher_ranks(t, all, p);
+        held = p->facts.written;
+        err = tutti__team_reduce(t, err, 1, &(tutti__reduction){TUTTI__SUM, &held});
+    }
+    tutti__free(all);
+    TUTTI_TRY(err);
+    p->facts.whole = held == entries;
+    if (p->facts.whole || !must) return TUTTI_OK;
+    TUTTI_TRY(first_hole(t, p, &hole));
+    return tutti__hole_error(hole, held, entries);
+}

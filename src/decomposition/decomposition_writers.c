@@ -1,0 +1,90 @@
+/* decomposition: the writers of entries that several ranks hold (writers.h); their positions in the space are
+ * the numbers.
+ *
+ * The rank of a range of positions detects entries with several owners, with none, and entries that no rank
+ * holds.  Where no entry is held twice every rank writes the entries that it holds.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "decomposition/decomposition.h"
+#include "decomposition/writers.h"
+
+tutti_err tutti__hole_error(tutti_count position, tutti_count held, tutti_count entries) {
+    TUTTI_FAIL(TUTTI_ERR_MISMATCH,
+               "no rank holds position %lld; %lld of the space's %lld entries are held",
+               (long long)position, (long long)held, (long long)entries);
+}
+
+/* The lowest position of this range that no rank holds; INT64_MAX: there is none. */
+static tutti_count first_hole(const tutti__team *t, const tutti__directory *d,
+                              const tutti__items *items, tutti_count entries) {
+    const tutti_count lo = tutti__min(d->first[t->rank], entries);
+    const tutti_count hi =
+        t->rank + 1 < t->size ? tutti__min(d->first[t->rank + 1], entries) : entries;
+    for (tutti_count i = 0; i < items->n; i++)
+        if (items->number[i] != lo + i) return lo + i;
+    return lo + items->n < hi ? lo + items->n : INT64_MAX;
+}
+
+static tutti_err mentions_make(const tutti__shared_out *s, tutti__mention **out) {
+    tutti__mention *v = *out = tutti__malloc((size_t)s->n * sizeof *v);
+    if (!v) return TUTTI_ERR_NOMEM;
+    for (tutti_count j = 0; j < s->n; j++)
+        v[j] = (tutti__mention){s->sorted[j].number, 1, s->own && s->own[s->sorted[j].index]};
+    return TUTTI_OK;
+}
+
+/* Check and count the entries of all ranks.   *several_out: entries that several ranks hold. */
+static tutti_err check_entries(tutti__team *t, const tutti__join *j, tutti__range_items *g,
+                               tutti__shared_out *io, tutti_count *several_out, int must) {
+    int64_t held = 0, several = 0, hole = INT64_MAX;
+    const tutti__reduction all[] = {
+        {TUTTI__SUM, &held}, {TUTTI__SUM, &several}, {TUTTI__MIN, &hole}};
+    const tutti_err err = tutti__range_group(j, "position", 1, io->owners, g);
+    if (err == TUTTI_OK) {
+        held = g->items.n;
+        several = g->shared;
+        hole = first_hole(t, &j->directory, &g->items, io->entries);
+    }
+    TUTTI_TRY(tutti__team_reduce(t, err, 3, all));
+    io->whole = held == io->entries;
+    *several_out = several;
+    return must && !io->whole ? tutti__hole_error(hole, held, io->entries) : TUTTI_OK;
+}
+
+/* Send the holders of each entry its writer. */
+static tutti_err answer_writers(tutti__team *t, const tutti__join *j, const tutti__range_items *g,
+                                tutti__shared_out *io) {
+    tutti__verdict *out = tutti__malloc((size_t)g->m * sizeof *out), *in = NULL;
+    if (out) tutti__range_verdicts(g, 0, out);
+    const tutti_err err = tutti__join_answer(t, out ? TUTTI_OK : TUTTI_ERR_NOMEM, j,
+                                             (int)sizeof *out, out, (void **)&in);
+    for (tutti_count k = 0; k < io->n && err == TUTTI_OK; k++)
+        io->writes[k] = in[k].writer == t->rank;
+    tutti__free(out);
+    tutti__free(in);
+    return err;
+}
+
+tutti_err tutti__writers_choose(tutti__team *t, const tutti_replicas_choice *choice, int must,
+                                tutti__shared_out *io) {
+    tutti__mention *mentions = NULL;
+    tutti__join j = {.record = NULL};
+    tutti__range_items g = {.m = 0};
+    tutti_replicas_share *shares = NULL; /* not used, like the statistics */
+    tutti_replicas_stats stats;
+    tutti_count several = 0;
+    tutti_off position = 0;
+    tutti_err err = mentions_make(io, &mentions);
+    err = tutti__join_make(t, err, (int)sizeof *mentions, io->n, mentions, &j);
+    tutti__free(mentions);
+    if (err == TUTTI_OK) err = check_entries(t, &j, &g, io, &several, must);
+    if (err == TUTTI_OK && several > 0) {
+        err = tutti__chain_choose(t, choice, &g, &stats, &shares, &position);
+        if (err == TUTTI_OK) err = answer_writers(t, &j, &g, io);
+    } else {
+        for (tutti_count k = 0; k < io->n && err == TUTTI_OK; k++) io->writes[k] = 1;
+    }
+    tutti__free(shares);
+    tutti__range_free(&g);
+    tutti__join_free(&j);
+    return err;
+}

@@ -1,0 +1,49 @@
+/* decomposition: a directory of numbers that are scattered over ranks.  Rank k handles a range of numbers;
+ * the ranges are chosen so that each has about as many records.  Records are sent to the rank of
+ * their range (tutti__directory_send), and answers back (tutti__directory_reply).
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_DIRECTORY_H
+#define TUTTI_DIRECTORY_H
+
+#include "comm/vote.h"
+
+typedef struct tutti__directory {
+    int ranks;
+    int64_t *first;        /* [ranks] range k: first[k] <= number < first[k + 1] */
+    tutti_count n;         /* numbers of this rank */
+    tutti_count *to;       /* [ranks + 1] its numbers to[k] ... to[k + 1] - 1 are in range k */
+    tutti_count m;         /* records of all ranks in the range of this rank */
+    tutti_count *from;     /* [ranks + 1] records from[k] ... from[k + 1] - 1 are those of rank k */
+    MPI_Request *requests; /* [2 ranks] */
+} tutti__directory;
+
+/* Choose the ranges for the numbers of all ranks.  numbers: [n] ascending, >= 0; equal ones are allowed.
+ * local_err: the error of this rank so far.   Collective. */
+tutti_err tutti__directory_make(tutti__team *t, tutti_err local_err, tutti_count n,
+                                const int64_t *numbers, tutti__directory *out) TUTTI_MUST_USE;
+/* Can this rank send its records?  TUTTI_ERR_OVERFLOW: too many for one rank.   Local. */
+tutti_err tutti__directory_fits(const tutti__directory *d) TUTTI_MUST_USE;
+void tutti__directory_free(tutti__directory *d);
+
+/* The rank that sent record i of this range.   Local. */
+int tutti__directory_source(const tutti__directory *d, tutti_count i);
+
+/* Send a record of `bytes` bytes for each number of this rank to the rank of its range: out[m], by rank, then
+ * by number.   t: any team of the same ranks.   Collective. */
+tutti_err tutti__directory_send(tutti__team *t, const tutti__directory *d, int bytes,
+                                const void *in, void *out) TUTTI_MUST_USE;
+/* Send a record for each received record back to its sender. */
+tutti_err tutti__directory_reply(tutti__team *t, const tutti__directory *d, int bytes,
+                                 const void *in, void *out) TUTTI_MUST_USE;
+
+/* A number and its index in an array. */
+typedef struct tutti__numbered {
+    int64_t number;
+    tutti_count index;
+} tutti__numbered;
+
+/* Sort v by number (>= 0); equal ones keep their order.  spare: [n]; the sorted one of the two arrays is
+ * returned.   Local. */
+tutti__numbered *tutti__numbered_sort(tutti__numbered *v, tutti_count n, tutti__numbered *spare);
+
+#endif

@@ -1,0 +1,125 @@
+/* decomposition: the positions of ids in the id map.
+ *
+ * No rank has the whole map or all ids.  Every rank reads a share of the map.  The ids of the map, with their
+ * positions, and the ids that ranks hold are joined by id; the answer to the latter is the position.
+ *
+ *     ids held          --.                .-->  position, or -1
+ *                          |--> by id (join.h) --|
+ *     (id, position)    --'                '-->  (ignored)
+ *
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "decomposition/decomposition.h"
+#include "decomposition/join.h"
+
+typedef struct {
+    int64_t id;
+    tutti_count position; /* -1: requested */
+} id_record;
+
+/* The ids of this rank. */
+typedef struct {
+    tutti_count n;
+    const tutti__numbered *held; /* [n] ascending, with their indices */
+    tutti_count lo, hi;          /* its share of the map */
+    int64_t *map;                /* [hi - lo] */
+    id_record *record;           /* [n + hi - lo] ascending */
+    tutti_count *index;          /* likewise: of an id that it holds; -1: one of the map */
+} id_lists;
+
+/* The size comes from a file: an impossible one must not be allocated. */
+static tutti_err map_allocate(id_lists *l) {
+    const tutti_count share = l->hi - l->lo;
+    TUTTI_CHECK(share <= PTRDIFF_MAX / 64 - l->n, TUTTI_ERR_NOMEM,
+                "cannot allocate an id map of %lld ids per rank", (long long)share);
+    l->map = tutti__malloc((size_t)share * sizeof *l->map);
+    return l->map ? TUTTI_OK : TUTTI_ERR_NOMEM;
+}
+
+/* The share of the map by ascending id.   v: [2 (hi - lo)] */
+static tutti_err map_sort(id_lists *l, tutti__numbered *v, const tutti__numbered **sorted_out) {
+    const tutti_count share = l->hi - l->lo;
+    TUTTI_ASSERT(l->map);
+    for (tutti_count i = 0; i < share; i++) {
+        TUTTI_CHECK(l->map[i] >= 0, TUTTI_ERR_FORMAT, "the id map has id %lld, at position %lld",
+                    (long long)l->map[i], (long long)(l->lo + i));
+        v[i] = (tutti__numbered){l->map[i], l->lo + i};
+    }
+    tutti__free(l->map);
+    l->map = NULL;
+    *sorted_out = tutti__numbered_sort(v, share, v + share);
+    return TUTTI_OK;
+}
+
+/* Merge the ids of the map and those that this rank holds. */
+static tutti_err records_make(id_lists *l) {
+    const tutti_count share = l->hi - l->lo, all = l->n + share;
+    const tutti__numbered *map = NULL;
+    tutti__numbered *v = tutti__malloc(2 * (size_t)share * sizeof *v);
+    tutti_err err = v ? map_sort(l, v, &map) : TUTTI_ERR_NOMEM;
+    if (err == TUTTI_OK) {
+        l->record = tutti__malloc((size_t)all * sizeof *l->record);
+        l->index = tutti__malloc((size_t)all * sizeof *l->index);
+        if (!l->record || !l->index) err = TUTTI_ERR_NOMEM;
+    }
+    for (tutti_count a = 0, b = 0; a + b < all && err == TUTTI_OK;) {
+        const tutti_count k = a + b;
+        const int held = b == share || (a < l->n && l->held[a].number < map[b].number);
+        const tutti__numbered next = held ? l->held[a++] : map[b++];
+        l->index[k] = held ? next.index : -1;
+        l->record[k] = (id_record){next.number, held ? -1 : next.index};
+    }
+    tutti__free(v);
+    return err;
+}
+
+/* The position of each received id.   out: [m] */
+static tutti_err find_positions(const tutti__join *j, tutti_count *out) {
+    const id_record *record = j->record;
+    const tutti__numbered *v = j->sorted;
+    for (tutti_count from = 0, to = 0; from < j->directory.m; from = to) {
+        tutti_count position = -1;
+        to = tutti__join_group_end(j, from);
+        for (tutti_count k = from; k < to; k++) {
+            const tutti_count here = record[v[k].index].position;
+            TUTTI_CHECK(here < 0 || position < 0, TUTTI_ERR_FORMAT,
+                        "the id map has id %lld twice, at positions %lld and %lld",
+                        (long long)v[from].number, (long long)tutti__min(here, position),
+                        (long long)tutti__max(here, position));
+            position = tutti__max(position, here);
+        }
+        for (tutti_count k = from; k < to; k++) out[v[k].index] = position;
+    }
+    return TUTTI_OK;
+}
+
+tutti_err tutti__ids_join(tutti__team *t, const tutti__decomposed *space, tutti_count n,
+                          const tutti__numbered *sorted, tutti_count *position_out) {
+    id_lists l = {.n = n,
+                  .held = sorted,
+                  .lo = tutti_size_share(space->view.entries, t->size, t->rank),
+                  .hi = tutti_size_share(space->view.entries, t->size, t->rank + 1)};
+    tutti__join j = {.record = NULL};
+    tutti_count *answer = NULL;
+    tutti_err err = tutti__team_agree(t, map_allocate(&l));
+    if (err == TUTTI_OK) err = space->ids(space->from, &space->view, l.lo, l.hi, l.map);
+    if (err == TUTTI_OK) {
+        const tutti_err local_err = records_make(&l);
+        err = tutti__join_make(t, local_err, (int)sizeof *l.record, n + l.hi - l.lo, l.record, &j);
+    }
+    tutti__free(l.record);
+    if (err == TUTTI_OK) {
+        tutti_count *position = tutti__malloc((size_t)j.directory.m * sizeof *position);
+        const tutti_err local_err = position ? find_positions(&j, position) : TUTTI_ERR_NOMEM;
+        err =
+            tutti__join_answer(t, local_err, &j, (int)sizeof *position, position, (void **)&answer);
+        tutti__free(position);
+    }
+    TUTTI_ASSERT(err != TUTTI_OK || (l.index && answer));
+    for (tutti_count k = 0; k < n + l.hi - l.lo && err == TUTTI_OK; k++)
+        if (l.index[k] >= 0) position_out[l.index[k]] = answer[k];
+    tutti__join_free(&j);
+    tutti__free(l.map);
+    tutti__free(l.index);
+    tutti__free(answer);
+    return err;
+}

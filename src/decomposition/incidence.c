@@ -1,0 +1,255 @@
+/* decomposition: incidence lists.  Pairs (item, with) are sent to the rank whose share contains the item,
+ * which makes a list for each item of its share.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "decomposition/incidence.h"
+
+#include <string.h>
+
+#include "base/sorted.h"
+
+void tutti__incidence_free(tutti__incidence *i) {
+    tutti__free(i->start);
+    tutti__free(i->with);
+    *i = (tutti__incidence){.n = 0};
+}
+
+tutti_err tutti__incidence_fill(tutti__incidence *i, tutti_count n, const tutti__pair *v) {
+    tutti_count *start = i->start = tutti__calloc((size_t)i->n + 2, sizeof *start), kept = 0;
+    tutti_count *with = i->with = tutti__malloc((size_t)(n + 1) * sizeof *with);
+    if (!start || !with) return TUTTI_ERR_NOMEM;
+    for (tutti_count k = 0; k < n; k++) start[v[k].item - i->first + 2]++;
+    for (tutti_count k = 0; k < i->n; k++) start[k + 2] += start[k + 1];
+    for (tutti_count k = 0; k < n; k++) with[start[v[k].item - i->first + 1]++] = v[k].with;
+    for (tutti_count k = 0, from = 0; k < i->n; k++) { /* start[k + 1]: where item k ends */
+        const tutti_count end = start[k + 1], m = tutti__sort_unique(with + from, end - from);
+        memmove(with + kept, with + from, (size_t)m * sizeof *with);
+        from = end;
+        start[k] = kept;
+        kept += m;
+    }
+    start[i->n] = kept;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__incidence_make(tutti__team *t, tutti_err local_err, const tutti__pairs *pairs,
+                                tutti__incidence *out) {
+    tutti__incidence i = {.all = pairs->all,
+                          .first = tutti_size_share(pairs->all, t->size, t->rank)};
+    tutti__pair *in = NULL;
+    tutti_count n = 0;
+    i.n = tutti_size_share(pairs->all, t->size, t->rank + 1) - i.first;
+    tutti_err err = tutti__send_pairs(t, local_err, pairs, &n, &in);
+    if (err == TUTTI_OK) err = tutti__team_agree(t, tutti__incidence_fill(&i, n, in));
+    tutti__free(in);
+    if (err == TUTTI_OK)
+        *out = i;
+    else
+        tutti__incidence_free(&i);
+    return err;
+}
+
+/* ---- lists of other ranks */
+
+void tutti__entries_free(tutti__entries *e) {
+    tutti__free(e->position);
+    tutti__free(e->start);
+    tutti__free(e->to);
+    *e = (tutti__entries){.n = 0};
+}
+
+tutti_err tutti__entries_targets(const tutti__entries *e, tutti_count *n_out, tutti_count **out) {
+    const tutti_count all = e->start[e->n];
+    tutti_count *v = tutti__malloc((size_t)(all + 1) * sizeof *v);
+    if (!v) return TUTTI_ERR_NOMEM;
+    if (all > 0) memcpy(v, e->to, (size_t)all * sizeof *v);
+    *n_out = tutti__sort_unique(v, all);
+    *out = v;
+    return TUTTI_OK;
+}
+
+/* The answer to a request: the length of each list, then the lists. */
+static tutti_err answer_make(const tutti__incidence *i, const tutti__sparse_message *request,
+                             tutti__sparse_message *out) {
+    const tutti_count *item = request->data, n = (tutti_count)(request->bytes / sizeof *item);
+    tutti_count all = n, at = n;
+    for (tutti_count k = 0; k < n; k++)
+        all += i->start[item[k] - i->first + 1] - i->start[item[k] - i->first];
+    tutti_count *v = tutti__malloc((size_t)(all + 1) * sizeof *v);
+    *out = (tutti__sparse_message){request->rank, (size_t)all * sizeof *v, v};
+    if (!v) return TUTTI_ERR_NOMEM;
+    for (tutti_count k = 0; k < n; k++) {
+        const tutti_count from = i->start[item[k] - i->first];
+        v[k] = i->start[item[k] - i->first + 1] - from;
+        memcpy(v + at, i->with + from, (size_t)v[k] * sizeof *v);
+        at += v[k];
+    }
+    return TUTTI_OK;
+}
+
+/* Answers arrive in rank order, in which the items ascend. */
+static tutti_err answers_append(int n, const tutti__sparse_message *in, tutti__entries *e) {
+    tutti_count all = 0, item = 0, at = 0;
+    for (int k = 0; k < n; k++) all += (tutti_count)(in[k].bytes / sizeof *e->to);
+    e->to = tutti__malloc((size_t)(all + 1) * sizeof *e->to);
+    if (!e->to) return TUTTI_ERR_NOMEM;
+    for (int k = 0; k < n; k++) {
+        const tutti_count *v = in[k].data, numbers = (tutti_count)(in[k].bytes / sizeof *v);
+        tutti_count counts = 0, left = numbers;
+        while (left > counts) left -= v[counts++]; /* as many counts as explain the rest */
+        TUTTI_ASSERT(left == counts && e->start);
+        for (tutti_count q = 0; q < counts; q++, item++) e->start[item + 1] = e->start[item] + v[q];
+        memcpy(e->to + at, v + counts, (size_t)(numbers - counts) * sizeof *v);
+        at += numbers - counts;
+    }
+    return TUTTI_OK;
+}
+
+/* One message per rank. */
+static tutti_err requests_make(tutti__team *t, const tutti__incidence *i, tutti__entries *e,
+                               tutti__sparse_message **out, int *n_out) {
+    tutti__sparse_message *v = *out = tutti__malloc(((size_t)t->size + 1) * sizeof *v);
+    if (!v) return TUTTI_ERR_NOMEM;
+    for (tutti_count k = 0; k < e->n;) {
+        const int rank = tutti__share_rank(i->all, t->size, e->position[k]);
+        const tutti_count end = tutti_size_share(i->all, t->size, rank + 1), begin = k;
+        while (k < e->n && e->position[k] < end) k++;
+        v[(*n_out)++] = (tutti__sparse_message){rank, (size_t)(k - begin) * sizeof *e->position,
+                                                e->position + begin};
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err entries_begin(tutti_count n, const tutti_count *items, tutti__entries *e) {
+    e->n = n;
+    e->position = tutti__malloc((size_t)(n + 1) * sizeof *e->position);
+    e->start = tutti__calloc((size_t)n + 1, sizeof *e->start);
+    if (!e->position || !e->start) return TUTTI_ERR_NOMEM;
+    if (n > 0) memcpy(e->position, items, (size_t)n * sizeof *e->position);
+    return TUTTI_OK;
+}
+
+tutti_err tutti__incidence_fetch(tutti__team *t, tutti_err local_err, const tutti__incidence *i,
+                                 tutti_count n, const tutti_count *items, tutti__entries *out) {
+    tutti__entries e = {.n = 0};
+    tutti__sparse_message *request = NULL, *requests = NULL, *answer = NULL, *in = NULL;
+    int sent = 0, received = 0, answers = 0;
+    if (local_err == TUTTI_OK) local_err = entries_begin(n, items, &e);
+    if (local_err == TUTTI_OK) local_err = requests_make(t, i, &e, &request, &sent);
+    local_err = tutti__exchange_if(t, local_err, sent, request, &received, &requests);
+    if (local_err == TUTTI_OK && !(answer = tutti__calloc((size_t)received + 1, sizeof *answer)))
+        local_err = TUTTI_ERR_NOMEM;
+    for (int k = 0; k < received && local_err == TUTTI_OK; k++)
+        local_err = answer_make(i, &requests[k], &answer[k]);
+    local_err = tutti__exchange_if(t, local_err, received, answer, &answers, &in);
+    if (local_err == TUTTI_OK) local_err = answers_append(answers, in, &e);
+    const tutti_err err = tutti__team_agree(t, local_err);
+    for (int k = 0; k < received && answer; k++) tutti__free(answer[k].data);
+    tutti__free(answer);
+    tutti__free(request);
+    tutti__sparse_free(received, &requests);
+    tutti__sparse_free(answers, &in);
+    if (err == TUTTI_OK)
+        *out = e;
+    else
+        tutti__entries_free(&e);
+    return err;
+}
+
+/* ---- the ranks that have each item */
+
+static tutti_err claims_list(const tutti__team *t, const tutti__claim *c, tutti__pair **out) {
+    tutti__pair *v = *out = tutti__malloc((size_t)(c->n + 1) * sizeof *v);
+    if (!v) return TUTTI_ERR_NOMEM;
+    for (tutti_count i = 0; i < c->n; i++)
+        v[i] = (tutti__pair){c->items[i], 2 * (tutti_count)t->rank + (c->halo && c->halo[i])};
+    return TUTTI_OK;
+}
+
+/* Items of this share that no rank has, and the ranks that they are assigned to. */
+static tutti_err assign_unclaimed(const tutti__team *t, const tutti__claim *c,
+                                  const tutti__incidence *i, tutti_count *n_out,
+                                  tutti_count **items_out, int **to_out) {
+    tutti_count n = 0;
+    for (tutti_count k = 0; k < i->n; k++) n += i->start[k] == i->start[k + 1];
+    tutti_count *items = *items_out = tutti__malloc((size_t)(n + 1) * sizeof *items);
+    int *to = *to_out = tutti__malloc((size_t)(n + 1) * sizeof *to);
+    if (!items || !to) return TUTTI_ERR_NOMEM;
+    n = 0;
+    for (tutti_count k = 0; k < i->n; k++) {
+        if (i->start[k] < i->start[k + 1]) continue;
+        items[n] = i->first + k;
+        to[n++] = c->on_root ? 0 : t->rank;
+    }
+    *n_out = n;
+    return TUTTI_OK;
+}
+
+/* Add the assigned ranks to the lists. */
+static tutti_err lists_complete(const tutti__team *t, const tutti__claim *c, tutti__incidence *i) {
+    tutti_count n = 0, at = 0;
+    for (tutti_count k = 0; k < i->n; k++) n += i->start[k] == i->start[k + 1];
+    tutti_count *with = tutti__malloc((size_t)(i->start[i->n] + n + 1) * sizeof *with);
+    if (!with) return TUTTI_ERR_NOMEM;
+    for (tutti_count k = 0, from = 0; k < i->n; k++) {
+        const tutti_count end = i->start[k + 1], begin = at;
+        if (from == end) with[at++] = c->on_root ? 0 : 2 * (tutti_count)t->rank;
+        for (; from < end; from++) with[at++] = i->with[from];
+        i->start[k] = begin;
+    }
+    i->start[i->n] = at;
+    tutti__free(i->with);
+    i->with = with;
+    return TUTTI_OK;
+}
+
+/* Merge the items that are assigned to this rank with those that it has. */
+static tutti_err claims_merge(tutti__claim *c, tutti_count n, const tutti_count *more) {
+    tutti_count *items = tutti__malloc((size_t)(c->n + n + 1) * sizeof *items);
+    unsigned char *halo = tutti__calloc((size_t)(c->n + n) + 1, 1);
+    if (!items || !halo) {
+        tutti__free(items);
+        tutti__free(halo);
+        return TUTTI_ERR_NOMEM;
+    }
+    for (tutti_count a = 0, b = 0; a + b < c->n + n;) {
+        const tutti_count k = a + b;
+        if (b == n || (a < c->n && c->items[a] < more[b])) {
+            halo[k] = c->halo && c->halo[a];
+            items[k] = c->items[a++];
+        } else {
+            items[k] = more[b++];
+        }
+    }
+    tutti__free(c->items);
+    tutti__free(c->halo);
+    c->items = items;
+    c->halo = halo;
+    c->n += n;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__claims_make(tutti__team *t, tutti_err local_err, tutti__claim *c,
+                             tutti__incidence *out) {
+    tutti__incidence i = {.n = 0};
+    tutti__pair *pairs = NULL;
+    tutti_count n = 0, got = 0, *items = NULL, *in = NULL;
+    int *to = NULL;
+    if (local_err == TUTTI_OK) local_err = claims_list(t, c, &pairs);
+    tutti_err err = tutti__incidence_make(t, local_err, &(tutti__pairs){c->all, c->n, pairs}, &i);
+    tutti__free(pairs);
+    if (err == TUTTI_OK) {
+        local_err = assign_unclaimed(t, c, &i, &n, &items, &to);
+        err = tutti__send_records(t, local_err, sizeof *items, n, items, to, &got, (void **)&in);
+    }
+    if (err == TUTTI_OK) local_err = lists_complete(t, c, &i);
+    if (err == TUTTI_OK && local_err == TUTTI_OK) local_err = claims_merge(c, got, in);
+    if (err == TUTTI_OK) err = tutti__team_agree(t, local_err);
+    tutti__free(items);
+    tutti__free(to);
+    tutti__free(in);
+    if (err == TUTTI_OK)
+        *out = i;
+    else
+        tutti__incidence_free(&i);
+    return err;
+}

@@ -1,0 +1,79 @@
+/* decomposition: points of all ranks divided into parts of about the same weight, on plain arrays.
+ *
+ *   curve         points in the order of Hilbert's curve, by all ranks
+ *   rcb           recursive coordinate bisection, on one rank
+ *   graph_metis   METIS, on one rank
+ *   rcm           reverse Cuthill-McKee numbering, on one rank
+ *   partition     the parts of the points of all ranks
+ *
+ * Points are numbered 0 ... all - 1 and distributed in shares (shares.h).  The parts depend on the
+ * points and their order only, not on the number of ranks.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_PARTITION_H
+#define TUTTI_PARTITION_H
+
+#include "decomposition/shares.h"
+
+/* The points of this rank's share. */
+typedef struct tutti__points {
+    tutti_count all, first, n;
+    const double *coordinates; /* [3 n] x y z, finite */
+    const tutti_count
+        *weight; /* [n] >= 0, the sum of all ranks below 2^62; NULL: this rank's are 1 */
+} tutti__points;
+
+/* Neighbours of points, ascending, without the point itself: to[start[i]] ... to[start[i + 1] - 1]. */
+typedef struct tutti__graph {
+    tutti_count nodes;
+    tutti_count *start; /* [nodes + 1] */
+    tutti_count *to;
+} tutti__graph;
+static inline void tutti__graph_free(tutti__graph *g) {
+    tutti__free(g->start);
+    tutti__free(g->to);
+    *g = (tutti__graph){.nodes = 0};
+}
+
+/* ---- curve.c */
+typedef struct tutti__curve_point {
+    uint64_t key;       /* position on the curve */
+    tutti_count number; /* points with equal keys are ordered by number */
+    int64_t weight;
+} tutti__curve_point;
+/* Position of a cell on Hilbert's curve through a cube of 2^bits cells along each of `dims` axes.
+ * Local. */
+uint64_t tutti__hilbert(int dims, int bits, const uint32_t *x);
+/* All points in the order of the curve: ranks get consecutive pieces of it, in rank order.
+ * tutti__free(*out).   Collective. */
+tutti_err tutti__curve_sort(tutti__team *t, const tutti__points *p, tutti_count *n_out,
+                            tutti__curve_point **out) TUTTI_MUST_USE;
+
+/* ---- rcm.c */
+/* number_out[i]: the new number of node i.   Local. */
+tutti_err tutti__rcm(const tutti__graph *g, tutti_count *number_out) TUTTI_MUST_USE;
+
+/* ---- graph_metis.c */
+/* Is METIS built in?   Local. */
+int tutti__has_metis(void);
+/* Is METIS built in, and is the graph large and even enough?  Otherwise METIS prints warnings or
+ * leaves parts empty.   Local. */
+int tutti__metis_suits(const tutti__graph *g, const tutti_count *weight, int parts);
+/* Only if METIS suits.   Local; fails with TUTTI_ERR_UNSUPPORTED without METIS. */
+tutti_err tutti__metis(const tutti__graph *g, const tutti_count *weight, int parts,
+                       int *part_out) TUTTI_MUST_USE;
+
+/* ---- partition.c; part_out: [n] the parts of this rank's points */
+/* The graphs of all shares of `all` nodes as one, on rank 0; other ranks get an empty one.
+ * Collective. */
+tutti_err tutti__graph_gather(tutti__team *t, tutti_count all, const tutti__graph *g,
+                              tutti__graph *out) TUTTI_MUST_USE;
+/* Consecutive pieces of the curve.   Collective. */
+tutti_err tutti__partition_by_curve(tutti__team *t, const tutti__points *p, int parts,
+                                    int *part_out) TUTTI_MUST_USE;
+/* By METIS on rank 0.  By recursive coordinate bisection on rank 0 if `g` is NULL, if METIS does not
+ * suit, and if it leaves a part empty.   g: of this rank's points; NULL on all ranks or on none.
+ * *by_metis_out: METIS was used.   Collective. */
+tutti_err tutti__partition_on_root(tutti__team *t, const tutti__points *p, const tutti__graph *g,
+                                   int parts, int *part_out, int *by_metis_out) TUTTI_MUST_USE;
+
+#endif

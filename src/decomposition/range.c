@@ -1,0 +1,174 @@
+/* decomposition: the items of a range, from the records of all ranks: in the order of the file, with
+ * their holders; and the answers to the holders.
+ *
+ * The join groups the mentions of an item, its holders ascending.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "decomposition/writers.h"
+
+#include <stdio.h>
+
+void tutti__range_free(tutti__range_items *g) {
+    void *const all[] = {g->given, g->number, g->bytes, g->start, g->holder, g->owner, g->writer};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) tutti__free(all[i]);
+    *g = (tutti__range_items){.m = 0};
+}
+
+/* ---- items in messages */
+
+/* The mentions of one item: sorted[from] ... sorted[to - 1]. */
+typedef struct {
+    const tutti__directory *d;
+    const tutti__range_items *g;
+    tutti_count from, to;
+} group;
+
+static const tutti__mention *mention_of(const group *x, tutti_count j) {
+    return &x->g->came[x->g->sorted[j].index];
+}
+
+static int holder_of(const group *x, tutti_count j) {
+    return tutti__directory_source(x->d, x->g->sorted[j].index);
+}
+
+/* "ranks 0, 2 and 5", or as many as fit: those that own it, or all. */
+static const char *ranks_text(const group *x, int owners_only, char *text, size_t size) {
+    enum { SHOWN = 8 };
+    int shown = 0;
+    size_t at = 0;
+    tutti_count left = 0;
+    for (tutti_count j = x->from; j < x->to; j++) left += !owners_only || mention_of(x, j)->own;
+    at += (size_t)snprintf(text, size, left == 1 ? "rank" : "ranks");
+    for (tutti_count j = x->from; j < x->to && shown < SHOWN; j++) {
+        if (owners_only && !mention_of(x, j)->own) continue;
+        const char *between = shown == 0 ? "" : left == 1 ? " and" : ",";
+        at += (size_t)snprintf(text + at, size - at, "%s %d", between, holder_of(x, j));
+        shown++;
+        left--;
+    }
+    if (left > 0) snprintf(text + at, size - at, " and %lld more", (long long)left);
+    return text;
+}
+
+/* The error names the first rank concerned. */
+static tutti_err item_check(const group *x, int owners) {
+    char text[128];
+    tutti_count owned = 0, owner = x->from;
+    const tutti__mention *first = mention_of(x, x->from);
+    const long long number = first->number;
+    for (tutti_count j = x->from; j < x->to; j++) {
+        const tutti__mention *other = mention_of(x, j);
+        if (other->own && owned++ == 0) owner = j;
+        if (other->load == first->load) continue;
+        tutti__error_record(TUTTI_ERR_MISMATCH, 0, -1,
+                            "%s %lld has load %lld on rank %d and %lld on rank %d", x->g->what,
+                            number, (long long)first->load, holder_of(x, x->from),
+                            (long long)other->load, holder_of(x, j));
+        tutti__error_context(NULL, NULL, holder_of(x, x->from));
+        return TUTTI_ERR_MISMATCH;
+    }
+    if (!owners || owned == 1) return TUTTI_OK;
+    if (owned == 0)
+        tutti__error_record(TUTTI_ERR_MISMATCH, 0, -1, "no rank owns %s %lld, which %s hold%s",
+                            x->g->what, number, ranks_text(x, 0, text, sizeof text),
+                            x->to - x->from == 1 ? "s" : "");
+    else
+        tutti__error_record(TUTTI_ERR_MISMATCH, 0, -1, "%s %lld is owned by %s", x->g->what, number,
+                            ranks_text(x, 1, text, sizeof text));
+    tutti__error_context(NULL, NULL, holder_of(x, owner));
+    return TUTTI_ERR_MISMATCH;
+}
+
+/* ---- items */
+
+/* A total above 2^62 means that the items of the range take more bytes than that. */
+static tutti_off grown(tutti_off total, tutti_off bytes) {
+    const tutti_off most = (tutti_off)1 << 62;
+    return total > most || bytes > most - total ? most + 1 : total + bytes;
+}
+
+static tutti_err items_allocate(tutti__range_items *g) {
+    tutti_count n = 0;
+    for (tutti_count j = 0; j < g->m; j = tutti__join_group_end(g->join, j)) n++;
+    g->number = tutti__malloc((size_t)n * sizeof *g->number);
+    g->bytes = tutti__malloc((size_t)n * sizeof *g->bytes);
+    g->start = tutti__malloc((size_t)(n + 1) * sizeof *g->start);
+    g->holder = tutti__malloc((size_t)g->m * sizeof *g->holder);
+    g->owner = tutti__malloc((size_t)n * sizeof *g->owner);
+    g->writer = tutti__malloc((size_t)n * sizeof *g->writer);
+    return g->number && g->bytes && g->start && g->holder && g->owner && g->writer
+               ? TUTTI_OK
+               : TUTTI_ERR_NOMEM;
+}
+
+tutti_err tutti__range_group(const tutti__join *join, const char *what, tutti_off value_bytes,
+                             int owners, tutti__range_items *g) {
+    *g = (tutti__range_items){.what = what,
+                              .join = join,
+                              .m = join->directory.m,
+                              .came = join->record,
+                              .sorted = join->sorted};
+    TUTTI_TRY(items_allocate(g));
+    group x = {&join->directory, g, 0, 0};
+    tutti_count n = 0, held = 0;
+    for (; x.from < g->m; x.from = x.to) {
+        x.to = tutti__join_group_end(g->join, x.from);
+        TUTTI_TRY(item_check(&x, owners));
+        const tutti_count load = mention_of(&x, x.from)->load;
+        if (load == 0) continue;
+        g->number[n] = g->sorted[x.from].number;
+        g->bytes[n] = load * value_bytes;
+        g->total = grown(g->total, g->bytes[n]);
+        g->start[n] = held;
+        for (tutti_count j = x.from; j < x.to; j++) {
+            g->holder[held++] = holder_of(&x, j);
+            if (mention_of(&x, j)->own) g->owner[n] = g->holder[held - 1];
+        }
+        g->shared += x.to - x.from > 1;
+        n++;
+    }
+    g->start[n] = g->copies = held;
+    g->items = (tutti__items){.n = n,
+                              .number = g->number,
+                              .bytes = g->bytes,
+                              .start = g->start,
+                              .holder = g->holder,
+                              .owner = owners ? g->owner : NULL,
+                              .owner_behind = -1};
+    return TUTTI_OK;
+}
+
+void tutti__range_verdicts(const tutti__range_items *g, tutti_off position,
+                           tutti__verdict *verdicts) {
+    tutti_count i = 0, to = 0;
+    for (tutti_count from = 0; from < g->m; from = to) {
+        to = tutti__join_group_end(g->join, from);
+        const tutti_count first = g->sorted[from].index;
+        const int has_load = g->came[first].load > 0;
+        const tutti__verdict v = {g->given ? g->given[first] : position,
+                                  has_load ? g->writer[i] : -1, to - from > 1};
+        for (tutti_count j = from; j < to; j++) verdicts[g->sorted[j].index] = v;
+        if (has_load) position += g->bytes[i++];
+    }
+}
+
+tutti_err tutti__range_shared(const tutti__range_items *g, tutti__shared_items *out) {
+    tutti_count to = 0, n = 0, held = 0;
+    for (tutti_count i = 0; i < g->items.n; i++)
+        if (!tutti__items_local(&g->items, i)) held += g->start[i + 1] - g->start[i];
+    *out =
+        (tutti__shared_items){.n = g->shared,
+                              .number = tutti__malloc((size_t)g->shared * sizeof *out->number),
+                              .start = tutti__malloc((size_t)(g->shared + 1) * sizeof *out->start),
+                              .mention = tutti__malloc((size_t)held * sizeof *out->mention)};
+    if (!out->number || !out->start || !out->mention) return TUTTI_ERR_NOMEM;
+    held = 0;
+    for (tutti_count from = 0; from < g->m; from = to) {
+        to = tutti__join_group_end(g->join, from);
+        if (to - from == 1 || g->came[g->sorted[from].index].load == 0) continue;
+        out->number[n] = g->sorted[from].number;
+        out->start[n++] = held;
+        for (tutti_count j = from; j < to; j++) out->mention[held++] = g->sorted[j].index;
+    }
+    out->start[n] = held;
+    return TUTTI_OK;
+}

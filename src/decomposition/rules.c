@@ -1,0 +1,186 @@
+/* decomposition: the rules that choose writers.
+ *
+ * idg2 closes a run only where no rank holds all of it any more.  With S(i) the holders of item i
+ * and C the ranks that hold every item of the run so far:
+ *
+ *     C := S(0);  next item:  C and S(i) have a rank in common -> C := C and S(i)
+ *                             otherwise                        -> close the run, C := S(i)
+ *
+ * Its k-th run ends no earlier than the k-th run of any other valid choice (by induction: the
+ * other's run k + 1 begins no later than ours does, and while it goes on, its writer is in our C).
+ * So no choice has fewer runs.  All items of a run take one of its final C; which one does not
+ * change the number of runs, since the next run begins with an item that no rank in C holds.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "decomposition/rules.h"
+
+#include <string.h>
+
+tutti__items tutti__items_part(const tutti__items *v, tutti_count from, tutti_count to) {
+    tutti__items part = *v;
+    part.n = to - from;
+    part.number += from;
+    part.bytes += from;
+    part.start += from;
+    if (v->owner) {
+        part.owner += from;
+        if (to < v->n) part.owner_behind = v->owner[to];
+    }
+    return part;
+}
+
+void tutti__writers_fill(tutti_count n, int *writer, int behind) {
+    for (tutti_count i = n - 1; i >= 0; i--) {
+        if (writer[i] == TUTTI__AS_NEXT) writer[i] = behind;
+        behind = writer[i];
+    }
+}
+
+/* ---- sets of ranks, ascending */
+
+typedef struct {
+    const int *v;
+    tutti_count n;
+} set;
+
+static set holders(const tutti__items *v, tutti_count i) {
+    return (set){v->holder + v->start[i], v->start[i + 1] - v->start[i]};
+}
+
+static int holds(set s, int rank) {
+    tutti_count lo = 0, hi = s.n;
+    while (hi - lo > 8) {
+        const tutti_count mid = (lo + hi) / 2;
+        if (s.v[mid] <= rank)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    while (lo < hi && s.v[lo] != rank) lo++;
+    return lo < hi;
+}
+
+/* Keep of `carry` what is in `s` too; 0 if nothing is: then it stays as it was. */
+static int meet(tutti__carry *carry, set s) {
+    int n = 0;
+    tutti_count j = 0;
+    if (carry->n == 1) return holds(s, carry->rank[0]);
+    for (int i = 0; i < carry->n && j < s.n;) {
+        if (carry->rank[i] == s.v[j]) { /* n <= i: what is overwritten has been looked at */
+            carry->rank[n++] = carry->rank[i++];
+            j++;
+        } else if (carry->rank[i] < s.v[j]) {
+            i++;
+        } else {
+            j++;
+        }
+    }
+    if (n > 0) carry->n = n;
+    return n > 0;
+}
+
+static void carry_set(tutti__carry *carry, set s) {
+    carry->n = (int)s.n;
+    memcpy(carry->rank, s.v, (size_t)s.n * sizeof *s.v);
+}
+
+int tutti__writers_are_valid(const tutti__items *v, const int *writer) {
+    for (tutti_count i = 0; i < v->n; i++)
+        if (!holds(holders(v, i), writer[i])) return 0;
+    return 1;
+}
+
+/* ---- the rules */
+
+static void by_own(const tutti_replicas_choice *c, const tutti__items *v, tutti__carry *carry,
+                   int *writer) {
+    (void)c, (void)carry;
+    memcpy(writer, v->owner, (size_t)v->n * sizeof *writer);
+}
+
+static void by_first(const tutti_replicas_choice *c, const tutti__items *v, tutti__carry *carry,
+                     int *writer) {
+    (void)c, (void)carry;
+    for (tutti_count i = 0; i < v->n; i++) writer[i] = holders(v, i).v[0];
+}
+
+/* Of a set, the one that seed and number pick. */
+static int picked(const tutti_replicas_choice *c, int64_t number, const int *rank, tutti_count n) {
+    return rank[tutti__scramble(tutti__scramble(c->seed) ^ (uint64_t)number) % (uint64_t)n];
+}
+
+static void by_random(const tutti_replicas_choice *c, const tutti__items *v, tutti__carry *carry,
+                      int *writer) {
+    (void)carry;
+    for (tutti_count i = 0; i < v->n; i++) {
+        const set s = holders(v, i);
+        writer[i] = picked(c, v->number[i], s.v, s.n);
+    }
+}
+
+/* The paper's: carry is the writer of the item before. */
+static void by_idg(const tutti_replicas_choice *c, const tutti__items *v, tutti__carry *carry,
+                   int *writer) {
+    (void)c;
+    int last = carry->n > 0 ? carry->rank[0] : -1;
+    for (tutti_count i = 0; i < v->n; i++) {
+        const set s = holders(v, i);
+        const int next = i + 1 < v->n ? v->owner[i + 1] : v->owner_behind;
+        if (!holds(s, last)) last = holds(s, next) ? next : v->owner[i];
+        writer[i] = last;
+    }
+    if (v->n > 0) carry_set(carry, (set){&last, 1});
+}
+
+/* Carry is C.  The item at which a run closes picks its writer among the candidates: they come to
+ * share such runs. */
+static void by_idg2(const tutti_replicas_choice *c, const tutti__items *v, tutti__carry *carry,
+                    int *writer) {
+    for (tutti_count i = 0; i < v->n; i++) {
+        const set s = holders(v, i);
+        writer[i] = TUTTI__AS_NEXT;
+        if (carry->n > 0 && meet(carry, s)) continue;
+        if (carry->n > 0)
+            *(i > 0 ? &writer[i - 1] : &carry->before) =
+                picked(c, v->number[i], carry->rank, carry->n);
+        carry_set(carry, s);
+    }
+}
+
+#define RULE(name, text, help) [TUTTI_REPLICAS_##name] = {#text, by_##text},
+static const tutti__rule rules[] = {TUTTI_RULE_TABLE(RULE)};
+#undef RULE
+enum { RULES = sizeof rules / sizeof rules[0] };
+
+static int known(tutti_replicas_rule rule) {
+    return (int)rule >= 0 && (int)rule < RULES;
+}
+
+const tutti__rule *tutti__rule_of(tutti_replicas_rule rule) {
+    TUTTI_ASSERT(known(rule));
+    return &rules[rule];
+}
+
+const char *tutti_replicas_rule_name(tutti_replicas_rule rule) {
+    return known(rule) ? rules[rule].name : "";
+}
+
+tutti_err tutti_replicas_rule_parse(const char *name, tutti_replicas_rule *out) {
+    TUTTI_CHECK(name && out, TUTTI_ERR_ARG, "NULL argument");
+    for (int i = 0; i < RULES; i++)
+        if (strcmp(name, rules[i].name) == 0) {
+            *out = (tutti_replicas_rule)i;
+            return TUTTI_OK;
+        }
+    TUTTI_FAIL(TUTTI_ERR_ARG, "there is no rule '%s'", name);
+}
+
+tutti_err tutti__choice_check(const tutti_replicas_choice *c, int owners) {
+    TUTTI_CHECK(known(c->rule), TUTTI_ERR_ARG, "there is no rule number %d", (int)c->rule);
+    const int needs_owners = c->rule == TUTTI_REPLICAS_IDG || c->rule == TUTTI_REPLICAS_OWN;
+    TUTTI_CHECK(owners || !needs_owners, TUTTI_ERR_ARG, "the rule '%s' needs owners: `own` is NULL",
+                rules[c->rule].name);
+    TUTTI_CHECK(c->balance == 0 || (c->balance >= 1 && c->balance <= 1e15), TUTTI_ERR_ARG,
+                "a balance limit of %g: it is 0, or at least 1", c->balance);
+    TUTTI_CHECK_RESERVED(c, "the choice");
+    return TUTTI_OK;
+}

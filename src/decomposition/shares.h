@@ -1,0 +1,82 @@
+/* decomposition: items that ranks have in shares, and records sent between ranks.
+ *
+ * Items 0 ... all - 1 are divided evenly: the share of rank r begins with item
+ * tutti_size_share(all, ranks, r) and ends before that of rank r + 1.  Any rank can compute the rank
+ * of an item, and no rank stores all items.
+ *
+ * All functions but those marked local are collective and end in an agreement.  `local_err` is the
+ * error of this rank so far: such a rank sends nothing, and all ranks return its error.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_SHARES_H
+#define TUTTI_SHARES_H
+
+#include "base/memory.h"
+#include "comm/sparse.h"
+#include "comm/vote.h"
+
+/* The rank whose share contains an item.   Local. */
+static inline int tutti__share_rank(tutti_count all, int ranks, tutti_count item) {
+    TUTTI_ASSERT(item >= 0 && item < all);
+    int r = (int)((__int128)item * ranks / all); /* never too high, and at most one too low */
+    while (tutti_size_share(all, ranks, r + 1) <= item) r++;
+    return r;
+}
+
+/* ---- records */
+
+/* A sparse exchange in which a rank with an error takes part without messages.  Returns the outcome of
+ * this rank, without an agreement. */
+tutti_err tutti__exchange_if(tutti__team *t, tutti_err local_err, int n,
+                             const tutti__sparse_message *out, int *n_in_out,
+                             tutti__sparse_message **in_out) TUTTI_MUST_USE;
+/* Send items [bound[r], bound[r + 1]) of `data` to rank r.  Received items are in rank order;
+ * tutti__free(*out), which is never NULL.   item: bytes. */
+tutti_err tutti__send_ranges(tutti__team *t, tutti_err local_err, size_t item, const void *data,
+                             const tutti_count *bound, tutti_count *n_out,
+                             void **out) TUTTI_MUST_USE;
+/* Send record i to rank to[i].  Received records are in rank order, those of one rank in its order. */
+tutti_err tutti__send_records(tutti__team *t, tutti_err local_err, size_t item, tutti_count n,
+                              const void *records, const int *to, tutti_count *n_out,
+                              void **out) TUTTI_MUST_USE;
+
+/* An item and a value that belongs to it. */
+typedef struct tutti__pair {
+    tutti_count item, with;
+} tutti__pair;
+typedef struct tutti__pairs {
+    tutti_count all; /* items of all ranks */
+    tutti_count n;
+    const tutti__pair *pair;
+} tutti__pairs;
+/* Send pairs to the ranks whose shares contain their items. */
+tutti_err tutti__send_pairs(tutti__team *t, tutti_err local_err, const tutti__pairs *pairs,
+                            tutti_count *n_out, tutti__pair **out) TUTTI_MUST_USE;
+
+/* Sums of n values over all ranks, in place, and over the ranks before this one. */
+tutti_err tutti__sums_before(tutti__team *t, tutti_err local_err, tutti_count n, int64_t *io,
+                             int64_t *before_out) TUTTI_MUST_USE;
+
+/* ---- values of items of other ranks */
+
+typedef struct tutti__share_request {
+    tutti_count all;           /* items of all ranks */
+    size_t item;               /* bytes of a value */
+    const void *own;           /* values of this rank's share */
+    tutti_count n;             /* requested items, */
+    const tutti_count *number; /* in any order, also repeatedly */
+} tutti__share_request;
+typedef struct tutti__share_values {
+    size_t item;
+    tutti_count first, n; /* this rank's share; */
+    const char *own;      /* its values are those of the request, which must stay valid */
+    tutti_count others;   /* requested items of other ranks, ascending, and their values */
+    tutti_count *number;
+    char *value;
+} tutti__share_values;
+tutti_err tutti__share_fetch(tutti__team *t, tutti_err local_err, const tutti__share_request *q,
+                             tutti__share_values *out) TUTTI_MUST_USE;
+/* The value of a requested item, or of one in this rank's share.   Local. */
+const void *tutti__share_value(const tutti__share_values *v, tutti_count number);
+void tutti__share_values_free(tutti__share_values *v);
+
+#endif

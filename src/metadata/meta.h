@@ -1,0 +1,132 @@
+/* metadata: the database of a dataset (SQLite), by one process.  docs/format.md has its tables.
+ *
+ * A writer holds a lock while it is open.  All that is read is validated: names cannot lead outside of the directory,
+ * ranges and types are checked.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_META_H
+#define TUTTI_META_H
+
+#include "metadata/model.h"
+
+#define TUTTI__META_NAME "metadata.sqlite"
+#define TUTTI__LOCK_NAME "writer.lock"
+/* The version that this library writes, and the oldest that it reads and upgrades. */
+enum { TUTTI__FORMAT_VERSION = 2, TUTTI__FORMAT_OLDEST = 1 };
+
+typedef struct tutti__meta tutti__meta;
+
+typedef struct tutti__meta_options {
+    int mode; /* TUTTI_READ ... as for tutti_dataset_open */
+    int durable, without_locks;
+    double busy;
+    const char *name;     /* of the database in the directory; NULL: TUTTI__META_NAME */
+    int locked;           /* the caller has the writer's lock, and syncs the directory */
+    int64_t *version_out; /* NULL, or: the version of the format, also of one that is refused */
+} tutti__meta_options;
+
+/* Acquire the lock of writers; closing the descriptor releases it. */
+tutti_err tutti__writer_lock(const char *directory, int without_locks, int *fd_out) TUTTI_MUST_USE;
+
+tutti_err tutti__meta_open(const char *directory, const tutti__meta_options *opt,
+                           tutti__meta **out) TUTTI_MUST_USE;
+void tutti__meta_close(tutti__meta **m);
+/* All but sections and infos, as of one instant, checked. */
+tutti_err tutti__meta_load(tutti__meta *m, tutti__model *out) TUTTI_MUST_USE;
+/* The current generation: if it is not that of the model, segments have been removed or archived since.  -1: the
+ * database was replaced or removed. */
+tutti_err tutti__meta_generation(tutti__meta *m, int64_t *out) TUTTI_MUST_USE;
+/* The sections of a segment of `model`, in the order of their places.  TUTTI_ERR_STATE: it has been removed since. */
+tutti_err tutti__meta_sections(tutti__meta *m, const tutti__model *model,
+                               const tutti__segment_row *g, tutti__section **out,
+                               int64_t *n_out) TUTTI_MUST_USE;
+/* Segments with sections whose lists of entries are stored in an earlier segment; newest first. */
+typedef struct tutti__list_use {
+    int64_t segment, list_segment; /* ids */
+} tutti__list_use;
+tutti_err tutti__meta_list_uses(tutti__meta *m, tutti__list_use **out,
+                                int64_t *n_out) TUTTI_MUST_USE;
+/* PRAGMA integrity_check. */
+tutti_err tutti__meta_integrity(tutti__meta *m) TUTTI_MUST_USE;
+/* Remove files of the directory that have the name of a data file but are in no table. */
+void tutti__meta_sweep(tutti__meta *m, const tutti__model *model);
+/* Sync a directory: the names in it are on the device. */
+tutti_err tutti__directory_sync(const char *path) TUTTI_MUST_USE;
+/* Sync the name of a directory.  A parent that this user may not read is ignored. */
+void tutti__parent_sync(const char *directory);
+tutti_err tutti__meta_sync_directory(tutti__meta *m) TUTTI_MUST_USE;
+
+/* ---- transactions */
+tutti_err tutti__meta_begin(tutti__meta *m) TUTTI_MUST_USE;
+tutti_err tutti__meta_commit(tutti__meta *m) TUTTI_MUST_USE;
+/* Without a transaction it does nothing.  The last error stays as it is. */
+void tutti__meta_rollback(tutti__meta *m);
+/* Commit, or, if `err` is an error, roll back and return it. */
+tutti_err tutti__meta_end(tutti__meta *m, tutti_err err) TUTTI_MUST_USE;
+
+/* Rows of the model that are not in the database yet. */
+tutti_err tutti__meta_add_fresh(tutti__meta *m, const tutti__model *model) TUTTI_MUST_USE;
+tutti_err tutti__meta_add_file(tutti__meta *m, const tutti__datafile *f) TUTTI_MUST_USE;
+tutti_err tutti__meta_add_segment(tutti__meta *m, const tutti__segment_row *g) TUTTI_MUST_USE;
+/* Set where its trailer begins and ends. */
+tutti_err tutti__meta_end_segment(tutti__meta *m, const tutti__segment_row *g) TUTTI_MUST_USE;
+tutti_err tutti__meta_add_section(tutti__meta *m, const tutti__section *s) TUTTI_MUST_USE;
+tutti_err tutti__meta_add_size(tutti__meta *m, const tutti__size *s) TUTTI_MUST_USE;
+/* Remove a segment and the sizes that it set. */
+tutti_err tutti__meta_remove_segment(tutti__meta *m, int64_t id) TUTTI_MUST_USE;
+tutti_err tutti__meta_remove_file(tutti__meta *m, int64_t id) TUTTI_MUST_USE;
+/* Remove all rows; the dataset has a new id. */
+tutti_err tutti__meta_clear(tutti__meta *m, int64_t generation) TUTTI_MUST_USE;
+/* "generation", "serial", "id_high", "id_low", "container", "commit" or "defined" (docs/format.md) */
+tutti_err tutti__meta_set(tutti__meta *m, const char *key, int64_t value) TUTTI_MUST_USE;
+/* The rows that belong to a segment, for its trailer (docs/format.md); tutti__free them.  `infos`: with
+ * all changes of infos that no trailer has yet. */
+tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, int infos, char **out,
+                           size_t *bytes_out) TUTTI_MUST_USE;
+/* These changes are in the trailer of that segment. */
+tutti_err tutti__meta_infos_written(tutti__meta *m, int64_t segment) TUTTI_MUST_USE;
+/* The trailer of that segment is going to be written again: its changes are in none. */
+tutti_err tutti__meta_infos_unwritten(tutti__meta *m, int64_t segment) TUTTI_MUST_USE;
+/* Changes of infos whose trailers are those of removed or archived segments: no trailer has them now.
+ * *n_out: how many. */
+tutti_err tutti__meta_infos_orphaned(tutti__meta *m, int64_t *n_out) TUTTI_MUST_USE;
+
+/* Insert a row of a trailer into its table.  TUTTI_ERR_FORMAT: it does not fit. */
+struct tutti__row;
+tutti_err tutti__meta_row_add(tutti__meta *m, const struct tutti__row *r) TUTTI_MUST_USE;
+/* Apply the changes of infos of the trailer of a segment; trailers must come in the order of their ids.
+ * Version 1: the rows are all infos that are not of a segment. */
+tutti_err tutti__meta_infos_apply(tutti__meta *m, int64_t segment, int version, const char *rows,
+                                  size_t n) TUTTI_MUST_USE;
+/* Remove infos of segments that do not exist. */
+tutti_err tutti__meta_infos_prune(tutti__meta *m) TUTTI_MUST_USE;
+
+/* ---- archives (meta_archive.c): each one transaction, on the device when it returns, whatever the level */
+/* These segments are in an archive now; a new generation.  `also` runs in the same transaction. */
+typedef struct tutti__meta_step {
+    tutti_err (*run)(void *context);
+    void *context;
+} tutti__meta_step;
+tutti_err tutti__meta_archive(tutti__meta *m, const tutti__archived *rows, int64_t n,
+                              int64_t generation, const tutti__meta_step *also) TUTTI_MUST_USE;
+/* These segments are in data files again. */
+tutti_err tutti__meta_restore(tutti__meta *m, const tutti__archived *rows, int64_t n,
+                              int64_t generation) TUTTI_MUST_USE;
+/* Segments whose lists of entries are used by others, in ascending order. */
+tutti_err tutti__meta_lists_shared(tutti__meta *m, int64_t **out, int64_t *n_out) TUTTI_MUST_USE;
+
+/* ---- infos: variable and segment are ids, 0: not of one */
+typedef struct tutti__info {
+    int64_t variable, segment;
+    char name[TUTTI__NAME];
+    int type;
+    tutti_count count;
+    size_t bytes;
+    void *value;
+} tutti__info;
+
+/* count 0 removes it.  TUTTI_BYTES are stored as text if they are UTF-8, else as a blob. */
+tutti_err tutti__meta_info_set(tutti__meta *m, const tutti__info *info) TUTTI_MUST_USE;
+/* Fill in the rest of `io`; tutti__free value.  TUTTI_ERR_NOT_FOUND: there is no such info. */
+tutti_err tutti__meta_info_get(tutti__meta *m, tutti__info *io) TUTTI_MUST_USE;
+
+#endif
