@@ -411,8 +411,7 @@ tutti_err tutti__netcdf_rebuild(tutti__repair *r, const char *name, int64_t gene
     unsigned char *without = tutti__calloc((size_t)r->files_n + 1, 1);
     tutti_err err = without ? files_take(&m, without, &wrong) : TUTTI_ERR_NOMEM;
     while (wrong >= 0 && err != TUTTI_ERR_NOMEM) { /* again without it */
-        const tutti_error_info why = *tutti_last_error();
-        tutti__repair_lost(r, 1, "'%s': %.180s", r->files[wrong].name, why.text);
+        tutti__repair_lost(r, 1, "'%s': %.180s", r->files[wrong].name, tutti_last_error()->text);
         without[wrong] = 1;
         making_free(&m);
         err = files_take(&m, without, &wrong);

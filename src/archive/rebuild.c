@@ -191,8 +191,7 @@ static tutti_err check(tutti__repair *r, tutti__meta *m, int *again_out) {
         err = tutti__meta_sections(m, &model, &model.segments[i], &sections, &n);
         tutti__free(sections);
         if (err != TUTTI_ERR_FORMAT && err != TUTTI_ERR_STATE) continue;
-        const tutti_error_info why = *tutti_last_error();
-        tutti__repair_lost(r, 1, "%s", why.text);
+        tutti__repair_lost(r, 1, "%s", tutti_last_error()->text);
         *again_out = 1;
         err = tutti__meta_remove_segment(m, model.segments[i].id);
     }

@@ -374,7 +374,7 @@ static tutti_err repair(const char *path, const tutti_dataset_options *opt,
                 path);
     tutti_err err = tutti__writer_lock(path, opt->without_locks, &lock);
     if (err == TUTTI_OK) err = work(&r);
-    const tutti_error_info why = *tutti_last_error();
+    TUTTI_KEEP_LAST_ERROR_IF(err != TUTTI_OK);
     for (int64_t i = 0; i < r.files_n; i++)
         if (r.files[i].fd >= 0) close(r.files[i].fd);
     tutti__free(r.files);
@@ -382,7 +382,6 @@ static tutti_err repair(const char *path, const tutti_dataset_options *opt,
     tutti__found_free(r.found, r.found_n);
     if (lock >= 0) close(lock);
     *out = r.report;
-    if (err != TUTTI_OK) tutti__error_assign(&why);
     return err;
 }
 

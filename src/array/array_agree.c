@@ -19,12 +19,15 @@ tutti_err tutti__array_agree(MPI_Comm comm, const char *operation, const char *p
 
 /* What comes before an agreement on an open array. */
 static void settle(tutti_array *a, tutti_err mine) {
-    tutti_error_info trouble = *tutti_last_error();
     TUTTI_ASSERT(a->head || a->file);
-    if (a->head)
-        trouble.rank = tutti__file_team(a->head)->rank; /* in its own file every rank is rank 0 */
-    if (a->file) tutti__requests_settle(a->file);       /* what is queued there comes first */
-    if (mine != TUTTI_OK) tutti__error_assign(&trouble);
+    if (a->file) { /* what is queued there comes first */
+        TUTTI_KEEP_LAST_ERROR_IF(mine != TUTTI_OK);
+        tutti__requests_settle(a->file);
+    }
+    if (mine == TUTTI_OK || !a->head) return;
+    tutti_error_info info = *tutti_last_error();
+    info.rank = tutti__file_team(a->head)->rank; /* in its own file every rank is rank 0 */
+    tutti__error_assign(&info);
 }
 
 tutti_err tutti__array_max(tutti_array *a, tutti_err mine, int64_t *io) {

@@ -31,7 +31,7 @@ static tutti_err ahead_wait(tutti__ahead *p) {
 
 /* Wait for those that nobody will take, or for all, and free them.  Collective. */
 static void ahead_forget(tutti_array *a, int all) {
-    const tutti_error_info keep = *tutti_last_error();
+    TUTTI_KEEP_LAST_ERROR;
     for (tutti__ahead **at = &a->ahead; *at;) {
         tutti__ahead *p = *at;
         if (!all && !p->dropped) {
@@ -39,7 +39,7 @@ static void ahead_forget(tutti_array *a, int all) {
             continue;
         }
         *at = p->next;
-        if (ahead_wait(p) != TUTTI_OK) tutti__error_assign(&keep);
+        (void)ahead_wait(p);
         ahead_free(p);
     }
 }

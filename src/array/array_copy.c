@@ -250,10 +250,7 @@ static tutti_err between_make(tutti_array *to, tutti_array **out) {
 static tutti_err between_end(tutti_array **between) {
     tutti_file *f = (*between)->file;
     const tutti_err gone = tutti__array_named(f, "copy", tutti__root_deletes(f));
-    const tutti_error_info first = *tutti_last_error();
-    const tutti_err closed = tutti_array_close(between);
-    if (gone != TUTTI_OK) tutti__error_assign(&first);
-    return gone != TUTTI_OK ? gone : closed;
+    return TUTTI_ALSO(gone, tutti_array_close(between));
 }
 
 static tutti_err copy_through(tutti_array *from, tutti_array *to, tutti_off budget,
@@ -262,10 +259,7 @@ static tutti_err copy_through(tutti_array *from, tutti_array *to, tutti_off budg
     TUTTI_TRY(between_make(to, &between));
     tutti_err err = copy_straight(from, between, budget, progress, context);
     if (err == TUTTI_OK) err = copy_straight(between, to, budget, progress, context);
-    const tutti_error_info first = *tutti_last_error();
-    const tutti_err ended = between_end(&between);
-    if (err != TUTTI_OK) tutti__error_assign(&first);
-    return err != TUTTI_OK ? err : ended;
+    return TUTTI_ALSO(err, between_end(&between));
 }
 
 tutti_err tutti_array_copy(tutti_array *from, tutti_array *to, tutti_off budget,

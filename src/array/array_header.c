@@ -208,11 +208,8 @@ static tutti_err slot_read(const unsigned char *from, tutti__header *out) {
 tutti_err tutti__header_read(const unsigned char block[TUTTI__HEADER_BYTES], tutti__header *out) {
     tutti__header second;
     const tutti_err err = slot_read(block, out);
-    const tutti_error_info first = *tutti_last_error();
-    if (slot_read(block + SLOT_BYTES, &second) != TUTTI_OK) {
-        if (err != TUTTI_OK) tutti__error_assign(&first);
-        return err;
-    }
+    TUTTI_KEEP_LAST_ERROR_IF(err != TUTTI_OK);
+    if (slot_read(block + SLOT_BYTES, &second) != TUTTI_OK) return err;
     if (err != TUTTI_OK || second.version > out->version) *out = second;
     return TUTTI_OK;
 }

@@ -231,8 +231,8 @@ static tutti_err distribution_make(tutti_array *a, tutti__header *h, const unsig
     }
     const tutti_err err = tutti_distribution_make(h->spec.ndims, h->spec.shape, h->dim, &a->dist);
     if (err != TUTTI_ERR_ARG) return err;
-    const tutti_error_info info = *tutti_last_error();
-    TUTTI_FAIL(TUTTI_ERR_FORMAT, "the distribution is impossible: %.300s", info.text);
+    TUTTI_FAIL(TUTTI_ERR_FORMAT, "the distribution is impossible: %.300s",
+               tutti_last_error()->text);
 }
 
 /* The distribution in a descriptor.  Collective. */
@@ -269,8 +269,7 @@ static tutti_err part_check(const tutti_array *a, uint64_t id) {
     TUTTI_CHECK(h.rank == rank && h.ranks == a->dist->ranks, TUTTI_ERR_FORMAT,
                 "this is part %d of %d, not %d of %d", h.rank, h.ranks, rank, a->dist->ranks);
     if (tutti__spec_expect(&a->mine, &h.spec) == TUTTI_OK) return TUTTI_OK;
-    const tutti_error_info info = *tutti_last_error();
-    TUTTI_FAIL(TUTTI_ERR_FORMAT, "part and descriptor disagree: %.300s", info.text);
+    TUTTI_FAIL(TUTTI_ERR_FORMAT, "part and descriptor disagree: %.300s", tutti_last_error()->text);
 }
 
 static tutti_err part_find(tutti_array *a, const char *path, uint64_t id,
@@ -307,10 +306,7 @@ tutti_err tutti_array_inspect(const char *path, const tutti_options *opt,
     memset(&a, 0, sizeof a);
     TUTTI_TRY(tutti_file_open(MPI_COMM_SELF, path, TUTTI_READ, opt, &a.head));
     tutti_err err = tutti__array_named(a.head, "inspect", inspect(&a, &h));
-    const tutti_error_info first = *tutti_last_error();
-    const tutti_err closed = tutti_file_close(&a.head);
-    if (err != TUTTI_OK) tutti__error_assign(&first);
-    if (err == TUTTI_OK) err = closed;
+    err = TUTTI_ALSO(err, tutti_file_close(&a.head));
     if (err == TUTTI_OK) {
         *spec_out = h.spec;
         if (d_out) {

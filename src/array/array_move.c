@@ -7,8 +7,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 
-#define CHECK_ARRAY(a) TUTTI_TRY(tutti__array_live(a))
-
 static const char *name_of(int is_write) {
     return is_write ? "write" : "read";
 }
@@ -59,14 +57,13 @@ static tutti_err slice_access(const tutti_array *a, const tutti_slice *s,
 /* What has been prefetched, or else from the file. */
 static tutti_err read_soon(tutti_array *a, const tutti_slice *s, const tutti_access *access,
                            void *buf, tutti_err mine) {
-    const tutti_error_info trouble = *tutti_last_error();
     int taken = 0;
     if (a->ahead) {
+        TUTTI_KEEP_LAST_ERROR_IF(mine != TUTTI_OK);
         const int right = mine == TUTTI_OK && (buf || tutti_access_bytes(access) == 0);
         TUTTI_TRY(tutti__ahead_take(a, s, right ? access : NULL, buf, &taken));
     }
     if (taken) return TUTTI_OK;
-    if (mine != TUTTI_OK) tutti__error_assign(&trouble);
     return tutti__array_transfer(a, access, buf, 0, mine, 0);
 }
 
@@ -74,7 +71,7 @@ tutti_err tutti_array_read(tutti_array *a, const tutti_slice *s, const tutti_sec
                            void *buf) {
     TUTTI_KEEP_ERRNO;
     tutti_access *access = NULL;
-    CHECK_ARRAY(a);
+    TUTTI_TRY(tutti__array_live(a));
     tutti_err err = slice_access(a, s, memory, 0, &access);
     err = read_soon(a, s, access, buf, err);
     tutti_access_free(&access);
@@ -85,7 +82,7 @@ tutti_err tutti_array_write(tutti_array *a, const tutti_slice *s, const tutti_se
                             const void *buf) {
     TUTTI_KEEP_ERRNO;
     tutti_access *access = NULL;
-    CHECK_ARRAY(a);
+    TUTTI_TRY(tutti__array_live(a));
     tutti__ahead_drop(a);
     tutti_err err = slice_access(a, s, memory, 1, &access);
     err = tutti__array_transfer(a, access, (void *)buf, 1, err, 0);
@@ -112,7 +109,7 @@ tutti_err tutti_array_read_independent(tutti_array *a, const tutti_slice *s,
                                        const tutti_section *memory, void *buf) {
     TUTTI_KEEP_ERRNO;
     tutti_access *access = NULL;
-    CHECK_ARRAY(a);
+    TUTTI_TRY(tutti__array_live(a));
     tutti_err err = slice_access(a, s, memory, 0, &access);
     if (err == TUTTI_OK) err = independent(a, access, buf, 0);
     tutti_access_free(&access);
@@ -123,7 +120,7 @@ tutti_err tutti_array_write_independent(tutti_array *a, const tutti_slice *s,
                                         const tutti_section *memory, const void *buf) {
     TUTTI_KEEP_ERRNO;
     tutti_access *access = NULL;
-    CHECK_ARRAY(a);
+    TUTTI_TRY(tutti__array_live(a));
     tutti__array_written(a);
     tutti_err err = slice_access(a, s, memory, 1, &access);
     if (err == TUTTI_OK) err = independent(a, access, (void *)buf, 1);
@@ -148,14 +145,14 @@ static tutti_err start(tutti_array *a, const tutti_slice *s, const tutti_section
 tutti_err tutti_array_read_start(tutti_array *a, const tutti_slice *s, const tutti_section *memory,
                                  void *buf, tutti_request **r_out) {
     TUTTI_KEEP_ERRNO;
-    CHECK_ARRAY(a);
+    TUTTI_TRY(tutti__array_live(a));
     return start(a, s, memory, buf, 0, r_out);
 }
 
 tutti_err tutti_array_write_start(tutti_array *a, const tutti_slice *s, const tutti_section *memory,
                                   const void *buf, tutti_request **r_out) {
     TUTTI_KEEP_ERRNO;
-    CHECK_ARRAY(a);
+    TUTTI_TRY(tutti__array_live(a));
     tutti__ahead_drop_later(a);
     return start(a, s, memory, (void *)buf, 1, r_out);
 }
@@ -194,7 +191,7 @@ static tutti_err move_part(tutti_array *a, const tutti__array_part *part,
 tutti_err tutti_array_read_part(tutti_array *a, const tutti_distribution *d,
                                 const tutti_slice *within, const tutti_section *memory, void *buf) {
     TUTTI_KEEP_ERRNO;
-    CHECK_ARRAY(a);
+    TUTTI_TRY(tutti__array_live(a));
     const tutti__array_part part = {.d = d, .rank = tutti__array_team(a)->rank, .within = within};
     return move_part(a, &part, memory, buf, 0);
 }
@@ -203,7 +200,7 @@ tutti_err tutti_array_write_part(tutti_array *a, const tutti_distribution *d,
                                  const tutti_slice *within, const tutti_section *memory,
                                  const void *buf) {
     TUTTI_KEEP_ERRNO;
-    CHECK_ARRAY(a);
+    TUTTI_TRY(tutti__array_live(a));
     tutti__ahead_drop(a);
     const tutti__array_part part = {.d = d, .rank = tutti__array_team(a)->rank, .within = within};
     return move_part(a, &part, memory, (void *)buf, 1);

@@ -27,13 +27,12 @@ tutti_err tutti__array_usable(const tutti_array *a, int is_write) {
 
 void tutti__array_free(tutti_array *a) {
     if (!a) return;
-    const tutti_error_info keep = *tutti_last_error();
+    TUTTI_KEEP_LAST_ERROR;
     if (a->file && tutti_file_close(&a->file) != TUTTI_OK) a->file = NULL;
     if (a->head && tutti_file_close(&a->head) != TUTTI_OK) a->head = NULL;
     tutti_distribution_free(&a->dist);
     tutti__handle_remove(&a->handle);
     tutti__free(a);
-    tutti__error_assign(&keep);
 }
 
 void tutti__array_slabs(tutti_array *a) {

@@ -77,8 +77,8 @@ static tutti_err create_file(MPI_Comm comm, const char *path, int how, const tut
     const tutti_err err =
         tutti__array_named(a->file, "create", tutti__on_root(tutti__file_team(a->file), found, &w));
     if (err != TUTTI_OK && (how & TUTTI_EXCLUSIVE)) {
-        const tutti_error_info first = *tutti_last_error();
-        if (tutti__root_deletes(a->file) != TUTTI_OK) tutti__error_assign(&first);
+        TUTTI_KEEP_LAST_ERROR;
+        (void)!tutti__root_deletes(a->file);
     }
     return err;
 }
@@ -207,10 +207,7 @@ static tutti_err files_close(tutti_array *a) {
     tutti_err err = tutti_file_close(&a->file);
     if (!a->head) return err;
     err = tutti__array_vote(a, err);
-    const tutti_error_info first = *tutti_last_error();
-    const tutti_err head = tutti_file_close(&a->head);
-    if (err != TUTTI_OK) tutti__error_assign(&first);
-    return err != TUTTI_OK ? err : head;
+    return TUTTI_ALSO(err, tutti_file_close(&a->head));
 }
 
 tutti_err tutti_array_close(tutti_array **pa) {

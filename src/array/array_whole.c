@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#define CHECK_ARRAY(a) TUTTI_TRY(tutti__array_live(a))
-
 /* Memory of a rank while it fills; more only if one element is larger. */
 static const tutti_off FILL_BYTES = 1 << 20;
 
@@ -61,7 +59,7 @@ static tutti_err element_agree(tutti_array *a, const void *element, tutti_err mi
 tutti_err tutti_array_fill(tutti_array *a, const void *element) {
     TUTTI_KEEP_ERRNO;
     filler f = {.buf = NULL};
-    CHECK_ARRAY(a);
+    TUTTI_TRY(tutti__array_live(a));
     tutti__ahead_drop(a);
     tutti_err err = element_agree(a, element, filler_make(a, element, &f));
     const int agreed = err == TUTTI_OK;
@@ -132,7 +130,7 @@ static tutti_err resize_to(tutti_array *a, const tutti_array_spec *spec, tutti_o
 tutti_err tutti_array_resize(tutti_array *a, tutti_count n) {
     TUTTI_KEEP_ERRNO;
     tutti_off bytes = 0;
-    CHECK_ARRAY(a);
+    TUTTI_TRY(tutti__array_live(a));
     tutti_array_spec spec = a->spec;
     tutti__ahead_drop(a);
     tutti_err err = resize_agree(a, n, resize_check(a, n, &spec, &bytes));
@@ -144,7 +142,7 @@ tutti_err tutti_array_resize(tutti_array *a, tutti_count n) {
 
 tutti_err tutti_array_sync(tutti_array *a) {
     TUTTI_KEEP_ERRNO;
-    CHECK_ARRAY(a);
+    TUTTI_TRY(tutti__array_live(a));
     tutti__array_catch_up(a);
     tutti_err err = tutti_file_sync(a->file);
     if (a->head) err = tutti__array_vote(a, err);

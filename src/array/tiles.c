@@ -434,11 +434,7 @@ static tutti_err step_open(tutti_tiles *t, tutti_count step, tutti_err mine) {
 /* End both; the first trouble counts. */
 static tutti_err land(tutti_tiles *t) {
     const tutti_err wrote = tutti__tile_flight_end(&t->writing);
-    const tutti_error_info first = *tutti_last_error();
-    const tutti_err read = tutti__tile_flight_end(&t->reading);
-    if (wrote == TUTTI_OK) return read;
-    tutti__error_assign(&first);
-    return wrote;
+    return TUTTI_ALSO(wrote, tutti__tile_flight_end(&t->reading));
 }
 
 /* Trouble on the way is everybody's. */
@@ -447,12 +443,8 @@ static tutti_err trouble_share(tutti_tiles *t, tutti_err mine) {
 }
 
 static tutti_err step_ahead(tutti_tiles *t, tutti_count k, tutti_err opened) {
-    const tutti_error_info trouble = *tutti_last_error();
-    tutti_err err = land(t);
-    if (opened != TUTTI_OK) {
-        tutti__error_assign(&trouble);
-        return opened;
-    }
+    tutti_err err = TUTTI_ALSO(opened, land(t));
+    if (opened != TUTTI_OK) return opened;
     if (err == TUTTI_OK && k > 0) err = prepare_write(t, k - 1);
     if (err == TUTTI_OK && k + 1 < t->steps) err = prepare_read(t, k + 1);
     TUTTI_TRY(trouble_share(t, err));
@@ -528,17 +520,12 @@ tutti_err tutti_tiles_end(tutti_tiles **pt) {
     if (t->outcome == TUTTI_OK) {
         const tutti_err opened = step_open(t, -1, TUTTI_OK);
         if (opened == TUTTI_ERR_MISMATCH) return named(any, opened);
-        const tutti_error_info trouble = *tutti_last_error();
-        err = tutti__tile_flight_end(&t->writing);
-        const tutti_error_info first = *tutti_last_error();
-        if (tutti__tile_flight_end(&t->reading) != TUTTI_OK && err != TUTTI_OK)
-            tutti__error_assign(&first);
-        if (opened == TUTTI_OK) {
-            err = trouble_share(t, err);
-        } else {
-            tutti__error_assign(&trouble);
-            err = opened;
+        err = TUTTI_ALSO(opened, tutti__tile_flight_end(&t->writing));
+        {
+            TUTTI_KEEP_LAST_ERROR_IF(err != TUTTI_OK);
+            (void)!tutti__tile_flight_end(&t->reading);
         }
+        if (opened == TUTTI_OK) err = trouble_share(t, err);
     }
     count_walks(t, -1);
     tiles_free(pt);

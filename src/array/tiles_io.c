@@ -123,12 +123,11 @@ void tutti__tile_flight_leave(tutti__tile_flight *f) {
 }
 
 void tutti__array_catch_up(tutti_array *a) {
-    const tutti_error_info keep = *tutti_last_error();
+    TUTTI_KEEP_LAST_ERROR;
     for (tutti__tile_flight *f = a->behind; f; f = f->next) {
         f->err = tutti__tile_flight_end(f);
         if (f->err != TUTTI_OK) f->trouble = *tutti_last_error();
     }
-    tutti__error_assign(&keep);
 }
 
 tutti_err tutti__tile_flight_run(tutti__tile_flight *f) {

@@ -64,6 +64,35 @@ void tutti__error_context(const char *operation, const char *path, int rank);
 /* Replace the thread's error (when it came from another rank); clear it. */
 void tutti__error_assign(const tutti_error_info *info);
 void tutti__error_clear(void);
+
+/* ---- cleanup never changes the last error */
+
+typedef struct tutti__kept_error {
+    int is_kept;
+    tutti_error_info info;
+} tutti__kept_error;
+static inline void tutti__error_keep(tutti__kept_error *kept, int is_kept) {
+    kept->is_kept = is_kept;
+    if (is_kept) kept->info = *tutti_last_error();
+}
+static inline void tutti__error_restore(const tutti__kept_error *kept) {
+    if (kept->is_kept) tutti__error_assign(&kept->info);
+}
+
+/* The last error at the end of the scope is that of this line: always, or if `cond` is true here. */
+#define TUTTI_KEEP_LAST_ERROR TUTTI_KEEP_LAST_ERROR_IF(1)
+#define TUTTI_KEEP_LAST_ERROR_IF(cond)                                            \
+    __attribute__((cleanup(tutti__error_restore))) tutti__kept_error kept_error_; \
+    tutti__error_keep(&kept_error_, (cond))
+/* A step that must be done in any case, after an outcome `err`: the value is the first error of both, and
+ * the last error belongs to it. */
+#define TUTTI_ALSO(err, step)                          \
+    ({                                                 \
+        const tutti_err before_ = (err);               \
+        TUTTI_KEEP_LAST_ERROR_IF(before_ != TUTTI_OK); \
+        const tutti_err step_ = (step);                \
+        before_ != TUTTI_OK ? before_ : step_;         \
+    })
 /* What the caller has said by tutti_refuse, once; otherwise that the access is NULL. */
 tutti_err tutti__error_refusal(void);
 /* The same where something else is NULL: TUTTI_OK if he has said nothing. */

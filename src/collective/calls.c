@@ -396,12 +396,8 @@ tutti_err tutti_request_wait(tutti_request **r, tutti_off *count_out) {
 }
 
 void tutti_request_abandon(tutti_request **r) {
-    const tutti_error_info keep = *tutti_last_error();
-    if (!r || !*r) return;
-    if (tutti__request_live(r) != TUTTI_OK) {
-        tutti__error_assign(&keep);
-        return;
-    }
+    TUTTI_KEEP_LAST_ERROR;
+    if (!r || !*r || tutti__request_live(r) != TUTTI_OK) return;
     tutti__handle_remove(&(*r)->handle);
     if ((*r)->asked.how == TUTTI__INDEPENDENT)
         tutti__independent_abandon(*r);

@@ -167,15 +167,13 @@ static void independent_travel(tutti_request *r) {
 /* Without a thread it is carried out here. */
 static void independent_send(tutti_request *r) {
     tutti_file *f = r->op.file;
-    const tutti_error_info keep = *tutti_last_error();
+    TUTTI_KEEP_LAST_ERROR;
     list_add(f, r);
     pthread_mutex_lock(&f->lock);
     const tutti_err err =
         tutti__worker_give(&f->independent.helpers, f->opt.io_threads, independent_travel, r);
     pthread_mutex_unlock(&f->lock);
-    if (err == TUTTI_OK) return;
-    independent_travel(r);
-    tutti__error_assign(&keep);
+    if (err != TUTTI_OK) independent_travel(r);
 }
 
 static tutti_err independent_start(tutti_file *f, const tutti_access *a, void *buf, int is_write,

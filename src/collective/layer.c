@@ -51,9 +51,9 @@ int tutti__request_is_abandoned(const tutti_request *r) {
 
 void tutti__request_complete_abandoned(tutti_request *r) {
     if (!r || !r->progress.abandoned) return;
-    const tutti_error_info keep = *tutti_last_error();
+    TUTTI_KEEP_LAST_ERROR;
     tutti__request_wait(r);
-    if (tutti__request_collect(&r, NULL) != TUTTI_OK) tutti__error_assign(&keep);
+    (void)!tutti__request_collect(&r, NULL);
 }
 
 /* ---- files */

@@ -230,11 +230,10 @@ static void created_remove(const tutti_file *f) {
 static tutti_err open_file(tutti_file *f, int permissions) {
     const tutti_err err = open_store(f, permissions);
     if (err == TUTTI_OK) return TUTTI_OK;
-    const tutti_error_info first = *tutti_last_error();
+    TUTTI_KEEP_LAST_ERROR;
     tutti__open_files_remove(f);
     created_remove(f);
     file_free(f);
-    tutti__error_assign(&first);
     return err;
 }
 
@@ -335,9 +334,8 @@ tutti_err tutti_file_close(tutti_file **pf) {
     err = tutti__team_agree(f->team, tutti__file_stores_close(f));
     if (err == TUTTI_OK) tutti__trace_write(f);
     if (err != TUTTI_OK) tutti__error_context("close", f->path, -1);
-    const tutti_error_info info = *tutti_last_error();
+    TUTTI_KEEP_LAST_ERROR_IF(err != TUTTI_OK);
     file_free(f);
-    if (err != TUTTI_OK) tutti__error_assign(&info);
     return err;
 }
 

@@ -138,14 +138,15 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
             method_choose(p, s);
         return TUTTI_OK;
     }
-    tutti_error_info first = *tutti_last_error();
     const int staged = tutti__is_staged(p->choice.method);
-    const tutti_err memory = staged ? p->engine->memory(p) : TUTTI_OK;
-    if (err != TUTTI_OK)
-        tutti__error_assign(&first);
-    else if (memory != TUTTI_OK && !t->shared && !p->means.resident)
+    tutti_err memory = TUTTI_OK;
+    if (staged) {
+        TUTTI_KEEP_LAST_ERROR_IF(err != TUTTI_OK);
+        memory = p->engine->memory(p);
+    }
+    if (err == TUTTI_OK && memory != TUTTI_OK && !t->shared && !p->means.resident)
         err = memory;
-    else if (memory == TUTTI_OK && staged)
+    else if (err == TUTTI_OK && memory == TUTTI_OK && staged)
         err = p->engine->make(p);
     if (p->run) p->engine->prepare(p);
 

@@ -154,7 +154,7 @@ enum { LOOK_EVERY = 32 }; /* how often others are waited for in vain between two
 static void light_move(tutti_request *r) {
     tutti__finding *x = r->progress.finding;
     if (x->phase == 0 && !my_turn(r)) return;
-    const tutti_error_info keep = *tutti_last_error();
+    TUTTI_KEEP_LAST_ERROR;
     const account a = account_open(r);
     const int fine = x->mine == TUTTI_OK;
     int step = tutti__finding_step(r, x);
@@ -178,7 +178,6 @@ static void light_move(tutti_request *r) {
         travelling_remove(r);
     }
     account_close(r, &a);
-    tutti__error_assign(&keep);
 }
 
 static void request_resume(tutti_request *r) {
@@ -478,11 +477,11 @@ tutti_off tutti__request_staging(const tutti_request *r) {
 /* ---- around other calls */
 
 static void abandoned_free(tutti_file *f) {
-    const tutti_error_info keep = *tutti_last_error();
+    TUTTI_KEEP_LAST_ERROR;
     for (tutti_request *r = f->requests.first, *next; r; r = next) {
         next = r->next.of_file;
         if (!r->progress.abandoned || state_of(r) != TUTTI__ARRIVED || r->progress.fiber) continue;
-        if (tutti__request_collect(&r, NULL) != TUTTI_OK) tutti__error_assign(&keep);
+        (void)!tutti__request_collect(&r, NULL);
     }
 }
 

@@ -105,12 +105,14 @@ tutti_err tutti__consensus_make(tutti__team *t) {
     t->consensus.tried = 1;
     const size_t bytes = tutti__consensus_bytes(t);
     if (bytes == 0) return TUTTI_OK;
-    const tutti_error_info keep = *tutti_last_error();
-    int64_t missing = tutti__segment_make(t, 1, bytes, &memory) != TUTTI_OK;
+    int64_t missing = 0;
+    { /* messages do as well */
+        TUTTI_KEEP_LAST_ERROR;
+        missing = tutti__segment_make(t, 1, bytes, &memory) != TUTTI_OK;
+    }
     TUTTI_TRY(tutti__team_max(t, TUTTI_OK, &missing));
     if (missing) tutti__segment_drop(&memory);
     t->staging->consensus = memory;
     if (memory.base) tutti__consensus_use(t, memory.base);
-    tutti__error_assign(&keep); /* messages do as well */
     return TUTTI_OK;
 }

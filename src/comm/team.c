@@ -345,7 +345,10 @@ void tutti__team_give(tutti__team **t) {
     (*t)->busy = 0;
     const int orphan = (*t)->orphan;
     pthread_mutex_unlock(&pool_lock);
-    if (orphan) team_free(*t);
+    if (orphan) {
+        TUTTI_KEEP_LAST_ERROR;
+        team_free(*t);
+    }
     *t = NULL;
 }
 

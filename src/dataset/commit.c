@@ -113,23 +113,17 @@ static tutti_err bytes_remove(tutti_dataset *d, const tutti__writing *w) {
 
 tutti_err tutti__dataset_give_up(tutti_dataset *d) {
     tutti_err err = TUTTI_OK;
-    tutti_error_info why = {0};
     if (!d->now.under_way) return TUTTI_OK;
     if (d->has_rows && rows_undo(d) == TUTTI_OK) d->has_rows = 0; /* or with the next commit */
     for (int64_t i = d->waiting_n; i >= 0; i--) {
         const tutti__writing *w = i == d->waiting_n ? &d->now : &d->waiting[i];
-        const tutti_err got = bytes_remove(d, w);
-        if (err == TUTTI_OK && got != TUTTI_OK) {
-            err = got;
-            why = *tutti_last_error();
-        }
+        err = TUTTI_ALSO(err, bytes_remove(d, w));
         tutti__model_sizes_drop(&d->model, w->segment.id);
     }
     tutti__writings_free(d);
     tutti__ncfile_free(&d->nc);
     tutti__dataset_forget(d);
     d->has_leftovers |= err != TUTTI_OK;
-    if (err != TUTTI_OK) tutti__error_assign(&why);
     return err;
 }
 
@@ -327,17 +321,15 @@ static tutti_err complete(committing *c) {
 }
 
 static void undo(committing *c) {
-    const tutti_error_info why = *tutti_last_error();
-    if (c->dataset->team->rank == 0 && tutti__by_thread(transaction_undo, c) == TUTTI_OK)
-        tutti__error_assign(&why);
+    TUTTI_KEEP_LAST_ERROR;
+    if (c->dataset->team->rank == 0) (void)!tutti__by_thread(transaction_undo, c);
 }
 
 static void uncount(committing *c) {
-    const tutti_error_info why = *tutti_last_error();
+    TUTTI_KEEP_LAST_ERROR;
     const int root = c->dataset->team->rank == 0;
     const tutti_err undone = root ? tutti__by_thread(publish_undo, c) : TUTTI_OK;
     c->dataset->has_rows = undone != TUTTI_OK; /* the next writer sees that records are missing */
-    tutti__error_assign(&why);
 }
 
 /* A sync has failed.  Also bytes of earlier segments may be lost, unless this handle has synced them before: the
@@ -462,9 +454,8 @@ static uint64_t begin_hash(tutti_segment_kind kind, int64_t index, double time) 
 
 /* The segment does not begin.  If the file cannot be removed, the next one of that name is emptied.   Collective. */
 static void new_file_remove(tutti_dataset *d, const tutti__writing *w) {
-    const tutti_error_info why = *tutti_last_error();
+    TUTTI_KEEP_LAST_ERROR;
     if (w->new_file && bytes_remove(d, w) != TUTTI_OK) d->has_leftovers = 1;
-    tutti__error_assign(&why);
 }
 
 /* A segment behind the last one.   Collective. */

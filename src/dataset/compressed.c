@@ -73,11 +73,11 @@ tutti_err tutti__compressed_conversion(const tutti__compressed *c, tutti__conver
 
 tutti_err tutti__compressed_misfit(const tutti__compressed *c, tutti_count position,
                                    tutti_count bad) {
-    const tutti_error_info why = *tutti_last_error();
+    const char *why = tutti_last_error()->text;
     const tutti_count numbers = tutti__variable_numbers(c->v);
     if (numbers == 1)
         TUTTI_FAIL(TUTTI_ERR_VALUE, "variable '%s', position %lld: %.200s", c->v->name,
-                   (long long)(position + bad), why.text);
+                   (long long)(position + bad), why);
     TUTTI_FAIL(TUTTI_ERR_VALUE, "variable '%s', position %lld, number %lld: %.200s", c->v->name,
-               (long long)(position + bad / numbers), (long long)(bad % numbers), why.text);
+               (long long)(position + bad / numbers), (long long)(bad % numbers), why);
 }

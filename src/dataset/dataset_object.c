@@ -206,16 +206,8 @@ static tutti_err open_file_close(tutti_dataset *d, int64_t i) {
 
 tutti_err tutti__dataset_file_close(tutti_dataset *d, const tutti__datafile *row) {
     tutti_err err = TUTTI_OK;
-    tutti_error_info first = *tutti_last_error();
-    for (int64_t i = d->files_n - 1; i >= 0; i--) {
-        if (row && d->files[i].id != row->id) continue;
-        const tutti_err got = open_file_close(d, i);
-        if (err == TUTTI_OK && got != TUTTI_OK) {
-            err = got;
-            first = *tutti_last_error();
-        }
-    }
-    if (err != TUTTI_OK) tutti__error_assign(&first);
+    for (int64_t i = d->files_n - 1; i >= 0; i--)
+        if (!row || d->files[i].id == row->id) err = TUTTI_ALSO(err, open_file_close(d, i));
     return err;
 }
 
@@ -259,10 +251,9 @@ tutti_err tutti__dataset_file(tutti_dataset *d, const tutti__datafile *row, int 
     tutti__open_file *o = tutti__table_grow(&d->files, &d->files_n, sizeof *d->files);
     const tutti_err err = tutti__dataset_agree(d, o ? TUTTI_OK : TUTTI_ERR_NOMEM);
     if (err != TUTTI_OK) {
-        const tutti_error_info why = *tutti_last_error();
+        TUTTI_KEEP_LAST_ERROR;
         if (o) d->files_n--;
         if (tutti_file_close(&f) != TUTTI_OK) f = NULL;
-        tutti__error_assign(&why);
         return err;
     }
     *o = (tutti__open_file){row->id, f, ++d->clock, 0};

@@ -80,7 +80,7 @@ static tutti_err object_make(const char *path, int mode, const tutti_dataset_opt
 
 static void object_free(tutti_dataset *d) {
     if (!d) return;
-    const tutti_error_info keep = *tutti_last_error();
+    TUTTI_KEEP_LAST_ERROR;
     tutti__meta_close(&d->meta);
     tutti__writings_free(d);
     tutti__model_free(&d->model);
@@ -95,7 +95,6 @@ static void object_free(tutti_dataset *d) {
     tutti__handle_remove(&d->handle);
     tutti__free(d->path);
     tutti__free(d);
-    tutti__error_assign(&keep);
 }
 
 /* Rank 0: an empty dataset, whatever was there. */

@@ -9,7 +9,7 @@
 const tutti__class tutti__decomposition_class = {"decomposition", "decomposition", "freed"};
 
 void tutti__decomposition_destroy(tutti_decomposition *p) {
-    const tutti_error_info keep = *tutti_last_error();
+    TUTTI_KEEP_LAST_ERROR;
     if (!p) return;
     for (tutti__sized_access *a = p->accesses, *next; a; a = next) {
         next = a->next;
@@ -21,7 +21,6 @@ void tutti__decomposition_destroy(tutti_decomposition *p) {
     tutti__free(p->written.run);
     tutti__free(p->passed);
     tutti__free(p);
-    tutti__error_assign(&keep);
 }
 
 static int alive(const tutti_decomposition *p) {

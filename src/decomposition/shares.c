@@ -28,12 +28,8 @@ static tutti_err append(int n_in, const tutti__sparse_message *in, size_t item, 
 tutti_err tutti__exchange_if(tutti__team *t, tutti_err local_err, int n,
                              const tutti__sparse_message *out, int *n_in_out,
                              tutti__sparse_message **in_out) {
-    const tutti_error_info first_error = *tutti_last_error();
-    const tutti_err err =
-        tutti__sparse_exchange(t, local_err == TUTTI_OK ? n : 0, out, n_in_out, in_out);
-    if (local_err == TUTTI_OK) return err;
-    tutti__error_assign(&first_error);
-    return local_err;
+    return TUTTI_ALSO(
+        local_err, tutti__sparse_exchange(t, local_err == TUTTI_OK ? n : 0, out, n_in_out, in_out));
 }
 
 /* Exchange, append, agree. */

@@ -22,12 +22,7 @@ tutti_err tutti__run_atomic(tutti__op *op) {
         err = tutti__operation_refresh(op);
         if (err == TUTTI_OK) err = tutti__run_list(op, TUTTI__LIST_BATCH);
         if (err == TUTTI_OK) err = tutti__operation_flush(op);
-        const tutti_error_info first = *tutti_last_error();
-        const tutti_err unlocked = tutti__store_lock(op->file->store, 0, lo, hi);
-        if (err != TUTTI_OK)
-            tutti__error_assign(&first);
-        else
-            err = unlocked;
+        err = TUTTI_ALSO(err, tutti__store_lock(op->file->store, 0, lo, hi));
     }
     pthread_mutex_unlock(&op->file->atomic.turn);
     return err;

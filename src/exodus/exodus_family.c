@@ -159,11 +159,10 @@ static tutti_err meshes_compare(tutti_exodus *x, const opened *old, int *same) {
 
 /* Leave the file that it is on, which could not be used. */
 static void opened_drop(tutti_exodus *x) {
-    const tutti_error_info why = *tutti_last_error();
+    TUTTI_KEEP_LAST_ERROR;
     if (tutti__exodus_file_close(x) != TUTTI_OK) x->file = NULL;
     tutti__exodus_model_free(&x->model);
     tutti__cdf_free(&x->cdf);
-    tutti__error_assign(&why);
 }
 
 tutti_err tutti_exodus_next_file(tutti_exodus *x) {
@@ -251,13 +250,12 @@ static tutti_err mesh_copy(tutti_exodus *x, const opened *from) {
 
 /* What has been made of the next file goes again. */
 static void unmake(tutti_exodus *x) {
-    const tutti_error_info why = *tutti_last_error();
+    TUTTI_KEEP_LAST_ERROR;
     if (x->file && tutti__exodus_file_close(x) != TUTTI_OK) x->file = NULL;
     if (x->team->rank == 0) {
         unlink(x->path);
         tutti__sidecar_remove(x->path);
     }
-    tutti__error_assign(&why);
 }
 
 tutti_err tutti__exodus_next_steps(tutti_exodus *x) {

@@ -183,7 +183,7 @@ static tutti_err root_make(tutti_exodus *x) {
 }
 
 static void root_close(tutti_exodus *x) {
-    const tutti_error_info why = *tutti_last_error();
+    TUTTI_KEEP_LAST_ERROR;
     if (x->sidecar && (x->mode & TUTTI_WRITE) &&
         x->cdf.records > 0) { /* without it verify knows less */
         const tutti_err err = tutti__sidecar_set_steps(x->sidecar, x->cdf.records);
@@ -192,7 +192,6 @@ static void root_close(tutti_exodus *x) {
     tutti__sidecar_close(&x->sidecar);
     if (x->fd >= 0) close(x->fd);
     x->fd = -1;
-    tutti__error_assign(&why);
 }
 
 tutti_err tutti__exodus_file_make(tutti_exodus *x) {

@@ -301,7 +301,7 @@ static tutti_err entity_add(tutti__exodus_model *m, const tutti_exodus_entity *e
 }
 
 void tutti__exodus_model_cut(tutti__exodus_model *m, const tutti_count n[TUTTI_EXODUS_KINDS]) {
-    const tutti_error_info why = *tutti_last_error();
+    TUTTI_KEEP_LAST_ERROR;
     for (int k = TUTTI_EXODUS_ELEMENT_BLOCK; k < TUTTI_EXODUS_KINDS; k++) {
         tutti__exodus_table *t = &m->of[k];
         if (t->n == n[k]) continue;
@@ -309,7 +309,6 @@ void tutti__exodus_model_cut(tutti__exodus_model *m, const tutti_count n[TUTTI_E
         memset(t->ids->slot, 0, t->ids->room * sizeof t->ids->slot[0]);
         for (tutti_count i = 0; i < t->n; i++) ids_enter(t, i);
     }
-    tutti__error_assign(&why);
 }
 
 tutti_err tutti__exodus_model_define(tutti__exodus_model *m, tutti_count n,

@@ -87,7 +87,7 @@ static void contents_free(tutti_exodus *x) {
 
 static void object_free(tutti_exodus *x) {
     if (!x) return;
-    const tutti_error_info keep = *tutti_last_error();
+    TUTTI_KEEP_LAST_ERROR;
     contents_free(x);
     tutti__sidecar_close(&x->sidecar);
     if (x->fd >= 0) close(x->fd);
@@ -96,7 +96,6 @@ static void object_free(tutti_exodus *x) {
     tutti__free(x->path);
     tutti__free(x->first);
     tutti__free(x);
-    tutti__error_assign(&keep);
 }
 
 static tutti_err open_check(const char *path, int mode, const void *x_out) {
@@ -203,17 +202,8 @@ tutti_err tutti_exodus_open(MPI_Comm comm, const char *path, int mode,
 
 /* Leave the file: a step that was not committed is given up, the mesh is whole.   Collective. */
 static tutti_err leave(tutti_exodus *x) {
-    tutti_err err = tutti__exodus_give_up(x);
-    tutti_error_info why = *tutti_last_error();
-    const tutti_err summed = tutti__exodus_mesh_end(x);
-    if (err == TUTTI_OK && summed != TUTTI_OK) {
-        err = summed;
-        why = *tutti_last_error();
-    }
-    const tutti_err closed = tutti__exodus_file_close(x);
-    if (err == TUTTI_OK) return closed;
-    tutti__error_assign(&why);
-    return err;
+    const tutti_err err = TUTTI_ALSO(tutti__exodus_give_up(x), tutti__exodus_mesh_end(x));
+    return TUTTI_ALSO(err, tutti__exodus_file_close(x));
 }
 
 tutti_err tutti_exodus_close(tutti_exodus **px) {

@@ -525,9 +525,8 @@ tutti_err tutti__exodus_decode(const tutti__cdf *c, const tutti__exodus_catalogu
     const reading r = {c, where, data, out, &unbacked};
     const tutti_err err = decode(&r);
     if (err != TUTTI_OK) {
-        const tutti_error_info why = *tutti_last_error();
+        TUTTI_KEEP_LAST_ERROR;
         tutti__exodus_model_free(out);
-        tutti__error_assign(&why);
     }
     return err;
 }

@@ -84,11 +84,7 @@ static tutti_err tables_make(tutti__sidecar *s, uint64_t header) {
     TUTTI_TRY(tutti__sql(&s->sql, "BEGIN IMMEDIATE"));
     tutti_err err = tutti__sql(&s->sql, TABLES);
     if (err == TUTTI_OK) err = tutti__sql(&s->sql, text);
-    if (err != TUTTI_OK) {
-        const tutti_error_info why = *tutti_last_error();
-        tutti__meta_rollback(&s->sql);
-        tutti__error_assign(&why);
-    }
+    if (err != TUTTI_OK) tutti__meta_rollback(&s->sql);
     return err;
 }
 
@@ -129,11 +125,7 @@ tutti_err tutti__sidecar_set_steps(tutti__sidecar *s, tutti_count steps) {
              "PRAGMA user_version=%d; COMMIT",
              (long long)steps, VERSION);
     const tutti_err err = tutti__sql(&s->sql, text);
-    if (err != TUTTI_OK) {
-        const tutti_error_info why = *tutti_last_error();
-        tutti__meta_rollback(&s->sql);
-        tutti__error_assign(&why);
-    }
+    if (err != TUTTI_OK) tutti__meta_rollback(&s->sql);
     return err;
 }
 
@@ -285,11 +277,7 @@ tutti_err tutti__sidecar_put_topologies(tutti__sidecar *s, tutti_count n,
     TUTTI_TRY(tutti__sql(&s->sql, "BEGIN IMMEDIATE"));
     tutti_err err = topologies_insert(s, n, v);
     if (err == TUTTI_OK) err = tutti__sql(&s->sql, "COMMIT");
-    if (err != TUTTI_OK) {
-        const tutti_error_info why = *tutti_last_error();
-        tutti__meta_rollback(&s->sql);
-        tutti__error_assign(&why);
-    }
+    if (err != TUTTI_OK) tutti__meta_rollback(&s->sql);
     return err;
 }
 

@@ -21,12 +21,7 @@ int tutti__file_store(const tutti_options *opt, int by_itself) {
 
 /* Both handles; the first trouble counts. */
 tutti_err tutti__file_stores_close(tutti_file *f) {
-    const tutti_err away = tutti__store_close(&f->background_store);
-    if (away == TUTTI_OK) return tutti__store_close(&f->store);
-    const tutti_error_info first = *tutti_last_error();
-    if (tutti__store_close(&f->store) != TUTTI_OK) tutti__error_assign(&first);
-    tutti__error_assign(&first);
-    return away;
+    return TUTTI_ALSO(tutti__store_close(&f->background_store), tutti__store_close(&f->store));
 }
 
 /* The very same file, wherever its name or this process may have gone since; many accesses may

@@ -370,14 +370,7 @@ tutti_err tutti__gmsh_write(const char *path, tutti_mesh_format format, const tu
         uselocale(before);
         freelocale(c);
     }
-    if (w.file) {
-        const tutti_error_info first = *tutti_last_error();
-        const tutti_err closed = tutti_file_close(&w.file);
-        if (err != TUTTI_OK)
-            tutti__error_assign(&first);
-        else
-            err = closed;
-    }
+    if (w.file) err = TUTTI_ALSO(err, tutti_file_close(&w.file));
     tutti__free(w.buf);
     tutti__free(w.entities);
     if (err != TUTTI_OK) tutti__error_context("write", path, -1);

@@ -17,9 +17,7 @@ static tutti_err is_native(tutti__team *t, const char *path, const tutti_options
         if (err == TUTTI_OK) err = tutti_access_contiguous(0, sizeof first, &a);
         if (err == TUTTI_OK) err = tutti_file_read_independent(f, a, first, NULL);
         tutti_access_free(&a);
-        const tutti_error_info trouble = *tutti_last_error();
-        if (f && tutti_file_close(&f) != TUTTI_OK && err == TUTTI_OK) err = TUTTI_ERR_IO;
-        if (err != TUTTI_OK) tutti__error_assign(&trouble);
+        if (f) err = TUTTI_ALSO(err, tutti_file_close(&f));
     }
     TUTTI_TRY(tutti__team_agree(t, err));
     TUTTI_TRY(tutti__team_tell(t, first, sizeof first));

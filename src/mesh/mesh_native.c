@@ -178,10 +178,8 @@ static void piece_add(pieces *p, tutti_off file, const void *memory, tutti_off b
 static tutti_err pieces_move(tutti_file *f, tutti_err mine, const pieces *p, int is_write) {
     tutti_access *a = NULL;
     if (mine == TUTTI_OK) mine = tutti_access_pieces(p->n, p->file, p->memory, p->bytes, &a);
-    if (mine != TUTTI_OK) {
-        const tutti_error_info why = *tutti_last_error();
-        tutti_refuse(mine, 0, why.text); /* a NULL access is refused on all ranks, with this */
-    }
+    if (mine != TUTTI_OK) /* a NULL access is refused on all ranks, with this */
+        tutti_refuse(mine, 0, tutti_last_error()->text);
     static char nothing; /* of a rank without bytes */
     char *base = p->n > 0 ? p->base : &nothing;
     const tutti_err err =
@@ -346,15 +344,6 @@ static tutti_err read_open(tutti_mesh *m, tutti_file *f) {
     return err;
 }
 
-/* Close it; the first trouble counts. */
-static tutti_err closed(tutti_file **f, tutti_err err) {
-    const tutti_error_info first = *tutti_last_error();
-    const tutti_err last = tutti_file_close(f);
-    if (err == TUTTI_OK) return last;
-    tutti__error_assign(&first);
-    return err;
-}
-
 tutti_err tutti__native_read(tutti_mesh *m, MPI_Comm comm, const char *path,
                              const tutti_options *opt) {
     tutti_file *f = NULL;
@@ -363,7 +352,7 @@ tutti_err tutti__native_read(tutti_mesh *m, MPI_Comm comm, const char *path,
                      ? TUTTI_OK
                      : tutti__error_set(TUTTI_ERR_UNSUPPORTED, 0, -1, "meshes are little-endian")));
     TUTTI_TRY(tutti_file_open(comm, path, TUTTI_READ, opt, &f));
-    return closed(&f, read_open(m, f));
+    return TUTTI_ALSO(read_open(m, f), tutti_file_close(&f));
 }
 
 /* ---- writing */
@@ -425,5 +414,5 @@ tutti_err tutti__native_write(tutti_mesh *m, const char *path, const tutti_optio
                      : tutti__error_set(TUTTI_ERR_UNSUPPORTED, 0, -1, "meshes are little-endian")));
     TUTTI_TRY(tutti_file_open(m->team->comm, path,
                               TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, opt, &f));
-    return closed(&f, write_open(m, f));
+    return TUTTI_ALSO(write_open(m, f), tutti_file_close(&f));
 }

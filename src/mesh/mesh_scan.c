@@ -25,8 +25,8 @@ tutti_err tutti__scan_open(tutti__scan *s, const char *path, const tutti_options
 }
 
 void tutti__scan_close(tutti__scan *s) {
-    const tutti_error_info first = *tutti_last_error();
-    if (s->file && tutti_file_close(&s->file) != TUTTI_OK) tutti__error_assign(&first);
+    TUTTI_KEEP_LAST_ERROR;
+    if (s->file) (void)!tutti_file_close(&s->file);
     if (s->c) freelocale(s->c);
     tutti__free(s->buf);
     memset(s, 0, sizeof *s);

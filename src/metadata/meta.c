@@ -267,6 +267,7 @@ tutti_err tutti__meta_open(const char *directory, const tutti__meta_options *opt
 }
 
 void tutti__meta_close(tutti__meta **pm) {
+    TUTTI_KEEP_LAST_ERROR;
     tutti__meta *m = *pm;
     *pm = NULL;
     if (!m) return;

@@ -35,11 +35,7 @@ static tutti_err change(tutti__meta *m, const char *text, const tutti__archived 
     if (err == TUTTI_OK) err = tutti__meta_set(m, "generation", generation);
     if (err == TUTTI_OK && also) err = also->run(also->context);
     err = tutti__meta_end(m, err);
-    const tutti_error_info why = *tutti_last_error();
-    const tutti_err reset = before == 0 ? tutti__sql(m, "PRAGMA synchronous=OFF") : TUTTI_OK;
-    if (err == TUTTI_OK) return reset;
-    tutti__error_assign(&why);
-    return err;
+    return TUTTI_ALSO(err, before == 0 ? tutti__sql(m, "PRAGMA synchronous=OFF") : TUTTI_OK);
 }
 
 tutti_err tutti__meta_archive(tutti__meta *m, const tutti__archived *rows, int64_t n,

@@ -220,10 +220,8 @@ tutti_err tutti__model_check(const tutti__model *m) {
         TUTTI_CHECK(v->id >= 1 && tutti__name_right(v->name, TUTTI__NAME) &&
                         tutti__model_space_id(m, v->space),
                     TUTTI_ERR_FORMAT, "variable %lld has no name or no space", (long long)i);
-        if (tutti__variable_check(v) != TUTTI_OK) {
-            const tutti_error_info why = *tutti_last_error();
-            TUTTI_FAIL(TUTTI_ERR_FORMAT, "%s", why.text);
-        }
+        TUTTI_CHECK(tutti__variable_check(v) == TUTTI_OK, TUTTI_ERR_FORMAT, "%s",
+                    tutti_last_error()->text);
     }
     TUTTI_TRY(segments_check(m));
     for (int64_t i = 0; i < m->archived_n; i++)

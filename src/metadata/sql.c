@@ -110,6 +110,7 @@ tutti_err tutti__sql_numbers(tutti__meta *m, const char *text, void *table, int6
 /* ---- transactions */
 
 void tutti__meta_rollback(tutti__meta *m) {
+    TUTTI_KEEP_LAST_ERROR;
     tutti__size_limit limit;
     if (!m->db || sqlite3_get_autocommit(m->db)) return;
     tutti__size_limit_begin(&limit);

@@ -244,7 +244,7 @@ static tutti_err accesses_make(tutti_replicas *r) {
 const tutti__class tutti__replicas_class = {"replicas", "inspector", "freed"};
 
 static void destroy(tutti_replicas *r) {
-    const tutti_error_info keep = *tutti_last_error();
+    TUTTI_KEEP_LAST_ERROR;
     void *const all[] = {r->sizes,        r->memory,        r->order,  r->position,
                          r->writer,       r->copied,        r->shares, r->shared.number,
                          r->shared.start, r->shared.mention};
@@ -254,7 +254,6 @@ static void destroy(tutti_replicas *r) {
     tutti__directory_free(&r->directory);
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) tutti__free(all[i]);
     tutti__free(r);
-    tutti__error_assign(&keep);
 }
 
 /* Two inspectors of one communicator have teams of their own. */

@@ -66,9 +66,10 @@ static tutti_err write_held(tutti_file *f, tutti_off offset, const tutti_replica
     const tutti_err mine = move_check(f, r, flags);
     const uint64_t same = same_hash(r, offset, flags, mine);
     if (flags & TUTTI_REPLICAS_CHECK) {
-        const tutti_error_info trouble = *tutti_last_error();
-        tutti__requests_settle(f);
-        if (mine != TUTTI_OK) tutti__error_assign(&trouble);
+        {
+            TUTTI_KEEP_LAST_ERROR_IF(mine != TUTTI_OK);
+            tutti__requests_settle(f);
+        }
         const tutti_err err = check_on(tutti__file_team(f), r, buf, mine, same);
         if (err != TUTTI_OK) tutti__error_context("write", tutti__file_path(f), -1);
         if (err != TUTTI_OK) return err;

@@ -72,9 +72,8 @@ static tutti_err add_fault(const tutti__fault *fault, tutti_store **s) {
     tutti_store *inner = *s;
     const tutti_err err = tutti__fault_wrap(inner, fault, s);
     if (err == TUTTI_OK) return TUTTI_OK;
-    const tutti_error_info first = *tutti_last_error();
+    TUTTI_KEEP_LAST_ERROR;
     if (tutti__store_close(&inner) != TUTTI_OK) inner = NULL;
-    tutti__error_assign(&first);
     return err;
 }
 

@@ -189,13 +189,8 @@ tutti_err tutti__two_phase_describe(tutti_plan *p, int *overlap_out, tutti_off *
     TUTTI_ASSERT(tutti__two_phase_is_valid(t));
     tutti_err err = destinations_make(t, p->asked.access->file);
     if (err == TUTTI_OK) err = messages_make(p, &n_out, &out);
-    tutti_error_info first = *tutti_last_error();
-    const tutti_err got = tutti__sparse_exchange(p->file->team, n_out, out, &n_in, &in);
+    err = TUTTI_ALSO(err, tutti__sparse_exchange(p->file->team, n_out, out, &n_in, &in));
     tutti__sparse_free(n_out, &out);
-    if (err != TUTTI_OK)
-        tutti__error_assign(&first);
-    else
-        err = got;
     if (err == TUTTI_OK) err = incoming_make(t, n_in, in);
     tutti__sparse_free(n_in, &in);
     TUTTI_ASSERT(err != TUTTI_OK || tutti__two_phase_is_valid(t));

@@ -498,19 +498,14 @@ tutti_err tutti__overlap_trim(tutti_plan *p, int mine, int *large_out) {
     outbox m = {NULL, 0};
     *large_out = 0;
     tutti_err err = mine ? domain_trim(t, &m, large_out) : TUTTI_OK;
-    const tutti_error_info first = *tutti_last_error();
     const int told = err == TUTTI_OK && !*large_out ? m.n : 0;
     for (int i = 0; i < told; i++) {
         if (m.v[i].rank == p->file->team->rank) continue;
         p->means.stats->descriptor_messages++;
         p->means.stats->descriptor_bytes += (tutti_off)m.v[i].bytes;
     }
-    const tutti_err got = tutti__sparse_exchange(p->file->team, told, m.v, &n, &in);
+    err = TUTTI_ALSO(err, tutti__sparse_exchange(p->file->team, told, m.v, &n, &in));
     tutti__sparse_free(m.n, &m.v);
-    if (err != TUTTI_OK)
-        tutti__error_assign(&first);
-    else
-        err = got;
     if (err == TUTTI_OK && !*large_out) err = messages_read(p, t, n, in, large_out);
     tutti__sparse_free(n, &in);
     TUTTI_ASSERT(err != TUTTI_OK || *large_out || tutti__two_phase_is_valid(t));

@@ -188,6 +188,44 @@ static void test_threads(void) {
     check_message("mine");
 }
 
+/* ---- cleanup */
+
+static tutti_err failing(const char *text) {
+    return tutti__error_set(TUTTI_ERR_IO, 0, -1, "%s", text);
+}
+
+static tutti_err clean_up(void) {
+    TUTTI_KEEP_LAST_ERROR;
+    TUTTI_TRY(failing("close")); /* on every path out of the scope */
+    return TUTTI_OK;
+}
+
+static void test_kept(void) {
+    check_where("kept errors");
+    (void)tutti__error_set(TUTTI_ERR_QUOTA, 7, 42, "first");
+    CHECK_EQ(clean_up(), TUTTI_ERR_IO);
+    CHECK(tutti_last_error()->code == TUTTI_ERR_QUOTA && tutti_last_error()->offset == 42 &&
+              !strcmp(tutti_last_error()->text, "first"),
+          "%s", tutti_last_message());
+    for (int is_kept = 0; is_kept < 2; is_kept++) {
+        (void)tutti__error_set(TUTTI_ERR_QUOTA, 7, 42, "first");
+        {
+            TUTTI_KEEP_LAST_ERROR_IF(is_kept);
+            CHECK_EQ(failing("second"), TUTTI_ERR_IO);
+        }
+        CHECK_EQ(tutti_last_error()->code, is_kept ? TUTTI_ERR_QUOTA : TUTTI_ERR_IO);
+    }
+    int steps = 0;
+    CHECK_EQ(TUTTI_ALSO(failing("one"), (steps++, failing("two"))), TUTTI_ERR_IO);
+    CHECK(!strcmp(tutti_last_error()->text, "one"), "%s", tutti_last_message());
+    CHECK_EQ(TUTTI_ALSO(TUTTI_OK, (steps++, failing("two"))), TUTTI_ERR_IO);
+    CHECK(!strcmp(tutti_last_error()->text, "two"), "%s", tutti_last_message());
+    CHECK_EQ(TUTTI_ALSO(failing("one"), TUTTI_OK), TUTTI_ERR_IO);
+    CHECK_EQ(TUTTI_ALSO(TUTTI_OK, TUTTI_OK), TUTTI_OK);
+    CHECK_EQ(steps, 2);
+    tutti__error_clear();
+}
+
 int main(void) {
     test_nothing();
     test_macros();
@@ -198,6 +236,7 @@ int main(void) {
     test_long_texts();
     test_assign();
     test_tables();
+    test_kept();
     test_errno_is_left_alone();
     test_threads();
     return check_done();
