@@ -33,7 +33,7 @@ static const struct {
 
 int main(int argc, char **argv) {
     setlocale(LC_CTYPE, "");
-    cli_command_remember(argc, argv);
+    cli_command_remember("tutti", argc, argv);
     if (cli_colour_take(&argc, argv)) {
         fprintf(stderr, "tutti: %s\n", cli_message());
         return CLI_USAGE;

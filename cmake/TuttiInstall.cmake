@@ -29,9 +29,11 @@ endif()
 set(_completions bash-completion/completions zsh/site-functions fish/vendor_completions.d)
 list(TRANSFORM _completions PREPEND ${CMAKE_INSTALL_DATADIR}/)
 set(_doc ${CMAKE_INSTALL_DATADIR}/doc/tutti)
+set(_report ${CMAKE_INSTALL_DATADIR}/tutti/tutti_experiments) # Python, for bin/tutti-report
 set(_man ${CMAKE_INSTALL_MANDIR}/man)
 set(_directories ${_own} ${_package} ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_BINDIR}
-    ${CMAKE_INSTALL_INCLUDEDIR}/tutti ${_completions} ${_man}1 ${_man}3 ${_man}7 ${_doc}/docs ${_doc}/examples)
+    ${CMAKE_INSTALL_INCLUDEDIR}/tutti ${_completions} ${_man}1 ${_man}3 ${_man}7 ${_doc}/docs ${_doc}/examples
+    ${_report})
 if(TUTTI_HAS_FORTRAN)
     list(APPEND _directories ${TUTTI_MOD_DIR})
 endif()
@@ -56,6 +58,11 @@ foreach(_section 1 3 7)
     install(DIRECTORY docs/man/ ${TUTTI_GENERATED}/man/ DESTINATION ${_man}${_section}
         FILES_MATCHING PATTERN "*.${_section}")
 endforeach()
+
+file(GLOB _modules CONFIGURE_DEPENDS experiments/tutti_experiments/*.py)
+list(FILTER _modules EXCLUDE REGEX "/(__main__|compare_mpiio|python_cost|results).py$")
+install(FILES ${_modules} DESTINATION ${_report})
+install(PROGRAMS experiments/tutti_experiments/__main__.py DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME tutti-report)
 
 # To read, and to try: share/doc/tutti
 file(GLOB _guides CONFIGURE_DEPENDS docs/*.md docs/*.png docs/*.svg)

@@ -4,7 +4,7 @@
 #                 METIS, where it is installed (defines TUTTI_HAVE_METIS); TUTTI_METIS=OFF: never.
 #                 And what no build can be without: xxhash.h, SQLite for the metadata of datasets, zstd for
 #                 what is compressed in them
-# tutti_zlib      zlib, where it is installed (defines TUTTI_HAVE_ZLIB): the command's pictures are smaller
+# tutti_png       libpng, where it is installed (defines TUTTI_HAVE_PNG): the command writes pictures
 # tutti_plugins   sanitizer builds only: keeps the MPI's plugins mapped (see keep_plugins.c)
 
 add_library(tutti_parts INTERFACE)
@@ -53,11 +53,13 @@ endif()
 target_include_directories(tutti_parts SYSTEM INTERFACE ${TUTTI_ZSTD_INCLUDE})
 target_link_libraries(tutti_parts INTERFACE SQLite::SQLite3 ${TUTTI_ZSTD_LIBRARY} rt dl)
 
-add_library(tutti_zlib INTERFACE)
-find_package(ZLIB QUIET)
-if(ZLIB_FOUND)
-    target_compile_definitions(tutti_zlib INTERFACE TUTTI_HAVE_ZLIB=1)
-    target_link_libraries(tutti_zlib INTERFACE ZLIB::ZLIB)
+add_library(tutti_png INTERFACE)
+find_package(PNG QUIET)
+if(PNG_FOUND)
+    target_compile_definitions(tutti_png INTERFACE TUTTI_HAVE_PNG=1)
+    target_link_libraries(tutti_png INTERFACE PNG::PNG)
+else()
+    message(NOTICE "no libpng: the command writes no PNG files (Debian: libpng-dev)")
 endif()
 
 add_library(tutti_plugins INTERFACE)

@@ -149,6 +149,7 @@ function(tutti_test_program target room preload)
         target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
         if(room STREQUAL "cli")
             target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cli ${PROJECT_SOURCE_DIR})
+            target_link_libraries(${target} PRIVATE tutti_png)
         elseif(room STREQUAL "apps")
             target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/examples/apps)
             if(target MATCHES "_heat_") # both applications have a domain, a matrix and so on

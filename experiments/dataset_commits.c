@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 enum { SOME = 4, MANY = 50 };
-#define FLAT 1.25 /* fsync is noisy */
 
 /* A dataset of tiny variables; every rank has some entries of each. */
 typedef struct {
@@ -65,53 +64,26 @@ static tutti_err tiny_step(const experiment *x, tiny *t, int64_t step, double *c
 
 /* ---- commits */
 
-static void show_commits(experiment *x, exhibit *e, int level, int n, const double *commit,
-                         const double *all) {
-    const int some = n / 10;
-    const char *row = level == TUTTI_DURABLE ? "durable" : "visible";
-    const struct {
-        const char *column;
-        const double *of;
-    } shown[] = {{"commit, first", commit},
-                 {"commit, last", commit + n - some},
-                 {"step, first", all},
-                 {"step, last", all + n - some}};
-    for (int i = 0; i < 4; i++)
-        exhibit_put(e, row, shown[i].column,
-                    (exhibit_value){.mid = 1e3 * cli_quantile(shown[i].of, some, 0.5),
-                                    .lo = 1e3 * cli_quantile(shown[i].of, some, 0.25),
-                                    .hi = 1e3 * cli_quantile(shown[i].of, some, 0.75)});
-    const double first = cli_quantile(all, some, 0.5);
-    const double last = cli_quantile(all + n - some, some, 0.5);
-    experiment_finding(
-        x, datasets_grade(x, last <= FLAT * first),
-        "Steps of tiny data, %s: %.2f ms for the first %d of %d, %.2f ms for the last "
-        "(goal: flat, at most %g times).",
-        row, 1e3 * first, some, n, 1e3 * last, FLAT);
-}
-
 int datasets_commits(experiment *x, const char *dir) {
     const int n = x->results.config->quick ? 40 : 1000;
     const char *path = datasets_path(x, dir);
     double *commit = cli_malloc((size_t)n * sizeof *commit),
            *all = cli_malloc((size_t)n * sizeof *all);
-    exhibit *e = experiment_exhibit(x, EXHIBIT_TABLE, "commits", "Commits of tiny data");
     int failed = 0;
-    e->axis = "level";
-    e->unit = "milliseconds";
-    e->decimals = 2;
-    exhibit_note(
-        e,
-        "%d segments of %d variables of %d entries a rank; medians of the first and of the "
-        "last tenth.  A step is begin, put and commit.",
-        n, SOME, 8);
     for (int level = 0; level < 2 && !failed; level++) {
         tiny t;
         tutti_err err = tiny_open(x, path, level ? TUTTI_DURABLE : TUTTI_VISIBLE, SOME, &t);
         for (int i = 0; i < n && err == TUTTI_OK; i++)
             err = tiny_step(x, &t, i, &commit[i], &all[i]);
         failed = err == TUTTI_OK ? 0 : cli_error_tutti();
-        if (!failed) show_commits(x, e, level ? TUTTI_DURABLE : TUTTI_VISIBLE, n, commit, all);
+        FILE *f = failed ? NULL : experiment_part(x, "commits", dir);
+        if (f) {
+            fprintf(f, ", \"level\": \"%s\", \"variables\": %d", level ? "durable" : "visible",
+                    SOME);
+            experiment_json_seconds(f, "commit", n, commit);
+            experiment_json_seconds(f, "step", n, all);
+            fputs("}", f);
+        }
         tiny_close(x, path, &t, 1);
     }
     free(commit);
@@ -162,28 +134,6 @@ static int measure_opening(experiment *x, const char *path, double *open_out, do
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-static void show_opening(experiment *x, int segments, int rounds, double *const *seconds) {
-    static const char *const columns[] = {"open, CPU s", "every section, CPU s",
-                                          "open on all ranks, s"};
-    char row[48];
-    exhibit *e = experiment_exhibit(x, EXHIBIT_TABLE, "opening", "Opening a dataset");
-    e->axis = "segments x variables";
-    e->decimals = 3;
-    exhibit_note(e, "Processor time of one process, and the time until it is open on all ranks.");
-    snprintf(row, sizeof row, "%d x %d", segments, MANY);
-    for (int i = 0; i < 3; i++)
-        exhibit_put(e, row, columns[i],
-                    (exhibit_value){.mid = cli_quantile(seconds[i], rounds, 0.5),
-                                    .lo = cli_quantile(seconds[i], rounds, 0.25),
-                                    .hi = cli_quantile(seconds[i], rounds, 0.75)});
-    double median = cli_quantile(seconds[0], rounds, 0.5);
-    MPI_Bcast(&median, 1, MPI_DOUBLE, 0, x->all->comm);
-    experiment_finding(x, datasets_grade(x, median < 0.5),
-                       "Opening %d segments x %d variables takes %.3f s of processor time (goal: "
-                       "0.5 s).",
-                       segments, MANY, median);
-}
-
 int datasets_opening(experiment *x, const char *dir) {
     const int segments = x->results.config->quick ? 100 : 10000, rounds = x->results.config->rounds;
     const char *path = datasets_path(x, dir);
@@ -200,7 +150,14 @@ int datasets_opening(experiment *x, const char *dir) {
     tiny_close(x, path, &t, 0);
     for (int k = 0; k < rounds && !failed; k++)
         failed = measure_opening(x, path, &seconds[0][k], &seconds[1][k], &seconds[2][k]);
-    if (!failed) show_opening(x, segments, rounds, seconds);
+    FILE *f = failed ? NULL : experiment_part(x, "opening", dir);
+    if (f) {
+        fprintf(f, ", \"segments\": %d, \"variables\": %d", segments, MANY);
+        experiment_json_seconds(f, "open", rounds, seconds[0]);
+        experiment_json_seconds(f, "look", rounds, seconds[1]);
+        experiment_json_seconds(f, "all", rounds, seconds[2]);
+        fputs("}", f);
+    }
     datasets_remove(x, path);
     for (int i = 0; i < 3; i++) free(seconds[i]);
     return cli_agree(x->all, failed);

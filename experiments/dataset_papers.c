@@ -12,16 +12,11 @@
 
 #include <stdlib.h>
 
-#define MB 1e6
 enum { WRITE, READ }; /* laps */
 
 /* ---- Table 1 */
 
-static const struct {
-    int megabytes;
-    double paper; /* MB/s */
-} buffer_table[] = {{1, 63.0},   {2, 106.5},  {4, 149.3}, {8, 171.5},
-                    {12, 182.6}, {16, 168.2}, {28, 176.8}};
+static const int buffer_table[] = {1, 2, 4, 8, 12, 16, 28}; /* MB */
 enum { BUFFERS = sizeof buffer_table / sizeof *buffer_table };
 
 typedef struct {
@@ -90,47 +85,6 @@ static int run_buffer(race *r, racer *of, double *lap_out) {
     return failed;
 }
 
-static void show_buffers(const race *r, int lap) {
-    const buffer_stage *s = r->data;
-    const double bytes = (double)s->f.entries * sizeof(double);
-    exhibit *e = experiment_exhibit(r->x, EXHIBIT_LINES, lap == READ ? "buffers reads" : "buffers",
-                                    lap == READ ? "Table 1: reads by the size of the buffer"
-                                                : "Table 1: writes by the size of the buffer");
-    e->axis = "buffer, MB";
-    e->unit = "MB/s";
-    e->decimals = 0;
-    exhibit_note(
-        e,
-        "A variable of %.0f MB by blocks, %s.  An I/O "
-        "server is an aggregator: cb_nodes = 1, and %d.  The paper's: writes, one server, a file "
-        "system of 28 stripes.",
-        bytes / MB, lap == READ ? "one get" : "begin to commit, visible; the second step",
-        r->x->all->ranks);
-    for (int i = 0; i < r->n; i++) {
-        const racer *of = race_find(r, r->racer[i].name);
-        if (!of) continue;
-        const buffer_way *b = of->what;
-        char row[16];
-        snprintf(row, sizeof row, "%d", b->megabytes);
-        exhibit_put(e, row, b->many ? "many servers" : "one server",
-                    race_rate(of, lap, bytes / MB));
-        for (int k = 0; k < BUFFERS && b->many && lap == WRITE; k++)
-            if (buffer_table[k].megabytes == b->megabytes)
-                exhibit_put_number(e, row, "the paper, one server", buffer_table[k].paper);
-    }
-}
-
-/* Does a large buffer pay, and a second server? */
-static void claim_buffers(const race *r, int lap) {
-    char where[120];
-    snprintf(where, sizeof where, "%.60s, Table 1, %s", r->x->group,
-             lap == READ ? "reads" : "writes");
-    const racer *small = race_find(r, "1 MB, one"), *one = race_find(r, "8 MB, one");
-    const racer *many = race_find(r, "8 MB, many");
-    race_claim(r, where, &(race_pair){small, one, "one server, 1 MB", "one server, 8 MB", lap, 1});
-    race_claim(r, where, &(race_pair){one, many, "one server, 8 MB", "many servers, 8 MB", lap, 1});
-}
-
 int datasets_buffers(experiment *x, const char *dir) {
     const bench_config *c = x->results.config;
     buffer_stage s = {.path = datasets_path(x, dir)};
@@ -142,17 +96,17 @@ int datasets_buffers(experiment *x, const char *dir) {
     }
     for (int i = 0; i < 2 * BUFFERS; i++) {
         char name[64];
-        way[i] = (buffer_way){.megabytes = buffer_table[i / 2].megabytes, .many = i % 2};
+        way[i] = (buffer_way){.megabytes = buffer_table[i / 2], .many = i % 2};
         settings_make(x, way[i].megabytes, way[i].many, way[i].settings, sizeof way[i].settings);
         snprintf(name, sizeof name, "%d MB, %s", way[i].megabytes, way[i].many ? "many" : "one");
-        race_add(&r, name, &way[i]);
+        racer *of = race_add(&r, name, &way[i]);
+        snprintf(of->more, sizeof of->more, ", \"megabytes\": %d, \"many\": %d", way[i].megabytes,
+                 way[i].many);
     }
     race_run(&r, c->rounds);
-    for (int lap = WRITE; lap <= READ; lap++)
-        if (lap == READ ? c->read : c->write) {
-            show_buffers(&r, lap);
-            claim_buffers(&r, lap);
-        }
+    char more[64];
+    snprintf(more, sizeof more, ", \"bytes\": %.0f", (double)s.f.entries * sizeof(double));
+    race_report(&r, dir, more);
     race_free(&r);
     field_free(&s.f);
     return 0;
@@ -164,13 +118,12 @@ static const struct {
     const char *name;
     tutti_count elements, nodes;
     int megabytes;
-    double paper; /* MB/s */
-} mesh_table[] = {{"GILA 2-D, 1760 / 1852", 1760, 1852, 1, 18.3},
-                  {"GILA 2-D, 31320 / 31791", 31320, 31791, 1, 73.8},
-                  {"GILA 3-D, 44250 / 49584", 44250, 49584, 1, 75.6},
-                  {"ALEGRA 3-D, 7599 / 9138, 1 MB", 7599, 9138, 1, 32.1},
-                  {"ALEGRA 3-D, 7599 / 9138, 2 MB", 7599, 9138, 2, 45.4},
-                  {"ALEGRA 3-D, 7599 / 9138, 4 MB", 7599, 9138, 4, 149.4}};
+} mesh_table[] = {{"GILA 2-D, 1760 / 1852", 1760, 1852, 1},
+                  {"GILA 2-D, 31320 / 31791", 31320, 31791, 1},
+                  {"GILA 3-D, 44250 / 49584", 44250, 49584, 1},
+                  {"ALEGRA 3-D, 7599 / 9138, 1 MB", 7599, 9138, 1},
+                  {"ALEGRA 3-D, 7599 / 9138, 2 MB", 7599, 9138, 2},
+                  {"ALEGRA 3-D, 7599 / 9138, 4 MB", 7599, 9138, 4}};
 enum { MESHES = sizeof mesh_table / sizeof *mesh_table, RUN = 16, EACH = 6 };
 
 static int steps_of(const experiment *x) {
@@ -287,49 +240,6 @@ static int run_mesh(race *r, racer *of, double *lap_out) {
     return failed;
 }
 
-static void show_meshes(const race *r, int lap) {
-    exhibit *e = experiment_exhibit(r->x, EXHIBIT_TABLE, lap == READ ? "meshes reads" : "meshes",
-                                    lap == READ ? "Tables 2 and 3: steps of small meshes, reads"
-                                                : "Tables 2 and 3: steps of small meshes");
-    e->axis = "mesh, elements / nodes";
-    e->unit = "MB/s";
-    e->decimals = 1;
-    exhibit_note(
-        e,
-        "%d steps of %d nodal and %d element variables, float64, %s; buffers "
-        "of 1 MB unless another is named.  The paper's, writes, had 8, 32 and, for ALEGRA, 140 "
-        "processes, and one server.",
-        steps_of(r->x), EACH, EACH, lap == READ ? "a get of each" : "a commit after each");
-    for (int i = 0; i < r->n; i++) {
-        const racer *of = race_find(r, r->racer[i].name);
-        if (!of) continue;
-        const mesh_way *m = of->what;
-        const char *row = mesh_table[m->row].name;
-        const double bytes =
-            8.0 * EACH * (double)(mesh_table[m->row].nodes + mesh_table[m->row].elements);
-        char column[48];
-        snprintf(column, sizeof column, "%s, %s", m->many ? "many servers" : "one server",
-                 m->level == TUTTI_DURABLE ? "durable" : "visible");
-        exhibit_put(e, row, column, race_rate(of, lap, bytes / MB));
-        snprintf(column, sizeof column, "ms a step, %s",
-                 m->level == TUTTI_DURABLE ? "durable" : "visible");
-        if (m->many) exhibit_put(e, row, column, race_time(of, lap, 1e3));
-        if (m->many && m->level == TUTTI_DURABLE && lap == WRITE)
-            exhibit_put_number(e, row, "the paper", mesh_table[m->row].paper);
-    }
-}
-
-/* ALEGRA's mesh, metadata after each step: what a large buffer gains, durable. */
-static void claim_meshes(const race *r) {
-    char where[120];
-    snprintf(where, sizeof where, "%.60s, Table 3, one server, durable steps", r->x->group);
-    const racer *small = race_find(r, "ALEGRA 3-D, 7599 / 9138, 1 MB, 2");
-    const racer *large = race_find(r, "ALEGRA 3-D, 7599 / 9138, 4 MB, 2");
-    if (r->x->results.config->write)
-        race_claim(r, where,
-                   &(race_pair){small, large, "a buffer of 1 MB", "a buffer of 4 MB", WRITE, 1});
-}
-
 int datasets_meshes(experiment *x, const char *dir) {
     const char *path = datasets_path(x, dir);
     mesh_way way[4 * MESHES];
@@ -341,12 +251,17 @@ int datasets_meshes(experiment *x, const char *dir) {
         settings_make(x, mesh_table[i / 4].megabytes, way[i].many, way[i].settings,
                       sizeof way[i].settings);
         snprintf(name, sizeof name, "%s, %d", mesh_table[i / 4].name, i % 4);
-        race_add(&r, name, &way[i]);
+        racer *of = race_add(&r, name, &way[i]);
+        const double entries = (double)(mesh_table[i / 4].nodes + mesh_table[i / 4].elements);
+        snprintf(of->more, sizeof of->more,
+                 ", \"mesh\": \"%s\", \"bytes\": %.0f, \"many\": %d, \"level\": \"%s\"",
+                 mesh_table[i / 4].name, 8.0 * EACH * entries, way[i].many,
+                 way[i].level == TUTTI_DURABLE ? "durable" : "visible");
     }
     race_run(&r, x->results.config->rounds);
-    if (x->results.config->write) show_meshes(&r, WRITE);
-    if (x->results.config->read) show_meshes(&r, READ);
-    claim_meshes(&r);
+    char more[64];
+    snprintf(more, sizeof more, ", \"steps\": %d", steps_of(x));
+    race_report(&r, dir, more);
     race_free(&r);
     return 0;
 }

@@ -2,14 +2,14 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/datasets.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-void race_add(race *r, const char *name, const void *what) {
+racer *race_add(race *r, const char *name, const void *what) {
     r->racer = cli_realloc(r->racer, (size_t)(r->n + 1) * sizeof *r->racer);
     r->racer[r->n] = (racer){.what = what};
-    snprintf(r->racer[r->n++].name, sizeof r->racer->name, "%s", name);
+    snprintf(r->racer[r->n].name, sizeof r->racer->name, "%s", name);
+    return &r->racer[r->n++];
 }
 
 static int time_is_up(const race *r, double started) {
@@ -24,8 +24,7 @@ static void run_one(race *r, racer *of) {
     if (*of->failure) return;
     if (cli_agree(r->x->all, r->run(r, of, lap))) {
         snprintf(of->failure, sizeof of->failure, "%.390s", cli_message());
-        r->x->broken++;
-        experiment_finding(r->x, FINDING_FAILED, "%s, %s: %.200s", r->title, of->name, of->failure);
+        r->x->results.failures++;
         return;
     }
     for (int i = 0; i < RACE_LAPS; i++) of->lap[i][of->rounds] = lap[i];
@@ -57,40 +56,24 @@ void race_free(race *r) {
     free(r->racer);
 }
 
-exhibit_value race_time(const racer *of, int lap, double factor) {
-    return claim_value(of->lap[lap], of->rounds, factor);
+static void report_racer(FILE *f, const racer *of) {
+    fputs("{\"name\": ", f);
+    cli_json_string(f, of->name);
+    fputs(", \"failure\": ", f);
+    cli_json_string(f, of->failure);
+    fputs(of->more, f);
+    experiment_json_seconds(f, "seconds", of->rounds, of->lap[0]);
+    experiment_json_seconds(f, "read_seconds", of->rounds, of->lap[1]);
+    fputs("}", f);
 }
 
-exhibit_value race_rate(const racer *of, int lap, double factor) {
-    const exhibit_value t = race_time(of, lap, 1);
-    if (t.lo <= 0) return (exhibit_value){.mid = 0};
-    return (exhibit_value){.mid = factor / t.mid, .lo = factor / t.hi, .hi = factor / t.lo};
-}
-
-const racer *race_find(const race *r, const char *name) {
-    for (int i = 0; i < r->n; i++)
-        if (strcmp(r->racer[i].name, name) == 0 && !*r->racer[i].failure && r->racer[i].rounds)
-            return &r->racer[i];
-    return NULL;
-}
-
-double race_ratio(const racer *of, const racer *to, int lap) {
-    const double below = to ? race_time(to, lap, 1).mid : 0;
-    return of && below > 0 ? race_time(of, lap, 1).mid / below : 0;
-}
-
-void race_claim(const race *r, const char *where, const race_pair *p) {
-    if (!p->of || !p->to) return;
-    const int n = p->of->rounds < p->to->rounds ? p->of->rounds : p->to->rounds;
-    double *ratio = cli_malloc((size_t)(n + 1) * sizeof *ratio);
-    char what[160], above[96] = "goal missed", below[96] = "goal met";
-    for (int i = 0; i < n; i++)
-        ratio[i] = p->of->lap[p->lap][i] / fmax(p->to->lap[p->lap][i], 1e-9);
-    snprintf(what, sizeof what, "time of %.64s over that of %.64s", p->of_name, p->to_name);
-    if (p->than == 1) {
-        snprintf(above, sizeof above, "%.40s is faster than %.32s", p->to_name, p->of_name);
-        snprintf(below, sizeof below, "%.40s is faster than %.32s", p->of_name, p->to_name);
+void race_report(const race *r, const char *dir, const char *more) {
+    FILE *f = experiment_part(r->x, r->title, dir);
+    if (!f) return;
+    fprintf(f, "%s, \"entries\": [", more);
+    for (int i = 0; i < r->n; i++) {
+        fputs(i ? ",\n      " : "\n      ", f);
+        report_racer(f, &r->racer[i]);
     }
-    experiment_claim(r->x, &(claim_spec){what, where, "times", above, below, p->than}, ratio, n);
-    free(ratio);
+    fputs("]}", f);
 }

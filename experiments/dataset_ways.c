@@ -274,82 +274,6 @@ static void end_way(const race *r, racer *of) {
     free(k);
 }
 
-/* ---- what is shown */
-
-static void judge_goal(experiment *x, const char *part, const racer *of, double ratio,
-                       double goal) {
-    if (ratio <= 0 || goal <= 0) return;
-    experiment_finding(x, datasets_grade(x, ratio <= goal),
-                       "%s, %s: %.2f times the limit's time (goal: %.2f).", part, of->name, ratio,
-                       goal);
-}
-
-/* The faster one of both. */
-static const racer *limit_of(const race *r, int lap) {
-    const racer *all = race_find(r, LIMIT), *turns = race_find(r, TURNS);
-    if (!all || !turns) return all ? all : turns;
-    return race_ratio(turns, all, lap) < 1 ? turns : all;
-}
-
-static void judge_conversion(const race *r, const char *part) {
-    const racer *limit = limit_of(r, WRITE), *staged = race_find(r, STAGED);
-    const racer *big = race_find(r, "global, blocks, big-endian");
-    const racer *narrow = race_find(r, "global, blocks, float32");
-    const racer *blocks = race_find(r, "global, blocks");
-    const double more = race_ratio(big, limit, WRITE) - race_ratio(staged, limit, WRITE);
-    if (limit && big && staged)
-        experiment_finding(r->x, datasets_grade(r->x, more <= 0.15),
-                           "%s, byte-swapped: %.2f of the limit more than the staged native write "
-                           "(goal: 0.15).",
-                           part, more);
-    const double ratio = race_ratio(narrow, blocks, WRITE);
-    if (ratio > 0)
-        experiment_finding(r->x, datasets_grade(r->x, ratio <= 1),
-                           "%s, float64 to float32: %.2f times the time of float64 (goal: 1).",
-                           part, ratio);
-}
-
-static void show(const race *r, const char *part) {
-    const stage *s = r->data;
-    const bench_config *c = r->x->results.config;
-    const double bytes = (double)s->f.entries * VARIABLES * sizeof(double);
-    const racer *limit = limit_of(r, WRITE), *reading = limit_of(r, READ);
-    char id[40], title[120], where[120];
-    snprintf(id, sizeof id, "ways, %s", part);
-    snprintf(title, sizeof title, "A step of %d variables, %.0f MiB in all, %s", VARIABLES,
-             bytes / (1 << 20), part);
-    exhibit *e = experiment_exhibit(r->x, EXHIBIT_TABLE, id, title);
-    e->axis = "way";
-    e->decimals = 2;
-    exhibit_note(
-        e,
-        "Milliseconds of begin, put and commit, and of a get of all; medians of %d rounds, "
-        "95 %% bounds in the JSON.  The limit: as many contiguous bytes of each rank%s; "
-        "ratios of medians are to the faster one.  First: the first step with all variables.",
-        limit ? limit->rounds : 0, s->level == TUTTI_DURABLE ? ", and fsync" : "");
-    for (int i = 0; i < r->n; i++) {
-        const racer *of = race_find(r, r->racer[i].name);
-        if (!of) continue;
-        const way_spec *spec = of->what;
-        if (c->write) {
-            exhibit_put(e, of->name, "write ms", race_time(of, WRITE, 1e3));
-            exhibit_put_number(e, of->name, "of the limit", race_ratio(of, limit, WRITE));
-        }
-        if (c->read) {
-            exhibit_put(e, of->name, "read ms", race_time(of, READ, 1e3));
-            exhibit_put_number(e, of->name, "of the read limit", race_ratio(of, reading, READ));
-        }
-        if (of->state)
-            exhibit_put_number(e, of->name, "first ms", 1e3 * ((way_state *)of->state)->first);
-        if (!c->write) continue;
-        judge_goal(r->x, part, of, race_ratio(of, limit, WRITE), spec->goal);
-        snprintf(where, sizeof where, "%.60s, a step, %s", r->x->group, part);
-        if (spec->goal > 0)
-            race_claim(r, where, &(race_pair){of, limit, of->name, "the limit", WRITE, spec->goal});
-    }
-    if (c->write) judge_conversion(r, part);
-}
-
 /* --ways: those whose name has one of these words. */
 static int is_wanted(const bench_config *c, const way_spec *spec) {
     if (!c->ways.n || is_limit(spec)) return 1;
@@ -370,7 +294,15 @@ int datasets_ways(experiment *x, const char *dir, int level) {
     for (int i = 0; i < WAYS; i++)
         if (is_wanted(c, &way_table[i])) race_add(&r, way_table[i].name, &way_table[i]);
     race_run(&r, c->rounds);
-    show(&r, part);
+    char more[64];
+    snprintf(more, sizeof more, ", \"bytes\": %.0f",
+             (double)s.f.entries * VARIABLES * sizeof(double));
+    for (int i = 0; i < r.n; i++) {
+        const way_state *k = r.racer[i].state;
+        snprintf(r.racer[i].more, sizeof r.racer[i].more, ", \"goal\": %g, \"first\": %.9f",
+                 ((const way_spec *)r.racer[i].what)->goal, k ? k->first : 0);
+    }
+    race_report(&r, dir, more);
     for (int i = 0; i < r.n; i++) end_way(&r, &r.racer[i]);
     race_free(&r);
     field_free(&s.f);

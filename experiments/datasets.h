@@ -19,6 +19,7 @@ typedef struct racer {
     char name[64];
     const void *what; /* the part's own */
     void *state;      /* what stays from round to round; the part's own */
+    char more[160];   /* ", "key": value": members of its JSON */
     int rounds;
     double *lap[RACE_LAPS]; /* [rounds] seconds; 0: it has none */
     char failure[400];
@@ -34,25 +35,13 @@ typedef struct race {
     const void *data; /* the part's own */
 } race;
 
-void race_add(race *r, const char *name, const void *what);
+/* It stays in place until the next one is added. */
+racer *race_add(race *r, const char *name, const void *what);
 /* Every round begins with another way.  A way that has failed is told of and runs no more. */
 void race_run(race *r, int rounds);
 void race_free(race *r);
-/* The median with its bounds of a lap times `factor`, or of `factor` over it. */
-exhibit_value race_time(const racer *of, int lap, double factor);
-exhibit_value race_rate(const racer *of, int lap, double factor);
-const racer *race_find(const race *r, const char *name); /* NULL: there is none, or it has failed */
-/* The ratio of the medians of a lap; 0: not known. */
-double race_ratio(const racer *of, const racer *to, int lap);
-/* Times of a lap over another's, round by round, compared with a goal, or with 1; nothing if either is NULL.  The names
- * are those that every run has for them. */
-typedef struct race_pair {
-    const racer *of, *to;
-    const char *of_name, *to_name;
-    int lap;
-    double than;
-} race_pair;
-void race_claim(const race *r, const char *where, const race_pair *p);
+/* As a part of the report: `more` are members of it. */
+void race_report(const race *r, const char *dir, const char *more);
 
 /* ---- fields: variables of float64 on a space of one dimension, which all ranks share */
 
@@ -90,8 +79,6 @@ typedef struct dataset_way {
 } dataset_way;
 tutti_err datasets_open(const experiment *x, const char *path, const dataset_way *way,
                         tutti_dataset **out);
-/* Goals are for full sizes: no grade with --quick. */
-finding_grade datasets_grade(const experiment *x, int met);
 int datasets_part(const experiment *x, const char *part); /* is it to be measured? */
 double datasets_cpu(void);                                /* of this process */
 

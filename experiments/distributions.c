@@ -166,7 +166,11 @@ static int distribution_make(const bench_cell *cell, const cli_world *w, bench_p
     return 0;
 }
 
-const bench_scene distribution_scene = {.make = distribution_make};
+static void distribution_json(FILE *f, const bench_cell *cell) {
+    fprintf(f, "\"extent\": %lld, ", (long long)((const distribution_what *)cell->what)->n);
+}
+
+const bench_scene distribution_scene = {.make = distribution_make, .json = distribution_json};
 
 /* ---- the way */
 

@@ -29,11 +29,6 @@ int datasets_part(const experiment *x, const char *part) {
     return cli_list_has(&x->results.config->parts, part);
 }
 
-finding_grade datasets_grade(const experiment *x, int met) {
-    if (x->results.config->quick) return FINDING_PLAIN;
-    return met ? FINDING_MET : FINDING_MISSED;
-}
-
 double datasets_cpu(void) {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -103,7 +98,6 @@ static int dataset_begin(experiment *x) {
     int failed = 0;
     for (int i = 0; i < c->dirs.n && !failed; i++) {
         const char *dir = c->dirs.item[i];
-        x->group = dir;
         if (datasets_part(x, "buffers")) failed = failed || datasets_buffers(x, dir);
         if (datasets_part(x, "meshes")) failed = failed || datasets_meshes(x, dir);
         if (datasets_part(x, "visible")) failed = failed || datasets_ways(x, dir, TUTTI_VISIBLE);
@@ -115,13 +109,6 @@ static int dataset_begin(experiment *x) {
     return cli_agree(x->all, failed);
 }
 
-static void dataset_judge(experiment *x) {
-    experiment_finding(
-        x, FINDING_PLAIN,
-        "%d ranks on %ld cores; numbers were compared in the first step of each way.",
-        x->all->ranks, sysconf(_SC_NPROCESSORS_ONLN));
-}
-
 const experiment_kind experiment_dataset = {
     .name = "dataset",
     .also = "paper5",
@@ -131,5 +118,4 @@ const experiment_kind experiment_dataset = {
     .scope = {.takes = "part,size,ways,op", .defaults = dataset_defaults},
     .plan = dataset_plan,
     .begin = dataset_begin,
-    .judge = dataset_judge,
 };

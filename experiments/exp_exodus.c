@@ -16,15 +16,10 @@
 #include "experiments/datasets.h"
 #include "experiments/exodus_direct.h"
 
-#define MB 1e6
-
 enum { WRITE, READ }; /* laps */
 enum { NODES = 9138, ELEMENTS = 7599, EACH = 6, RUN = 16, SERVERS = 14, CORNERS = 8 };
 
-static const struct {
-    int megabytes;
-    double paper; /* MB/s, one server */
-} buffer_table[] = {{1, 32.1}, {2, 45.4}, {4, 149.4}};
+static const int buffer_table[] = {1, 2, 4}; /* MB */
 enum { BUFFERS = sizeof buffer_table / sizeof *buffer_table, LEVELS = 2 };
 
 typedef struct way {
@@ -257,7 +252,7 @@ static int run_way(race *r, racer *of, double *lap_out) {
     return failed;
 }
 
-/* ---- what is shown */
+/* ---- Table 3 */
 
 static void row_of(const way *of, char out[48]) {
     if (of->servers)
@@ -265,57 +260,6 @@ static void row_of(const way *of, char out[48]) {
     else
         snprintf(out, 48, "%s directly, one process",
                  of->direct == DIRECT_NETCDF ? "netCDF" : "HDF5");
-}
-
-static void show(const race *r, int many, int lap) {
-    exhibit *e =
-        experiment_exhibit(r->x, EXHIBIT_TABLE, lap == READ ? "table 3 reads" : "table 3",
-                           lap == READ ? "Table 3: steps of ALEGRA's mesh in an Exodus file, reads"
-                                       : "Table 3: steps of ALEGRA's mesh in an Exodus file");
-    e->axis = "way, buffer";
-    e->unit = "MB/s";
-    e->decimals = 1;
-    exhibit_note(e,
-                 "%d nodes, %d elements, %d steps of %d variables of each, float64; metadata after "
-                 "each step, which is "
-                 "visible or durable.  Servers are aggregators, many: %d (the paper's: 14, and 140 "
-                 "processes).  The paper: "
-                 "netCDF directly less than 10 MB/s, HDF5 less than 4, 14 servers more than 150.",
-                 NODES, ELEMENTS, steps_of(r->x), EACH, many);
-    const double bytes = 8.0 * EACH * (NODES + ELEMENTS);
-    for (int i = 0; i < r->n; i++) {
-        const racer *of = race_find(r, r->racer[i].name);
-        if (!of || (lap == READ && !((const way *)of->what)->servers)) continue;
-        const way *to = of->what;
-        char row[48], column[48];
-        row_of(to, row);
-        snprintf(column, sizeof column, "%s, %s", to->servers > 1 ? "many servers" : "one server",
-                 to->level == TUTTI_DURABLE ? "durable" : "visible");
-        exhibit_put(e, row, column, race_rate(of, lap, bytes / MB));
-        for (int k = 0; k < BUFFERS && to->servers && lap == WRITE; k++)
-            if (buffer_table[k].megabytes == to->megabytes)
-                exhibit_put_number(e, row, "the paper, one server", buffer_table[k].paper);
-    }
-}
-
-/* netCDF by one process beside ours through one server, 4 MB. */
-static void claim_direct(const race *r) {
-    for (int level = 0; level < LEVELS && r->x->results.config->write; level++) {
-        const int to = level ? TUTTI_DURABLE : TUTTI_VISIBLE;
-        char where[120], ours[64], other[64];
-        snprintf(where, sizeof where, "%.60s, Table 3, %s steps", r->x->group,
-                 level ? "durable" : "visible");
-        snprintf(ours, sizeof ours, "Exodus, 4 MB, 1, %d", to);
-        for (int kind = 0; kind < 2; kind++) {
-            snprintf(other, sizeof other, "%s directly, one process, 0, %d",
-                     kind == DIRECT_NETCDF ? "netCDF" : "HDF5", to);
-            race_claim(r, where,
-                       &(race_pair){race_find(r, other), race_find(r, ours),
-                                    kind == DIRECT_NETCDF ? "netCDF by one process"
-                                                          : "HDF5 by one process",
-                                    "Exodus, one server, 4 MB", WRITE, 1});
-        }
-    }
 }
 
 static int table_3(experiment *x, const char *dir) {
@@ -329,27 +273,34 @@ static int table_3(experiment *x, const char *dir) {
         const int to = level ? TUTTI_DURABLE : TUTTI_VISIBLE;
         for (int i = 0; i < 2 * BUFFERS; i++)
             if (i % 2 == 0 || many > 1)
-                ways[n++] = (way){buffer_table[i / 2].megabytes, i % 2 ? many : 1, 0, to};
+                ways[n++] = (way){buffer_table[i / 2], i % 2 ? many : 1, 0, to};
         for (int kind = 0; kind < 2; kind++) {
             const char *package = "";
             int there = x->all->rank != 0 || direct_there((direct_kind)kind, &package);
             MPI_Bcast(&there, 1, MPI_INT, 0, x->all->comm);
             if (there) ways[n++] = (way){0, 0, (direct_kind)kind, to};
-            if (!there && level == 0 && x->all->rank == 0)
-                experiment_finding(x, FINDING_PLAIN, "No %s (Debian: apt-get install %s).",
-                                   kind ? "HDF5" : "netCDF", package);
+            FILE *f = there || level > 0 ? NULL : experiment_part(x, "missing", dir);
+            if (f)
+                fprintf(f, ", \"library\": \"%s\", \"package\": \"%s\"}", kind ? "HDF5" : "netCDF",
+                        package);
         }
     }
     for (int i = 0; i < n; i++) {
         char row[48], name[64];
         row_of(&ways[i], row);
         snprintf(name, sizeof name, "%s, %d, %d", row, ways[i].servers, ways[i].level);
-        race_add(&r, name, &ways[i]);
+        racer *of = race_add(&r, name, &ways[i]);
+        snprintf(of->more, sizeof of->more,
+                 ", \"row\": \"%s\", \"megabytes\": %d, \"servers\": %d, \"level\": \"%s\"", row,
+                 ways[i].megabytes, ways[i].servers,
+                 ways[i].level == TUTTI_DURABLE ? "durable" : "visible");
     }
     race_run(&r, x->results.config->rounds);
-    if (x->results.config->write) show(&r, many, WRITE);
-    if (x->results.config->read) show(&r, many, READ);
-    claim_direct(&r);
+    char more[128];
+    snprintf(more, sizeof more,
+             ", \"nodes\": %d, \"elements\": %d, \"variables\": %d, \"steps\": %d, \"many\": %d",
+             NODES, ELEMENTS, EACH, steps_of(x), many);
+    race_report(&r, dir, more);
     race_free(&r);
     share_free(&s);
     return 0;
@@ -370,16 +321,10 @@ static int exodus_begin(experiment *x) {
     const bench_config *c = x->results.config;
     int failed = 0;
     for (int i = 0; i < c->dirs.n && !failed; i++) {
-        x->group = c->dirs.item[i];
         failed = table_3(x, c->dirs.item[i]);
         cli_scratch_remove(x->all);
     }
     return cli_agree(x->all, failed);
-}
-
-static void exodus_judge(experiment *x) {
-    experiment_finding(x, FINDING_PLAIN, "%d ranks on %ld cores; all numbers were compared first.",
-                       x->all->ranks, sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 const experiment_kind experiment_exodus = {
@@ -391,5 +336,4 @@ const experiment_kind experiment_exodus = {
     .scope = {.takes = "op", .defaults = exodus_defaults},
     .plan = exodus_plan,
     .begin = exodus_begin,
-    .judge = exodus_judge,
 };

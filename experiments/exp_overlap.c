@@ -17,10 +17,7 @@
 #include "experiments/experiment.h"
 #include "experiments/compute.h"
 
-#include <math.h>
 #include <pthread.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SEQUENTIAL "sequential"
@@ -33,18 +30,14 @@
 #define PLAIN "sequential, posix"
 #define BEHIND "io-only, no compute"
 
-#define OVERLAP_GOAL 80.0 /* per cent of the smaller of compute and file time */
-
 static const struct {
-    const char *figure, *calibration, *title, *paper;
+    const char *figure, *calibration;
     int collective, direct;
 } part_table[] = {
-    {"independent", "independent alone", "Independent conforming %s", "figure 4", 0, 0},
-    {"independent direct", "independent direct alone", "Independent conforming %s with O_DIRECT",
-     "figure 4", 0, 1},
-    {"collective", "collective alone", "Collective %s", "figures 5 and 6", 1, 0},
-    {"collective direct", "collective direct alone", "Collective %s with O_DIRECT", "figure 7", 1,
-     1},
+    {"independent", "independent alone", 0, 0},
+    {"independent direct", "independent direct alone", 0, 1},
+    {"collective", "collective alone", 1, 0},
+    {"collective direct", "collective direct alone", 1, 1},
 };
 enum { PARTS = sizeof part_table / sizeof *part_table };
 
@@ -318,160 +311,16 @@ static void overlap_measured(experiment *x, const cli_world *w, const bench_cell
     overlap_load *load = x->data;
     if (strcmp(point->entry[0].name, ALONE) != 0) return;
     const double n = point->entry[0].rounds ? compute_calibrate(w, point->entry[0].time.median) : 0;
-    for (int i = 0; i < loads_of(x); i++)
-        if (point_is(point, part_table[load[i].part].calibration, load[i].dir, load[i].is_read))
-            load[i].multiplications = n;
-}
-
-/* ---- exhibits */
-
-typedef struct {
-    double compute, io, file; /* seconds of the sequential way */
-} overlap_times;
-
-/* Exchange is what the operation takes with a store that moves nothing; the rest of it is file access.  From such a
- * store nothing can be read: of reads the statistics tell, which do since nothing overlaps in step 5. */
-static overlap_times times_of(const bench_cell *point) {
-    const bench_entry *sequential = point_entry(point, SEQUENTIAL);
-    const bench_entry *exchange = point_entry(point, EXCHANGE);
-    const double compute = point_phase(sequential, offsetof(bench_phases, compute));
-    const double io = fmax(sequential->time.median - compute, 1e-9);
-    double rest = exchange ? io - exchange->time.median : io;
-    if (!exchange && strncmp(point->figure, "collective", 10) == 0)
-        rest = fmin(io, point_phase(sequential, offsetof(bench_phases, file)));
-    return (overlap_times){.compute = compute, .io = io, .file = fmax(rest, 1e-9)};
-}
-
-/* Per cent of the smaller of compute and `other` that a way hides. */
-static exhibit_value hidden(const bench_cell *point, const bench_entry *e, double other) {
-    return point_hidden(point_entry(point, SEQUENTIAL), e, fmin(times_of(point).compute, other));
-}
-
-/* Does a way compute and write, one way or the other? */
-static int is_shown(const bench_entry *e) {
-    return point_counts(e) && strcmp(e->name, EXCHANGE) != 0 && strcmp(e->name, BEHIND) != 0;
-}
-
-static void put_phases(exhibit *e, const char *row, const bench_cell *point) {
-    const overlap_times t = times_of(point);
-    const bench_entry *plain = point_entry(point, PLAIN), *behind = point_entry(point, BEHIND);
-    exhibit_put_number(e, row, "compute ms", t.compute * 1e3);
-    exhibit_put_number(e, row, "I/O ms", t.io * 1e3);
-    if (plain) {
-        const double compute = point_phase(plain, offsetof(bench_phases, compute));
-        exhibit_put_number(e, row, "I/O by posix ms", 1e3 * (plain->time.median - compute));
-    }
-    if (behind) exhibit_put_number(e, row, "I/O alone in background ms", 1e3 * behind->time.median);
-    exhibit_put_number(e, row, "file ms", t.file * 1e3);
-}
-
-static void put_hidden(exhibit *e, const char *row, const bench_cell *point) {
-    const overlap_times t = times_of(point);
-    put_phases(e, row, point);
-    for (int i = 0; i < point->entries; i++) {
-        const bench_entry *way = &point->entry[i];
-        char column[64];
-        if (!is_shown(way) || strncmp(way->name, SEQUENTIAL, sizeof SEQUENTIAL - 1) == 0) continue;
-        snprintf(column, sizeof column, "%s %%", way->name);
-        exhibit_put(e, row, column, hidden(point, way, t.io));
-        if (way->kind == ENTRY_PEER) continue;
-        snprintf(column, sizeof column, "%s, file %%", way->name);
-        exhibit_put(e, row, column, hidden(point, way, t.file));
-    }
-}
-
-static void show_part(experiment *x, const overlap_load *load) {
-    char what[96], title[120], id[40];
-    x->group = load->dir;
-    snprintf(what, sizeof what, part_table[load->part].title, load->is_read ? "read" : "write");
-    snprintf(id, sizeof id, "%s%s", part_table[load->part].figure,
-             experiment_op_name(load->is_read));
-    exhibit *lines = experiment_exhibit(x, EXHIBIT_LINES, id, what);
-    lines->axis = "processes";
-    lines->unit = "milliseconds per iteration";
-    exhibit_note(
-        lines,
-        "One iteration is a compute phase of %.1f million multiplications and one %s%s; a run is "
-        "%d of them, from open to close. Dickens and Thakur, %s%s.",
-        load->multiplications / 1e6, load->is_read ? "read" : "write",
-        part_table[load->part].collective ? " in step 5, one large request a process" : "",
-        x->results.config->iterations, part_table[load->part].paper,
-        load->is_read ? ", which is about writes, the other way round" : "");
-    snprintf(title, sizeof title, "Hidden: %s", what);
-    exhibit *table = experiment_exhibit(x, EXHIBIT_TABLE, "hidden", title);
-    table->axis = "processes";
-    table->decimals = 1;
-    exhibit_note(
-        table,
-        "Of the smaller of compute and I/O (file: of compute and file access), how much the "
-        "other hides, in per cent: medians and 95 %% bounds of the differences to the "
-        "sequential way with the same store (%s), round by round. Below 0: it takes longer "
-        "than one after the other.",
-        x->results.config->options.store
-            ? "as given"
-            : experiment_background_store(x, part_table[load->part].direct));
-    for (int i = 0; i < x->results.cells; i++) {
-        const bench_cell *point = &x->results.cell[i];
-        const bench_entry *sequential = point_entry(point, SEQUENTIAL);
-        char row[16];
-        if (!point_is(point, part_table[load->part].figure, load->dir, load->is_read) ||
-            !sequential)
+    for (int i = 0; i < loads_of(x); i++) {
+        if (strcmp(point->figure, part_table[load[i].part].calibration) != 0 ||
+            strcmp(point->dir, load[i].dir) != 0 || point->is_write == load[i].is_read)
             continue;
-        snprintf(row, sizeof row, "%d", point->ranks);
-        for (int k = 0; k < point->entries; k++)
-            if (is_shown(&point->entry[k]))
-                exhibit_put(lines, row, point->entry[k].name, point_milliseconds(&point->entry[k]));
-        put_hidden(table, row, point);
+        load[i].multiplications = n;
+        FILE *f = experiment_part(x, part_table[load[i].part].figure, point->dir);
+        if (f)
+            fprintf(f, ", \"operation\": \"%s\", \"multiplications\": %.0f}",
+                    load[i].is_read ? "read" : "write", n);
     }
-}
-
-static void find_hidden(experiment *x) {
-    for (int i = 0; i < x->results.cells; i++) {
-        const bench_cell *point = &x->results.cell[i];
-        const bench_entry *sequential = point_entry(point, SEQUENTIAL);
-        const bench_entry *way = point_entry(point, IO_ONLY);
-        if (!sequential || !way || strncmp(point->figure, "collective", 10) != 0 ||
-            point->ranks != experiment_most_ranks(x))
-            continue;
-        const int direct = strcmp(point->figure, "collective direct") == 0;
-        const exhibit_value of_file = hidden(point, way, times_of(point).file);
-        const finding_grade grade = of_file.mid >= OVERLAP_GOAL ? FINDING_MET : FINDING_MISSED;
-        experiment_finding(
-            x, direct ? grade : FINDING_PLAIN,
-            "%s, %d processes, %s%s: io-only hides %.0f %% (95 %% bounds %.0f to %.0f) of "
-            "the smaller of compute and file access%s; begin takes %.1f ms, end %.1f ms.",
-            point->dir, point->ranks, direct ? "O_DIRECT" : "page cache",
-            experiment_op_name(!point->is_write), of_file.mid, of_file.lo, of_file.hi,
-            direct ? " (goal: 80 %)" : "", 1e3 * point_phase(way, offsetof(bench_phases, begin)),
-            1e3 * point_phase(way, offsetof(bench_phases, end)));
-        if (way->stats.foreground > 0)
-            experiment_finding(x, FINDING_PLAIN,
-                               "%s, %d processes: background_bytes had no room for it; the file "
-                               "access of io-only was done in begin.",
-                               point->dir, point->ranks);
-    }
-}
-
-/* What the paper compares, on the largest number of processes: each way with one after the other. */
-static void claim_point(experiment *x, const bench_cell *point) {
-    char where[120];
-    if (point->ranks != experiment_most_ranks(x) || !point_entry(point, SEQUENTIAL)) return;
-    snprintf(where, sizeof where, "%s%s, %d processes, %.60s", point->figure,
-             experiment_op_name(!point->is_write), point->ranks, point->dir);
-    for (int i = 0; i < point->entries; i++) {
-        const char *name = point->entry[i].name;
-        const int compared =
-            strcmp(name, THREAD) == 0 || strcmp(name, ALL) == 0 || strcmp(name, IO_ONLY) == 0;
-        if (compared && point_counts(&point->entry[i]))
-            claim_faster(x, where, point, SEQUENTIAL, name);
-    }
-}
-
-static void overlap_judge(experiment *x) {
-    const overlap_load *load = x->data;
-    for (int i = 0; i < loads_of(x); i++) show_part(x, &load[i]);
-    find_hidden(x);
-    for (int i = 0; i < x->results.cells; i++) claim_point(x, &x->results.cell[i]);
 }
 
 const experiment_kind experiment_overlap = {
@@ -482,5 +331,4 @@ const experiment_kind experiment_overlap = {
     .scope = {.takes = "procs,array,size,iterations,op", .defaults = overlap_defaults},
     .plan = overlap_plan,
     .measured = overlap_measured,
-    .judge = overlap_judge,
 };

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAR 3.0 /* times the median: an outlier */
-
 /* ---- numbers of processes */
 
 static int compare_ints(const void *a, const void *b) {
@@ -56,10 +54,6 @@ int experiment_ops(const experiment *x, int out[2]) {
     if (x->results.config->write) out[n++] = 0;
     if (x->results.config->read) out[n++] = 1;
     return n;
-}
-
-const char *experiment_op_name(int is_read) {
-    return is_read ? " reads" : "";
 }
 
 /* ---- points */
@@ -198,98 +192,29 @@ static int measure_points(experiment *x) {
 
 /* ---- reports */
 
-static void say_unavailable(experiment *x) {
-    for (int i = 0; i < x->results.cells; i++)
-        for (int k = 0; k < x->results.cell[i].entries; k++) {
-            const bench_cell *cell = &x->results.cell[i];
-            const bench_entry *e = &cell->entry[k];
-            int said = 0;
-            for (int j = 0; j < x->findings; j++)
-                said |= strstr(x->finding[j].text, e->failure) != NULL;
-            if (*e->failure && !said)
-                experiment_finding(x, e->unavailable ? FINDING_PLAIN : FINDING_FAILED,
-                                   "%s (%s, %d ranks) %s: %.200s", e->name, cell->pattern,
-                                   cell->ranks, e->unavailable ? "is not available" : "FAILED",
-                                   e->failure);
-        }
+FILE *experiment_part(experiment *x, const char *part, const char *dir) {
+    if (x->all->rank != 0 || !x->parts) return NULL;
+    fputs(x->n_parts++ ? ",\n    {" : "    {", x->parts);
+    report_json_pair(x->parts, "part", part);
+    fputs("\"directory\": ", x->parts);
+    cli_json_string(x->parts, dir);
+    return x->parts;
 }
 
-/* Rounds that took far longer than the others: something else was going on. */
-static void say_outliers(experiment *x) {
-    const bench_entry *worst = NULL;
-    const bench_cell *of = NULL;
-    long far = 0, all = 0;
-    for (int i = 0; i < x->results.cells; i++)
-        for (int k = 0; k < x->results.cell[i].entries; k++) {
-            const bench_entry *e = &x->results.cell[i].entry[k];
-            all += e->rounds;
-            if (e->rounds < 3) continue;
-            for (int r = 0; r < e->rounds; r++) far += e->seconds[r] > FAR * e->time.median;
-            if (e->time.max <= FAR * e->time.median) continue;
-            if (worst && e->time.max / e->time.median < worst->time.max / worst->time.median)
-                continue;
-            worst = e;
-            of = &x->results.cell[i];
-        }
-    if (worst)
-        experiment_finding(x, FINDING_PLAIN,
-                           "Outliers: %ld of %ld times are more than %.0f times their way's "
-                           "median, the farthest %.1f times (%s, %s on %d ranks, %s).",
-                           far, all, FAR, worst->time.max / worst->time.median, worst->name,
-                           of->pattern, of->ranks, of->dir);
-}
-
-/* Where the budget has ended a point before its rounds were done. */
-static void say_rounds(experiment *x) {
-    int least = rounds_of(x), cut = 0;
-    for (int i = 0; i < x->results.cells; i++) {
-        int most = 0;
-        for (int k = 0; k < x->results.cell[i].entries; k++)
-            if (x->results.cell[i].entry[k].rounds > most)
-                most = x->results.cell[i].entry[k].rounds;
-        cut += most < rounds_of(x);
-        if (most < least) least = most;
-    }
-    if (cut)
-        experiment_finding(x, FINDING_PLAIN,
-                           "%d of %d points have fewer than %d rounds, %d at least: the budget was "
-                           "used up, or they failed.",
-                           cut, x->results.cells, rounds_of(x), least);
-}
-
-static int write_reports(const experiment *x) {
-    const bench_config *c = x->results.config;
-    const int quiet = report_is_quiet(c);
-    if (!quiet) report_experiment_text(x, stdout);
-    int failed = c->json && report_experiment_json(x, c->json);
-    failed |= c->csv && report_csv(&x->results, c->csv);
-    failed |= c->html && report_experiment_html(x, c->html);
-    if (failed)
+static int write_report(const experiment *x) {
+    const char *path = x->results.config->json ? x->results.config->json : "-";
+    if (report_experiment_json(x, path)) {
         fprintf(stderr, "tutti-experiments: %s\n", cli_message());
-    else if (c->html && !quiet)
-        printf("The report is in %s\n", c->html);
-    return failed;
-}
-
-static int judge_and_report(experiment *x) {
-    x->kind->judge(x);
-    say_unavailable(x);
-    say_outliers(x);
-    say_rounds(x);
-    return write_reports(x);
+        return 1;
+    }
+    if (strcmp(path, "-") != 0) printf("Measured: %s; 'tutti-report %s' shows it.\n", path, path);
+    return 0;
 }
 
 static void free_experiment(experiment *x) {
     for (int i = 0; i < x->worlds; i++) cli_world_free(&x->world[i]);
-    for (int i = 0; i < x->exhibits; i++) {
-        free(x->exhibit[i]->row);
-        free(x->exhibit[i]->column);
-        free(x->exhibit[i]->item);
-        free(x->exhibit[i]);
-    }
-    free(x->exhibit);
-    free(x->finding);
-    free(x->claim);
+    if (x->parts) fclose(x->parts);
+    free(x->text);
     free(x->world);
     free(x->data);
     results_free(&x->results);
@@ -306,12 +231,13 @@ int experiment_run(const cli_world *w, const bench_config *c, const void *what) 
         return CLI_USAGE;
     }
     x.has_uring = find_uring(w, c);
+    if (w->rank == 0) x.parts = open_memstream(&x.text, &x.size);
     kind->plan(&x);
     int failed = kind->begin ? kind->begin(&x) : 0;
     if (!failed) failed = measure_points(&x);
     if (failed && w->rank == 0) fprintf(stderr, "tutti-experiments: %s\n", cli_message());
-    if (!failed) failed = cli_agree(w, w->rank == 0 && judge_and_report(&x));
-    failed |= cli_agree(w, x.results.failures > 0 || x.broken > 0);
+    if (!failed) failed = cli_agree(w, w->rank == 0 && write_report(&x));
+    failed |= cli_agree(w, x.results.failures > 0);
     if (kind->end) kind->end(&x);
     free_experiment(&x);
     return failed ? CLI_FAILED : CLI_OK;

@@ -9,8 +9,8 @@ static const char help_text[] =
     "usage: mpirun -np N tutti-experiments EXPERIMENT [--quick] [ARGUMENTS]\n"
     "\n"
     "Repeats what papers on collective I/O have measured, on 1, 2, 4, ... N of the\n"
-    "ranks.  All ways of a point alternate in every round, and every byte is\n"
-    "verified.\n"
+    "ranks, and prints it as JSON.  The variants of a point are interleaved in every\n"
+    "round, and every byte is verified.\n"
     "\n"
     "  steps        Dickens and Thakur's steps 1 to 5, non-collective, auto, the MPI\n"
     "               library: bandwidth by processes and by file size, shares,\n"
@@ -21,8 +21,7 @@ static const char help_text[] =
     "               MiB, FLASH\n"
     "  primitives   messages, fences, locks, shared memory under write-comm-2\n"
     "  sections     Thakur and Choudhary's sections of an array: direct against\n"
-    "               extended two-phase; requests and bytes are gates, which the exit\n"
-    "               status tells\n"
+    "               extended two-phase; requests and bytes are gates of tutti-report\n"
     "  mesh [FILE]  Filgueira et al., Interval Data Grouping on meshes of these files\n"
     "               (Gmsh's, ours) or on one of its own: who writes how many\n"
     "               intervals, write times by method, load and rule; a single process\n"
@@ -71,13 +70,13 @@ static const char help_text[] =
     "                    --direct-io 1 times are a gate, too\n"
     "  --budget SECONDS  fewer rounds once this much time has gone (0: never)\n"
     "  --seed N          of the bytes\n"
-    "  --json FILE  --csv FILE  --html FILE   reports ('-': standard output)\n"
+    "  --json FILE       all that was measured (standard output); 'tutti-report FILE'\n"
+    "                    prints tables and verdicts, --html FILE a page with figures\n"
     "  --NAME VALUE      any option of the library; what an experiment varies it sets\n"
     "                    itself\n"
     "\n"
-    "Exit status: 0 all was verified (goals that were missed are told, and are no\n"
-    "failure), 1 something failed, a byte was wrong or a gate does not hold, 2 wrong\n"
-    "usage.\n";
+    "Exit status: 0 all was verified, 1 something failed or a byte was wrong, 2 wrong\n"
+    "usage.  Of tutti-report: 1 something failed or a gate does not hold.\n";
 
 static const experiment_kind *const kind_table[] = {
     &experiment_steps,      &experiment_overlap,  &experiment_pipelines,
@@ -94,7 +93,7 @@ static const experiment_kind *find_kind(const char *name) {
 
 int main(int argc, char **argv) {
     setlocale(LC_CTYPE, "");
-    cli_command_remember(argc, argv);
+    cli_command_remember("tutti-experiments", argc, argv);
     const int wrong_colour = cli_colour_take(&argc, argv);
     const char *name = argc > 1 ? argv[1] : "";
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)

@@ -96,7 +96,17 @@ static void mesh_done(const bench_cell *cell) {
     free_inspectors(((const mesh_point *)cell->what)->stage);
 }
 
-const bench_scene mesh_scene = {.make = mesh_make, .done = mesh_done};
+static void mesh_json(FILE *f, const bench_cell *cell) {
+    const mesh_point *p = cell->what;
+    report_json_pair(f, "mesh", p->source->name);
+    fprintf(f, "\"load\": %lld, \"inspecting\": {", (long long)p->load);
+    for (int i = 0; i < MESH_RULES; i++)
+        fprintf(f, "%s\"%s\": %.9f", i ? ", " : "", tutti_replicas_rule_name(mesh_rule[i]),
+                p->inspecting[mesh_rule[i]]);
+    fputs("}, ", f);
+}
+
+const bench_scene mesh_scene = {.make = mesh_make, .done = mesh_done, .json = mesh_json};
 
 /* ---- ways */
 

@@ -26,7 +26,7 @@ tutti_err mesh_source_open(const mesh_source *s, MPI_Comm comm, const tutti_opti
                            tutti_mesh **out);
 
 /* ---- counts, on one process: Tables 3 and 4, figures 9, 10, 11.  0, or 1 and a message */
-int mesh_tables_show(experiment *x, int n, const mesh_source *source);
+int mesh_tables_report(experiment *x, int n, const mesh_source *source);
 
 /* ---- a mesh on ranks */
 

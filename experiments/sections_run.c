@@ -115,7 +115,14 @@ static int section_verify(const bench_job *job, const bench_entry *e) {
     return failed;
 }
 
-const bench_scene section_scene = {.make = section_make, .verify_write = section_verify};
+static void section_json(FILE *f, const bench_cell *cell) {
+    const section_what *what = cell->what;
+    fprintf(f, "\"extent\": %lld, \"bounding_bytes\": %lld, \"paper_ratio\": %.2f, ",
+            (long long)what->n, (long long)section_bounding_bytes(what), section_paper_ratio(what));
+}
+
+const bench_scene section_scene = {
+    .make = section_make, .verify_write = section_verify, .json = section_json};
 
 /* ---- ways */
 

@@ -47,6 +47,12 @@ took() {
     echo "$1: $(($(date +%s) - $3)) s$([ "$2" = 0 ] || echo ", exit code $2")"
 }
 
+# report NAME: text, page and CSV of paper-NAME.json
+report() {
+    "$here/../experiments/tutti_experiments/__main__.py" "$out/paper-$1.json" --csv "$out/paper-$1.csv" --html "$out/paper-$1.html" \
+        >"$out/paper-$1.txt" || status=$?
+}
+
 # run RANKS NAME EXPERIMENT arguments...: one experiment, its reports in paper-NAME.*, what it says in paper-NAME.txt
 run() {
     ranks=$1 name=$2
@@ -54,8 +60,8 @@ run() {
     wanted "$name" || return 0
     since=$(date +%s) status=0
     # shellcheck disable=SC2086 # words
-    $under "$here/mpirun.sh" "${MPI:-openmpi}" "$ranks" "$experiments" "$@" --json "$out/paper-$name.json" \
-        --csv "$out/paper-$name.csv" --html "$out/paper-$name.html" >"$out/paper-$name.txt" || status=$?
+    $under "$here/mpirun.sh" "${MPI:-openmpi}" "$ranks" "$experiments" "$@" --json "$out/paper-$name.json" >/dev/null || status=$?
+    report "$name"
     took "$name" $status "$since"
 }
 
@@ -109,11 +115,12 @@ run_mesh_hosts() {
     since=$(date +%s) status=0
     "$here/bench_hosts.sh" --rate 2gbit --mpi "${MPI:-openmpi}" -- "$(realpath "$experiments")" mesh "$(realpath "$1")" \
         --part writes --rule own,idg --plan reused --loads 1,50 --rounds 7 --dir "MOUNT,$(realpath "$dir")" \
-        --json "$(realpath "$out")/paper-mesh-hosts.json" >"$out/paper-mesh-hosts.txt" || status=$?
+        --json "$(realpath "$out")/paper-mesh-hosts.json" >/dev/null || status=$?
     if [ $status = 77 ]; then
         echo "mesh-hosts: left out"
         return 0
     fi
+    report mesh-hosts
     took mesh-hosts $status "$since"
 }
 

@@ -15,35 +15,18 @@ import html
 import json
 import math
 import pathlib
-import random
 import shutil
 import subprocess
 import sys
 import time
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-MPI, RANKS = "openmpi", 4
+sys.path[:0] = [str(TOP / "experiments")]
+from tutti_experiments import page  # noqa: E402
+from tutti_experiments.intervals import median, ratio, sign_bounds  # noqa: E402
 
-STYLE = """
-:root{--bg:#f6f7f9;--card:#fff;--ink:#1b2230;--soft:#5b6576;--line:#dfe3ea;--ours:#2257d6;--theirs:#8a94a6;--good:#16803c;--bad:#c62f24}
-@media (prefers-color-scheme:dark){:root{--bg:#11151c;--card:#1a202a;--ink:#e7ebf2;--soft:#9aa5b8;--line:#303947;--ours:#7aa2ff;--theirs:#77839a;
---good:#5cc98a;--bad:#ff8a80}}
-*{box-sizing:border-box}body{margin:0;background:var(--bg);color:var(--ink);font:16px/1.5 system-ui,"Liberation Sans",sans-serif}
-main{max-width:1180px;margin:0 auto;padding:24px clamp(14px,3vw,40px) 60px}h1{margin:0;font-size:clamp(1.6rem,4vw,2.3rem)}
-h2{margin:40px 0 4px;font-size:1.25rem}h3{margin:0 0 6px;font-size:1rem}p{margin:4px 0 12px;max-width:75ch;overflow-wrap:anywhere}
-.soft,small,figcaption,.v{color:var(--soft)}
-.grid{display:grid;gap:18px;grid-template-columns:repeat(auto-fit,minmax(min(100%,440px),1fr));align-items:start}
-.stack{display:grid;gap:18px;min-width:0}.card{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:16px 18px;min-width:0;overflow-wrap:anywhere}
-.row{display:grid;grid-template-columns:minmax(0,11em) 1fr minmax(0,9em);gap:2px 10px;align-items:center;font-size:.9rem;margin:4px 0}
-.track{position:relative;height:16px}.bar{position:absolute;left:0;top:3px;height:10px;border-radius:3px;background:var(--theirs)}
-.ours .bar{background:var(--ours)}.ours .n{font-weight:600}.w{position:absolute;top:7px;height:2px;background:var(--ink);opacity:.75}
-.v{text-align:right;font-variant-numeric:tabular-nums}.verdict{margin:10px 0 0;font-weight:600}.yes{color:var(--good)}.no{color:var(--bad)}
-figure{margin:0}img,svg{max-width:100%;height:auto;display:block}figcaption{font-size:.85rem;margin-top:6px}
-.white{background:#fff;border-radius:8px;padding:8px}.pixels{image-rendering:pixelated;width:100%;max-width:420px}
-dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 14px;margin:4px 0 16px;font-size:.9rem}dt{font-weight:600}dd{margin:0;max-width:90ch}
-pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:.85rem;margin:6px 0 0}a{color:var(--ours)}
-@media (max-width:520px){dl{grid-template-columns:1fr}dd{margin-bottom:6px}body{font-size:15px}.row{grid-template-columns:1fr auto}.row .track{grid-column:1/-1;order:3}.v{order:2}}
-"""
+MPI, RANKS = "openmpi", 4
+REPORT = TOP / "experiments/tutti_experiments/__main__.py"
 
 
 # ---- running
@@ -64,39 +47,15 @@ def run(ranks, *command, quiet=False):
 
 # ---- figures
 
-def quantile(values, fraction):
-    values = sorted(values)
-    at = fraction * (len(values) - 1)
-    low = int(at)
-    high = min(low + 1, len(values) - 1)
-    return values[low] + (at - low) * (values[high] - values[low])
-
-
 def bounds(values):
     """The 95 % interval of the median by the sign test; of too few values all of them."""
-    n, k, below = len(values), 0, 0.0
-    for i in range(n):
-        below += math.comb(n, i) / 2 ** n
-        if below > 0.025:
-            break
-        k = i + 1
-    values = sorted(values)
-    k = max(k, 1)
-    return values[k - 1], values[n - k]
-
-
-def ratio(slow, fast, seed=1):
-    """Median of slow / fast, round by round, and its 95 % interval by resampling."""
-    rounds = [a / b for a, b in zip(slow, fast)]
-    draw = random.Random(seed)
-    medians = [quantile(draw.choices(rounds, k=len(rounds)), 0.5) for _ in range(2000)]
-    return quantile(rounds, 0.5), quantile(medians, 0.025), quantile(medians, 0.975)
+    return sign_bounds(values, 0.025) or (min(values), max(values))
 
 
 def verdict(ours, theirs, name):
     """(text, class) of what two lists of seconds, of the same rounds, show."""
     if len(ours) < 5:
-        return f"{quantile(theirs, .5) / quantile(ours, .5):.2f} times as fast as {name}, in too few rounds to tell", ""
+        return f"{median(theirs) / median(ours):.2f} times as fast as {name}, in too few rounds to tell", ""
     mid, low, high = ratio(theirs, ours)
     if low > 1:
         return f"{mid:.2f} times as fast as {name} ({low:.2f} to {high:.2f})", "yes"
@@ -113,7 +72,7 @@ def bar_rows(rows, unit, scale):
     text = ""
     for name, seconds, ours in rows:
         low, high = sorted(scale(s) for s in bounds(seconds))
-        mid = scale(quantile(seconds, 0.5))
+        mid = scale(median(seconds))
         text += (f'<div class="row{" ours" if ours else ""}"><span class="n">{html.escape(name)}</span><span class="track">'
                  f'<span class="bar" style="width:{100 * mid / most:.1f}%"></span>'
                  f'<span class="w" style="left:{100 * low / most:.1f}%;width:{max(100 * (high - low) / most, .4):.1f}%"></span></span>'
@@ -123,8 +82,7 @@ def bar_rows(rows, unit, scale):
 
 
 def card(title, note, body, said=None):
-    end = f'<p class="verdict {said[1]}">{html.escape(said[0])}</p>' if said else ""
-    return f'<div class="card"><h3>{html.escape(title)}</h3><p class="soft">{html.escape(note)}</p>\n{body}{end}</div>\n'
+    return page.card(title, note, body + (f'<p class="verdict {said[1]}">{html.escape(said[0])}</p>' if said else ""))
 
 
 def picture(path, text, style):
@@ -167,11 +125,12 @@ def durable(tutti, out, small):
     return pattern_card(json.loads((out / "durable.json").read_text(encoding="utf-8"))["cells"][0], ", with fsync")
 
 
-def patterns(tutti, out, page, small):
+def patterns(tutti, out, to, small):
     size = ["--size", "64k", "--rounds", "2"] if small else ["--size", "4m", "--rounds", "15", "--budget", "18"]
-    details = page.with_name(page.stem + "-patterns.html")
+    details = to.with_name(to.stem + "-patterns.html")
     run(RANKS, tutti, "bench", "--pattern", "block2d,strided,flash", "--method", "auto", "--peers", *size, "--dir", out,
-        "--json", out / "patterns.json", "--html", details, quiet=True)
+        "--json", out / "patterns.json", quiet=True)
+    run(0, REPORT, out / "patterns.json", "--html", details, quiet=True)
     result = json.loads((out / "patterns.json").read_text(encoding="utf-8"))
     cards = "".join(pattern_card(cell, "") for cell in result["cells"]) + durable(tutti, out, small)
     return (f'<h2>Patterns, beside the MPI library\'s own calls</h2><p>Four processes write and read one file; every byte is checked. Times are from the first '
@@ -219,14 +178,15 @@ def division(tutti, path, by):
     return owners, ["--by", owners["by"], *order], count  # the partitioner that was used: METIS may be missing
 
 
-def mesh(tutti, out, page, small, by):
+def mesh(tutti, out, to, small, by):
     make_mesh(out / "pipe.msh", 8 if small else 26)
     rounds = ["--rounds", "2"] if small else ["--rounds", "25", "--budget", "8"]
-    details = page.with_name(page.stem + "-mesh.html")
+    details = to.with_name(to.stem + "-mesh.html")
     owners, how, count = division(tutti, out / "pipe.msh", by)
     run(0, tutti, "mesh", "plot", out / "pipe.msh", "--parts", RANKS, *how, "--out", out / "pipe.svg", quiet=True)
     run(RANKS, f"{tutti}-experiments", "mesh", out / "pipe.msh", "--part", "writes", *how, "--loads", "1", "--method", "independent,list", "--plan", "fresh",
-        *rounds, "--dir", out, "--json", out / "mesh.json", "--html", details, quiet=True)
+        *rounds, "--dir", out, "--json", out / "mesh.json", quiet=True)
+    run(0, REPORT, out / "mesh.json", "--html", details, quiet=True)
     result = json.loads((out / "mesh.json").read_text(encoding="utf-8"))
     entries = {e["name"]: e["seconds"] for e in result["points"][0]["entries"] if e["seconds"]}
     cards = ""
@@ -293,25 +253,23 @@ def main():
     for name in ("build", "dir", "report"):
         parser.add_argument(name, type=pathlib.Path)
     words = parser.parse_args()
-    build, out, page, small = words.build.resolve(), words.dir, words.report, words.small
+    build, out, to, small = words.build.resolve(), words.dir, words.report, words.small
     out.mkdir(parents=True, exist_ok=True)
     for name in ("plate.tutti", "once.tutti"):
         shutil.rmtree(out / name, ignore_errors=True)
     began = time.monotonic()
     tutti, step6 = build / "tutti", build / "tests/examples/step6_dataset"
-    first, result = patterns(tutti, out, page, small)
-    body = first + mesh(tutti, out, page, small, words.by) + dataset(tutti, step6, out, small)
+    first, result = patterns(tutti, out, to, small)
+    body = first + mesh(tutti, out, to, small, words.by) + dataset(tutti, step6, out, small)
     m = result["measured"]
     facts = (f"{m['date']}, {m['processors']} x {m['processor'] or 'processor'}, {m['kernel']}, load {m['load']:.1f}, {result['mpi']}, "
              f"{next(iter(m['mounts'].values()))}; Tutti {result['version']}")
-    page.write_text(f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">\n'
-                    f'<title>Tutti on this machine</title><style>{STYLE}</style></head><body><main><h1>Tutti on this machine</h1>'
-                    f'<p class="soft">{html.escape(facts)}. Figures are medians; whiskers and brackets are 95 % intervals of the median. Every byte was verified.</p>\n'
-                    f'{body}<h2>Again</h2><pre>make run          # this page\nmake run-heat     # finite elements, for ParaView\n'
-                    f'make run-bipolar  # a transistor\nmake bench        # all patterns</pre></main></body></html>\n', encoding="utf-8")
+    to.write_text(page.page("Tutti on this machine", f"{facts}. Figures are medians; whiskers and brackets are 95 % intervals of the median. Every byte "
+                            "was verified.", body + "<h2>Again</h2><pre>make run          # this page\nmake run-heat     # finite elements, for ParaView\n"
+                            "make run-bipolar  # a transistor\nmake bench        # all patterns</pre>"), encoding="utf-8")
     for name in ("plate.tutti", "once.tutti"):
         shutil.rmtree(out / name, ignore_errors=True)
-    print(f"{time.monotonic() - began:.0f} s; report to open: {page.resolve()}")
+    print(f"{time.monotonic() - began:.0f} s; report to open: {to.resolve()}")
 
 
 if __name__ == "__main__":

@@ -223,7 +223,7 @@ static int picture_open(picture *p, FILE *f) {
         p->numbers[x] = 0;
     }
     p->png = png_begin(f, (unsigned)p->canvas, (unsigned)height, palette);
-    return p->png ? 0 : cli_error("no memory for the picture");
+    return p->png ? 0 : 1;
 }
 
 static void picture_free(picture *p) {

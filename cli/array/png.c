@@ -1,112 +1,84 @@
-/* PNG: signature, header, palette, compressed rows in pieces of up to 64 KiB, end.  Every piece is
- * followed by its checksum.
+/* PNG, by libpng.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/png.h"
+#include "common/cli.h"
 
-#include <stdint.h>
+#if TUTTI_HAVE_PNG
+
+#include <png.h>
 #include <stdlib.h>
-#include <string.h>
-
-enum { PIECE = 1 << 16 };
 
 struct png_file {
+    png_structp png;
+    png_infop info;
     FILE *file;
-    png_stream *stream;
-    size_t width, n; /* n bytes are in the piece */
-    uint32_t table[256];
-    unsigned char piece[PIECE];
 };
 
-/* ---- chunks */
-
-static void make_table(uint32_t *table) {
-    for (uint32_t i = 0; i < 256; i++) {
-        uint32_t c = i;
-        for (int k = 0; k < 8; k++) c = c & 1 ? 0xedb88320u ^ (c >> 1) : c >> 1;
-        table[i] = c;
-    }
+/* What cannot be written is found at the end, by the file. */
+static void write_bytes(png_structp png, png_bytep bytes, png_size_t n) {
+    (void)!fwrite(bytes, 1, n, png_get_io_ptr(png));
 }
 
-static uint32_t checksum(const png_file *p, uint32_t c, const unsigned char *bytes, size_t n) {
-    for (size_t i = 0; i < n; i++) c = p->table[(c ^ bytes[i]) & 0xff] ^ (c >> 8);
-    return c;
+static void flush_later(png_structp png) {
+    (void)png;
 }
 
-static void put_number(unsigned char *out, uint32_t n) {
-    for (int i = 0; i < 4; i++) out[i] = (unsigned char)(n >> (24 - 8 * i));
-}
-
-static void put_chunk(png_file *p, const char *name, const unsigned char *bytes, size_t n) {
-    unsigned char head[8], tail[4];
-    put_number(head, (uint32_t)n);
-    memcpy(head + 4, name, 4);
-    uint32_t c = checksum(p, 0xffffffffu, head + 4, 4);
-    c = checksum(p, c, bytes, n);
-    put_number(tail, ~c);
-    fwrite(head, 1, sizeof head, p->file);
-    if (n) fwrite(bytes, 1, n, p->file);
-    fwrite(tail, 1, sizeof tail, p->file);
-}
-
-static void flush_piece(png_file *p) {
-    if (p->n) put_chunk(p, "IDAT", p->piece, p->n);
-    p->n = 0;
-}
-
-static void gather(void *context, const unsigned char *bytes, size_t n) {
-    png_file *p = context;
-    while (n > 0) {
-        const size_t room = PIECE - p->n, part = n < room ? n : room;
-        memcpy(p->piece + p->n, bytes, part);
-        p->n += part;
-        bytes += part;
-        n -= part;
-        if (p->n == PIECE) flush_piece(p);
-    }
-}
-
-/* ---- pictures */
-
-static void put_head(png_file *p, unsigned width, unsigned height, const png_colour *palette) {
-    static const unsigned char signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-    unsigned char head[13] = {[8] = 8, [9] = 3}; /* eight bits a pixel, with a palette */
-    unsigned char colours[3 * PNG_COLOURS];
-    put_number(head, width);
-    put_number(head + 4, height);
-    for (int i = 0; i < PNG_COLOURS; i++) memcpy(colours + 3 * i, &palette[i], 3);
-    fwrite(signature, 1, sizeof signature, p->file);
-    put_chunk(p, "IHDR", head, sizeof head);
-    put_chunk(p, "PLTE", colours, sizeof colours);
+static void release(png_file *p) {
+    png_destroy_write_struct(&p->png, &p->info);
+    free(p);
 }
 
 png_file *png_begin(FILE *f, unsigned width, unsigned height, const png_colour *palette) {
-    png_file *p = malloc(sizeof *p);
-    if (!p) return NULL;
-    p->file = f;
-    p->width = width;
-    p->n = 0;
-    p->stream = png_stream_begin(gather, p);
-    if (!p->stream) {
-        free(p);
+    png_file *const p = cli_malloc(sizeof *p);
+    png_color colours[PNG_COLOURS];
+    *p = (png_file){.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL),
+                    .file = f};
+    if (p->png) p->info = png_create_info_struct(p->png);
+    for (int i = 0; i < PNG_COLOURS; i++)
+        colours[i] = (png_color){palette[i].red, palette[i].green, palette[i].blue};
+    if (!p->info || setjmp(png_jmpbuf(p->png))) {
+        release(p);
+        (void)cli_error("no memory for a picture of %u x %u pixels", width, height);
         return NULL;
     }
-    make_table(p->table);
-    put_head(p, width, height, palette);
+    png_set_user_limits(p->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    png_set_write_fn(p->png, f, write_bytes, flush_later);
+    png_set_IHDR(p->png, p->info, width, height, 8, PNG_COLOR_TYPE_PALETTE, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_PLTE(p->png, p->info, colours, PNG_COLOURS);
+    png_write_info(p->png, p->info);
     return p;
 }
 
 void png_row(png_file *p, const unsigned char *row) {
-    static const unsigned char no_filter = 0;
-    png_stream_put(p->stream, &no_filter, 1);
-    png_stream_put(p->stream, row, p->width);
+    if (setjmp(png_jmpbuf(p->png)) == 0) png_write_row(p->png, row);
 }
 
 int png_end(png_file **p) {
-    int failed = png_stream_end(&(*p)->stream);
-    flush_piece(*p);
-    put_chunk(*p, "IEND", NULL, 0);
-    failed |= ferror((*p)->file) != 0;
-    free(*p);
+    volatile int failed = 1; /* also if a row is missing */
+    if (setjmp(png_jmpbuf((*p)->png)) == 0) {
+        png_write_end((*p)->png, (*p)->info);
+        failed = ferror((*p)->file) != 0;
+    }
+    release(*p);
     *p = NULL;
     return failed;
 }
+
+#else
+
+png_file *png_begin(FILE *f, unsigned width, unsigned height, const png_colour *palette) {
+    (void)f, (void)width, (void)height, (void)palette;
+    (void)cli_error("this build cannot write PNG files (Debian: libpng-dev)");
+    return NULL;
+}
+
+void png_row(png_file *p, const unsigned char *row) {
+    (void)p, (void)row;
+}
+
+int png_end(png_file **p) {
+    return *p = NULL, 1;
+}
+
+#endif

@@ -3,7 +3,6 @@
 #ifndef TUTTI_CLI_PNG_H
 #define TUTTI_CLI_PNG_H
 
-#include <stddef.h>
 #include <stdio.h>
 
 typedef struct png_file png_file;
@@ -14,20 +13,11 @@ typedef struct png_colour {
 
 enum { PNG_COLOURS = 256 };
 
-/* Begin a picture in a file that is open.  NULL: no memory.  The palette has PNG_COLOURS colours. */
+/* Begin a picture in a file that is open.  NULL and a message: no memory, or no libpng.  The palette has PNG_COLOURS colours. */
 png_file *png_begin(FILE *f, unsigned width, unsigned height, const png_colour *palette);
 /* The next row, from top to bottom: a colour a pixel. */
 void png_row(png_file *p, const unsigned char *row);
 /* End it and free it; the file stays open.  1 if anything went wrong. */
 int png_end(png_file **p);
-
-/* ---- the compressed stream inside (png_deflate.c): zlib's, or the same format without compression */
-
-typedef struct png_stream png_stream;
-typedef void png_sink(void *context, const unsigned char *bytes, size_t n);
-
-png_stream *png_stream_begin(png_sink *sink, void *context); /* NULL: no memory */
-void png_stream_put(png_stream *s, const unsigned char *bytes, size_t n);
-int png_stream_end(png_stream **s); /* 1 if something went wrong */
 
 #endif

@@ -23,32 +23,16 @@ static void make_cells(const bench_config *c, bench_results *r) {
         }
 }
 
-static int write_files(const bench_results *r) {
-    const bench_config *c = r->config;
-    int failed = c->json && report_json(r, c->json);
-    failed |= c->csv && report_csv(r, c->csv);
-    failed |= c->html && report_html(r, c->html);
-    return failed;
-}
-
-/* What has been measured so far is in the files, whatever ends this process. */
+/* What has been measured so far is in the file, whatever ends this process. */
 static int keep_so_far(const cli_world *w, const bench_results *r, int cells) {
     bench_results so_far = *r;
-    bench_config config = *r->config;
-    const char **path[] = {&config.json, &config.csv, &config.html};
-    if (w->rank != 0 || cells >= r->cells || report_is_quiet(r->config)) return 0;
-    for (int i = 0; i < 3; i++)
-        if (*path[i]) *path[i] = cli_format("%s.part", *path[i]);
+    const char *json = r->config->json;
+    if (w->rank != 0 || cells >= r->cells || !json || report_is_quiet(r->config)) return 0;
+    char *part = cli_format("%s.part", json);
     so_far.cells = cells;
-    so_far.config = &config;
-    int failed = write_files(&so_far);
-    const char *const to[] = {r->config->json, r->config->csv, r->config->html};
-    for (int i = 0; i < 3; i++)
-        if (*path[i]) { /* a file is whole at any time */
-            if (!failed && rename(*path[i], to[i]) != 0)
-                failed = cli_error_errno("cannot write", to[i]);
-            free((void *)*path[i]);
-        }
+    int failed = report_json(&so_far, part);
+    if (!failed && rename(part, json) != 0) failed = cli_error_errno("cannot write", json);
+    free(part);
     return failed;
 }
 
@@ -81,11 +65,12 @@ static int write_reports(const bench_results *r) {
     const bench_config *c = r->config;
     const int quiet = report_is_quiet(c);
     if (!quiet) report_text(r, stdout);
-    const int failed = write_files(r);
+    if (!c->json) return 0;
+    const int failed = report_json(r, c->json);
     if (failed)
         fprintf(stderr, "tutti bench: %s\n", cli_message());
-    else if (c->html && !quiet)
-        printf("The report is in %s\n", c->html);
+    else if (!quiet)
+        printf("Figures: tutti-report %s --html FILE\n", c->json);
     return failed;
 }
 

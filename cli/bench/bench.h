@@ -6,7 +6,7 @@
  *       runner               how an entry is prepared, run and ended       references.c, peers.c,
  *                                                                          staging.c, variants.c
  *     measure                rounds over all entries, times, verification  measure.c, content.c
- *   results -> reports       table and bars, JSON, CSV, HTML               report_*.c
+ *   results -> reports       table and bars, JSON                          report_*.c
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_BENCH_H
 #define TUTTI_CLI_BENCH_H
@@ -48,7 +48,7 @@ typedef struct bench_config {
     tutti_off size, slice;
     tutti_off array; /* of an experiment: bytes of the array that all ranks share */
     uint64_t seed;
-    const char *json, *csv, *html; /* NULL: none */
+    const char *json; /* NULL: none */
 } bench_config;
 
 enum { ARGS_OK, ARGS_HELP, ARGS_WRONG };
@@ -208,6 +208,8 @@ typedef struct bench_scene {
      * and a message. */
     int (*verify_write)(const bench_job *job, const bench_entry *e);
     void (*done)(const bench_cell *cell); /* NULL, or: undo what `make` has made besides */
+    void (*json)(FILE *f,
+                 const bench_cell *cell); /* NULL, or: members of its JSON, "key": value, */
 } bench_scene;
 
 /* prepare and run return 0, or 1 and a message.  prepare is collective and agrees on its result;
@@ -278,23 +280,10 @@ void results_free(bench_results *r);
 /* ---- reports; rank 0 only.  0, or 1 and a message */
 void report_text(const bench_results *r, FILE *f);
 int report_json(const bench_results *r, const char *path);
-int report_csv(const bench_results *r, const char *path);
-int report_html(const bench_results *r, const char *path);
 int report_is_quiet(const bench_config *c); /* a report takes standard output */
 /* Parts of JSON: a pair and a comma; everything up to the cells; the cells and the end. */
 void report_json_pair(FILE *f, const char *key, const char *value);
 void report_json_head(FILE *f, const bench_results *r, const char *format);
 void report_json_cells(FILE *f, const bench_results *r, const char *key);
-
-/* Parts of HTML (report_html.c). */
-void html_head(FILE *f, const char *title, const char *what); /* up to the list of facts */
-void html_fact(FILE *f, const char *class, const char *value, const char *name);
-void html_common_facts(FILE *f, const bench_results *r); /* the end of that list */
-void html_foot(FILE *f, const bench_results *r, const char *command);
-
-/* The plots of the HTML report (report_svg.c). */
-int svg_colour(const bench_entry *e); /* class k0 ... k12 of the style sheet */
-void svg_bars(FILE *f, const bench_cell *cell);
-void svg_ratios(FILE *f, int n, const bench_cell *const *cells);
 
 #endif

@@ -247,11 +247,8 @@ static int set_reference(bench_config *c, const char *value) {
 static int set_json(bench_config *c, const char *value) {
     return c->json = value, 0;
 }
-static int set_csv(bench_config *c, const char *value) {
-    return c->csv = value, 0;
-}
-static int set_html(bench_config *c, const char *value) {
-    return c->html = value, 0;
+static int refuse_report(bench_config *c, const char *value) {
+    return (void)c, cli_error("for '%s' write --json FILE, then run tutti-report FILE", value);
 }
 static int set_peers(bench_config *c, const char *value) {
     return (void)value, c->peers = 1, 0;
@@ -276,8 +273,8 @@ static const struct argument {
     {"budget", TAKES_VALUE, set_budget},
     {"seed", TAKES_VALUE, set_seed},
     {"json", TAKES_VALUE, set_json},
-    {"csv", TAKES_VALUE, set_csv},
-    {"html", TAKES_VALUE, set_html},
+    {"csv", TAKES_VALUE, refuse_report},
+    {"html", TAKES_VALUE, refuse_report},
     {"quick", 0, set_quick},
     {"pattern", TAKES_VALUE | NOT_EVERYWHERE, set_pattern},
     {"size", TAKES_VALUE | NOT_EVERYWHERE, set_size},
@@ -365,7 +362,7 @@ static void plain_defaults(bench_config *c, int quick) {
     c->budget = quick ? 40 : 0;
     c->size = (quick ? 4 : 32) << 20;
     c->slice = 1 << 20;
-    c->html = quick ? "tutti-bench.html" : NULL;
+    c->json = quick ? "tutti-bench.json" : NULL;
     cli_list_split(&c->patterns, quick ? "block2d,strided" : ALL_PATTERNS);
     cli_list_split(&c->methods, quick ? ALL_METHODS : "auto,two-phase");
 }

@@ -1,16 +1,12 @@
-/* The report for programs: JSON with everything, CSV with one line a timed run.
+/* The report for programs: JSON with everything.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 
 #include <stddef.h>
 #include <string.h>
 
-static int is_stdout(const char *path) {
-    return path && strcmp(path, "-") == 0;
-}
-
 int report_is_quiet(const bench_config *c) {
-    return is_stdout(c->json) || is_stdout(c->csv) || is_stdout(c->html);
+    return c->json && strcmp(c->json, "-") == 0;
 }
 
 /* ---- JSON */
@@ -113,10 +109,14 @@ static void json_cell(FILE *f, const bench_cell *cell) {
     report_json_pair(f, "file_system", cell->file_system);
     report_json_pair(f, "pattern", cell->pattern);
     report_json_pair(f, "operation", cell->is_write ? "write" : "read");
-    if (cell->figure)
+    if (cell->figure) {
         report_json_pair(f, "figure", cell->figure);
-    else
+        fprintf(f, "\"size\": %lld, ", (long long)cell->size);
+    } else {
+        report_json_pair(f, "title", bench_pattern_title(cell->pattern));
         fprintf(f, "\"goal\": %.2f, ", bench_goal(cell));
+    }
+    if (cell->scene && cell->scene->json) cell->scene->json(f, cell);
     fprintf(f, "\"ranks\": %d, \"bytes\": %lld, \"runs\": %lld,\n      \"entries\": [\n",
             cell->ranks, (long long)cell->total, (long long)cell->runs);
     for (int i = 0; i < cell->entries; i++) {
@@ -171,41 +171,5 @@ int report_json(const bench_results *r, const char *path) {
     if (!f) return 1;
     report_json_head(f, r, "tutti-bench-1");
     report_json_cells(f, r, "cells");
-    return cli_output_close(f, path, 0);
-}
-
-/* ---- CSV */
-
-static void csv_text(FILE *f, const char *text) {
-    putc('"', f);
-    for (; *text; text++) {
-        if (*text == '"') putc('"', f);
-        putc(*text, f);
-    }
-    fputs("\",", f);
-}
-
-static void csv_entry(FILE *f, const bench_cell *cell, const bench_entry *e) {
-    for (int i = 0; i < e->rounds; i++) {
-        csv_text(f, cell->dir);
-        csv_text(f, cell->file_system);
-        csv_text(f, cell->pattern);
-        csv_text(f, cell->is_write ? "write" : "read");
-        csv_text(f, kind_name(e->kind));
-        csv_text(f, e->name);
-        fprintf(f, "%d,%lld,%d,%.9f,%.3f\n", cell->ranks, (long long)cell->total, i, e->seconds[i],
-                bench_bandwidth(cell, e, e->seconds[i]));
-    }
-}
-
-int report_csv(const bench_results *r, const char *path) {
-    FILE *f = cli_output_open(path);
-    if (!f) return 1;
-    fputs("directory,file_system,pattern,operation,kind,entry,ranks,bytes,round,seconds,mib_per_"
-          "second\n",
-          f);
-    for (int i = 0; i < r->cells; i++)
-        for (int k = 0; k < r->cell[i].entries; k++)
-            csv_entry(f, &r->cell[i], &r->cell[i].entry[k]);
     return cli_output_close(f, path, 0);
 }

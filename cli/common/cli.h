@@ -160,7 +160,7 @@ int cli_stage_end(const cli_world *w, cli_staged *s, int failed);
 void cli_stage_free(cli_staged *s);
 
 /* ---- where and when something was measured (provenance.c) */
-void cli_command_remember(int argc, char **argv);
+void cli_command_remember(const char *program, int argc, char **argv);
 void cli_provenance_print(FILE *f, const cli_list *dirs); /* some lines of text */
 void cli_provenance_json(FILE *f, const cli_list *dirs);  /* "measured": {...} */
 

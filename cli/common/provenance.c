@@ -12,9 +12,9 @@
 
 static char *command_line;
 
-void cli_command_remember(int argc, char **argv) {
+void cli_command_remember(const char *program, int argc, char **argv) {
     free(command_line);
-    command_line = cli_strdup("tutti");
+    command_line = cli_strdup(program);
     for (int i = 1; i < argc; i++) {
         char *longer =
             cli_format(strpbrk(argv[i], " \t'\"$*") ? "%s '%s'" : "%s %s", command_line, argv[i]);

@@ -250,7 +250,7 @@ static void write_svg(FILE *f, const canvas *k, char (*label)[160], const int *a
 
 static int write_png(FILE *f, const canvas *k) {
     png_file *png = png_begin(f, (unsigned)k->width, (unsigned)k->height, k->palette);
-    if (!png) return cli_error("no memory for a picture");
+    if (!png) return 1;
     for (int y = 0; y < k->height; y++) png_row(png, k->pixel + (size_t)y * (size_t)k->width);
     return png_end(&png) ? cli_error("the picture cannot be written") : 0;
 }

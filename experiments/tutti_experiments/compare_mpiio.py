@@ -12,14 +12,14 @@ SPDX-License-Identifier: BSD-3-Clause
 """
 import argparse
 import json
-import math
 import os
-import random
-import statistics
 import subprocess
 import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [os.path.join(TOP, "experiments")]
+from tutti_experiments.intervals import geometric, median, ratio  # noqa: E402
+
 CONTIGUOUS = ("segmented", "small4k", "ior47008", "tile1m")  # one piece a rank and call, or pieces of 1 MiB
 
 
@@ -49,13 +49,6 @@ def run(args, build, ranks, path, preloaded):
     return {key: min(times) for key, times in seconds.items()}, sizes
 
 
-def bounds(ratios, times=2000):
-    """Median, and the bounds within which it lies with 95 % (of resampled pairs)."""
-    rng = random.Random(1)
-    medians = sorted(statistics.median(rng.choices(ratios, k=len(ratios))) for _ in range(times))
-    return statistics.median(ratios), medians[times // 40], medians[-times // 40 - 1]
-
-
 def compare(args, build, ranks, directory):
     path = os.path.join(directory, "mpiio-patterns.%d" % os.getpid())
     both, sizes = [], {}
@@ -71,16 +64,12 @@ def compare(args, build, ranks, directory):
     for key in both[0][0]:
         native = [pair[0][key] for pair in both]
         ours = [pair[1][key] for pair in both]
-        median, low, high = bounds([a / b for a, b in zip(native, ours)])
+        mid, low, high = ratio(native, ours)
         points.append({"build": os.path.basename(os.path.abspath(build)), "ranks": ranks,
                        "dir": directory, "pattern": key[0], "direction": key[1],
-                       "bytes": sizes[key], "native": statistics.median(native),
-                       "tutti": statistics.median(ours), "ratio": median, "low": low, "high": high})
+                       "bytes": sizes[key], "native": median(native),
+                       "tutti": median(ours), "ratio": mid, "low": low, "high": high})
     return points
-
-
-def geometric(values):
-    return math.exp(sum(math.log(v) for v in values) / len(values)) if values else float("nan")
 
 
 def show(points):

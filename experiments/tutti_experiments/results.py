@@ -15,6 +15,9 @@ import pathlib
 import re
 import sys
 
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent)]
+from tutti_experiments import report  # noqa: E402
+
 # ---- verdicts
 
 ABOVE, BELOW, NEITHER, UNBOUNDED = "above", "below", "neither", "unbounded"
@@ -163,9 +166,7 @@ WHY = """## Where this machine differs from the papers' clusters, and why
 
 
 def medians(values, decimals):
-    def one(v):
-        return "-" if v is None else v if isinstance(v, str) else f"{v['value']:.{decimals}f}"
-    texts = [one(v) for v in values]
+    texts = [report.value_text(v, decimals) for v in values]
     return texts[0] if len(set(texts)) == 1 else " / ".join(texts)
 
 
@@ -286,7 +287,7 @@ def papers_page(directories, apart):
     for i, d in enumerate(directories):
         for path in sorted(pathlib.Path(d).glob("paper-*.json")):
             try:
-                r = json.load(open(path, encoding="utf-8"))
+                r = report.load(path)
             except json.JSONDecodeError:
                 print(f"{path} is not whole: left out", file=sys.stderr)
                 continue

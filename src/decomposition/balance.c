@@ -4,12 +4,12 @@
  * passes along the file that know what each rank would write by now.  The first two move the place
  * where two runs meet, as far as the writer of one holds items of the other: that adds no interval,
  * and may take one away.  The third cuts: an item of a rank with too much goes to the writer of
- * the item before, if that holds it and has room, otherwise to the least burdened of its holders
+ * the item before, if that holds it and is below the limit, otherwise to the least burdened of its holders
  * that has, and so on with the items behind, until the rank has no longer too much.
  *
  * Where a rank's neighbours have too much themselves that is not enough.  Then the passes are
- * repeated, and a rank may get more than the limit as long as it has less than who gives: what is
- * too much spreads from rank to rank until it finds room.
+ * repeated, and a rank may get more than the limit as long as it has less than the giving rank: the
+ * excess spreads from rank to rank until it is below the limit.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/rules.h"
 

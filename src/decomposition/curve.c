@@ -21,10 +21,6 @@ static uint32_t rotate_right(uint32_t v, int by, int dims) {
     return ((v >> by) | (v << (dims - by))) & mask;
 }
 
-static uint32_t gray(uint32_t i) {
-    return i ^ (i >> 1);
-}
-
 static uint32_t gray_inverse(uint32_t g) {
     for (uint32_t shift = 1; shift < 32; shift *= 2) g ^= g >> shift;
     return g;
@@ -45,7 +41,7 @@ uint64_t tutti__hilbert(int dims, int bits, const uint32_t *x) {
         uint32_t cell = 0;
         for (int k = 0; k < dims; k++) cell |= ((x[k] >> b) & 1u) << k;
         const uint32_t w = gray_inverse(rotate_right(cell ^ entry, turn + 1, dims));
-        const uint32_t in = w == 0 ? 0 : gray(2 * ((w - 1) / 2));
+        const uint32_t even = w == 0 ? 0 : 2 * ((w - 1) / 2), in = even ^ even >> 1;
         key = key << dims | w;
         entry ^= rotate_right(in, dims - (turn + 1) % dims, dims);
         turn = (turn + direction(w, dims) + 1) % dims;

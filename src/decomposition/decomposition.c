@@ -164,13 +164,6 @@ static tutti_err packed_access(const tutti_decomposition *p, tutti_off item, tut
     return err;
 }
 
-static tutti_err access_make(const tutti_decomposition *p, tutti_off item, int is_write,
-                             tutti_access **out) {
-    if (is_write == TUTTI__PACKED) return packed_access(p, item, out);
-    if (p->is_slice) return tutti__slice_items(p, item, out);
-    return runs_access(is_write ? &p->written : &p->held, item, out);
-}
-
 static tutti_err access_get(tutti_decomposition *p, tutti_off item_bytes, int is_write,
                             const tutti_access **out) {
     tutti__sized_access *a = p->accesses;
@@ -179,7 +172,10 @@ static tutti_err access_get(tutti_decomposition *p, tutti_off item_bytes, int is
         a = tutti__malloc(sizeof *a);
         if (!a) return TUTTI_ERR_NOMEM;
         *a = (tutti__sized_access){item_bytes, is_write, NULL, p->accesses};
-        const tutti_err err = access_make(p, item_bytes, is_write, &a->access);
+        const tutti_err err =
+            is_write == TUTTI__PACKED ? packed_access(p, item_bytes, &a->access)
+            : p->is_slice             ? tutti__slice_items(p, item_bytes, &a->access)
+                          : runs_access(is_write ? &p->written : &p->held, item_bytes, &a->access);
         if (err != TUTTI_OK) tutti__free(a);
         TUTTI_TRY(err);
         p->accesses = a;

@@ -5,7 +5,7 @@
  * Every rank has the slices of all.  The intersection of two is a slice of each of them, with indices first,
  * first + step, ... in every dimension:
  *
- *     mine      0 . . 1 . . 2 . . 3 . . 4        stride 3
+ *     own       0 . . 1 . . 2 . . 3 . . 4        stride 3
  *     higher    . . . 0 . 1 . 2 . 3 . 4          stride 2
  *     common          ^           ^              my 1, 3: from 1, every 2nd
  *

@@ -92,15 +92,6 @@ static tutti_err find_positions(const tutti__join *j, tutti_count *out) {
     return TUTTI_OK;
 }
 
-static tutti_err answer_positions(tutti__team *t, const tutti__join *j, tutti_count **out) {
-    tutti_count *position = tutti__malloc((size_t)j->directory.m * sizeof *position);
-    const tutti_err local_err = position ? find_positions(j, position) : TUTTI_ERR_NOMEM;
-    const tutti_err err =
-        tutti__join_answer(t, local_err, j, (int)sizeof *position, position, (void **)out);
-    tutti__free(position);
-    return err;
-}
-
 tutti_err tutti__ids_join(tutti__team *t, const tutti__decomposed *space, tutti_count n,
                           const tutti__numbered *sorted, tutti_count *position_out) {
     id_lists l = {.n = n,
@@ -116,7 +107,13 @@ tutti_err tutti__ids_join(tutti__team *t, const tutti__decomposed *space, tutti_
         err = tutti__join_make(t, local_err, (int)sizeof *l.record, n + l.hi - l.lo, l.record, &j);
     }
     tutti__free(l.record);
-    if (err == TUTTI_OK) err = answer_positions(t, &j, &answer);
+    if (err == TUTTI_OK) {
+        tutti_count *position = tutti__malloc((size_t)j.directory.m * sizeof *position);
+        const tutti_err local_err = position ? find_positions(&j, position) : TUTTI_ERR_NOMEM;
+        err =
+            tutti__join_answer(t, local_err, &j, (int)sizeof *position, position, (void **)&answer);
+        tutti__free(position);
+    }
     TUTTI_ASSERT(err != TUTTI_OK || (l.index && answer));
     for (tutti_count k = 0; k < n + l.hi - l.lo && err == TUTTI_OK; k++)
         if (l.index[k] >= 0) position_out[l.index[k]] = answer[k];

@@ -124,13 +124,6 @@ static void range_place(ordering *o, item_place *out) {
 
 /* ---- the order of all ranks */
 
-static void ordering_free(ordering *o) {
-    tutti__join_free(&o->join);
-    tutti__free(o->memory);
-    tutti__free(o->sum);
-    tutti__free(o->before);
-}
-
 void tutti__ids_order_free(tutti__ids_order *o) {
     tutti__free(o->position);
     tutti__free(o->at);
@@ -230,7 +223,10 @@ tutti_err tutti__ids_order_make(tutti__team *t, const tutti__ids_spec *spec, tut
         made.weights[c] = o.sum[spec->classes + c];
         made.before[c + 1] = made.before[c] + made.count[c];
     }
-    ordering_free(&o);
+    tutti__join_free(&o.join);
+    tutti__free(o.memory);
+    tutti__free(o.sum);
+    tutti__free(o.before);
     if (err == TUTTI_OK)
         *out = made;
     else

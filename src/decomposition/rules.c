@@ -35,7 +35,7 @@ void tutti__writers_fill(tutti_count n, int *writer, int behind) {
     }
 }
 
-/* ---- sets of ranks, rising */
+/* ---- sets of ranks, ascending */
 
 typedef struct {
     const int *v;

@@ -20,10 +20,10 @@
 /* Items that follow each other in the file; all have load. */
 typedef struct tutti__items {
     tutti_count n;
-    const int64_t *number;    /* [n] rising */
+    const int64_t *number;    /* [n] ascending */
     const tutti_off *bytes;   /* [n] of an item in the file */
     const tutti_count *start; /* [n + 1] in `holder`; need not begin with 0 */
-    const int *holder;        /* rising for each item, at least one */
+    const int *holder;        /* ascending for each item, at least one */
     const int *owner;         /* [n]; NULL: unknown */
     int owner_behind;         /* of the item behind the last one; -1: there is none, or unknown */
 } tutti__items;
@@ -37,7 +37,7 @@ tutti__items tutti__items_part(const tutti__items *v, tutti_count from, tutti_co
 /* The state of a rule between two items: ranks, ascending; none before the first item. */
 typedef struct tutti__carry {
     int n;
-    int *rank;  /* room for all ranks */
+    int *rank;  /* [ranks] */
     int before; /* out: the writer of the open items before the first, or TUTTI__AS_NEXT */
 } tutti__carry;
 

@@ -48,7 +48,7 @@ typedef struct tutti__range_items {
 /* Items of a range that several ranks hold. */
 typedef struct tutti__shared_items {
     tutti_count n;
-    int64_t *number;      /* [n] rising */
+    int64_t *number;      /* [n] ascending */
     tutti_count *start;   /* [n + 1] in `mention` */
     tutti_count *mention; /* index in the join, by rank */
 } tutti__shared_items;

@@ -23,7 +23,7 @@ tutti() {
     ranks=$1
     shift
     ASAN_OPTIONS=${ASAN_OPTIONS:-}:$(leaks "${1:-}" "${2:-}") \
-        LC_ALL=C.UTF-8 COLUMNS=100 "$here/scripts/mpirun.sh" "$mpi" "$ranks" "$TUTTI_COMMAND" "$@" >out 2>err
+        LC_ALL=C.UTF-8 COLUMNS=100 "$here/scripts/mpirun.sh" "$mpi" "$ranks" "${program:-$TUTTI_COMMAND}" "$@" >out 2>err
     set -- $? "${1:-}.${2:-}"
     seen="$seen $2"
     return "$1"
@@ -36,9 +36,28 @@ bench() {
     tutti "$ranks" bench "$@"
 }
 
-# experiment RANKS arguments...: tutti-experiments, likewise
+report=$here/experiments/tutti_experiments/__main__.py
+
+# experiment RANKS arguments...: tutti-experiments, then tutti-report, which gets --json, --csv and --html
 experiment() {
-    TUTTI_COMMAND=$TUTTI_COMMAND-experiments tutti "$@"
+    ranks=$1 asked=
+    shift
+    left=$#
+    while [ "$left" -gt 0 ]; do
+        case $1 in
+        --json | --csv | --html) asked="$asked $1 $2" left=$((left - 2)); shift 2 ;;
+        *) set -- "$@" "$1"; shift; left=$((left - 1)) ;;
+        esac
+    done
+    program=$TUTTI_COMMAND-experiments
+    tutti "$ranks" "$@" --json measured.json
+    code=$?
+    program=
+    [ $code -ne 2 ] && [ -s measured.json ] || return $code
+    # shellcheck disable=SC2086 # words
+    COLUMNS=100 "$report" measured.json $asked >out 2>>err || code=$?
+    rm -f measured.json
+    return $code
 }
 
 # fail TEXT: what went wrong, with what the command said

@@ -9,8 +9,9 @@
 rounds=2
 [ -z "${TUTTI_SANITIZE:-}" ] || rounds=1
 bench 4 --size 64k --rounds $rounds --pattern block2d,irregular64,flash --method all --peers \
-    --json r.json --csv r.csv --html r.html ||
+    --json r.json ||
     fail "4 ranks: exit code $?"
+"$report" r.json --csv r.csv --html r.html || fail "tutti-report: exit code $?"
 grep -q 'Every byte was verified' out || fail 'no word of verification'
 grep -q '█' out || fail 'no bars'
 python3 - r.json $rounds <<'END' || bad=1
@@ -53,7 +54,10 @@ assert "http" not in text and "viewport" in text and text.count("<svg") == 8
 END
 
 bench 1 --size 64k --rounds 1 --pattern block2d,flash --quick || fail "1 rank: exit code $?"
-[ -s tutti-bench.html ] || fail 'no tutti-bench.html'
+[ -s tutti-bench.json ] || fail 'no tutti-bench.json'
+bench 1 --size 64k --rounds 1 --html r.html
+[ $? -eq 2 ] || fail '--html: no exit code 2'
+grep -q tutti-report err || fail '--html does not name tutti-report'
 bench 3 --size 64k --rounds 1 --pattern strided --store posix,threads,mem,null --exchange shm,two-sided \
     --json - || fail "3 ranks: exit code $?"
 python3 -m json.tool out >/dev/null || fail 'standard output is not JSON alone'

@@ -163,8 +163,10 @@ for name, wanted in EXHIBITS.items():
     assert page.plots == sum(x["kind"] != "table" and bool(x["rows"]) for x in r["exhibits"]), name
 END_OF_CHECK
 
-experiment 3 steps --quick --array 96k --files 96k --rounds 1 --procs 3 --json - || fail "3 ranks: exit code $?"
+program=$TUTTI_COMMAND-experiments
+tutti 3 steps --quick --array 96k --files 96k --rounds 1 --procs 3 || fail "3 ranks: exit code $?"
 python3 -m json.tool out >/dev/null || fail 'standard output is not JSON alone'
+program=
 experiment 2 primitives --quick --size 64k --rounds 1 --direct-io 1 --procs 2 --json direct.json ||
     fail "direct_io: exit code $?"
 grep -q '"MPI library, page cache"' direct.json || fail 'the MPI library has no direct_io, and does not say so'

@@ -4,6 +4,10 @@
 # is there and has a size, and no text of a plot is cut off.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
+if ! /usr/bin/python3 -c 'import matplotlib' 2>/dev/null; then
+    echo "matplotlib is not installed (Debian: apt-get install python3-matplotlib)"
+    exit 77
+fi
 if ! command -v chromium >/dev/null 2>&1; then
     echo "chromium is not installed (Debian: apt-get install chromium)"
     exit 77
@@ -17,7 +21,8 @@ pages='plain steps overlap pipelines primitives auto sections mesh'
 bench() {
     page=$1
     shift
-    "$here/scripts/mpirun.sh" "$TUTTI_MPI" 2 "$@" --html "$page.html" >out 2>&1 || {
+    { "$here/scripts/mpirun.sh" "$TUTTI_MPI" 2 "$@" --json "$page.json" &&
+        "$here/experiments/tutti_experiments/__main__.py" "$page.json" --html "$page.html"; } >out 2>&1 || {
         echo "$page: exit code $?"
         cat out
         bad=1
@@ -46,7 +51,7 @@ function look(page, width, doc) {
   for (const svg of plots) {
     const box = svg.getBoundingClientRect();
     if (box.width < 200 || box.height < 60 || box.right > width) wrong.push('has a plot of ' + box.width);
-    if (!svg.querySelector('rect,circle')) wrong.push('has an empty plot');
+    if (!svg.querySelector('#data path, #data use')) wrong.push('has an empty plot');
     for (const text of svg.querySelectorAll('text')) {
       const t = text.getBoundingClientRect();
       if (t.left < 0 || t.right > width + 1) wrong.push('cuts off ' + text.textContent);

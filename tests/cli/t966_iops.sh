@@ -24,7 +24,8 @@ if [ $took -lt 400 ]; then
 fi
 
 COLUMNS=400 sh "$throttle" run "$disk" "$top/scripts/mpirun.sh" "$TUTTI_MPI" 2 "$TUTTI_COMMAND-experiments" sections --part common \
-    --op read --array 8m --rounds 1 --direct-io 1 --iops 1000 --dir "$disk" >out 2>&1
+    --op read --array 8m --rounds 1 --direct-io 1 --iops 1000 --dir "$disk" --json measured.json >out 2>&1 || { cat out; exit 1; }
+COLUMNS=400 "$top/experiments/tutti_experiments/__main__.py" measured.json >out 2>&1
 code=$?
 times='at 1000 operations a second, times fall at least'
 met=$(grep -c "goal met: .*$times" out)

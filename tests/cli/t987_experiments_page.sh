@@ -7,7 +7,9 @@
 . "$(dirname "$0")/common.sh"
 
 # What bench_papers.sh would run: by a command that writes down its arguments, under a script that starts it once.
-mkdir -p tree/scripts
+mkdir -p tree/scripts tree/experiments/tutti_experiments
+printf '#!/bin/sh\n' >tree/experiments/tutti_experiments/__main__.py # no report
+chmod +x tree/experiments/tutti_experiments/__main__.py
 cp "$here/scripts/bench_papers.sh" tree/scripts/
 for name in mpirun.sh throttle.sh bench_hosts.sh meshes.sh; do
     cat >tree/scripts/$name <<'END'

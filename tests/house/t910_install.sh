@@ -19,7 +19,7 @@ prefix=$TUTTI_TEST_DIR/moved
 cmake --install "$TUTTI_BUILD_DIR" --prefix "$TUTTI_TEST_DIR/first" >/dev/null
 mv "$TUTTI_TEST_DIR/first" "$prefix"
 lib=$prefix/lib
-for file in bin/tutti bin/tutti.$TUTTI_MPI bin/tutti-experiments lib/libtutti.so lib/libtutti_$TUTTI_MPI.so.1 lib/libtutti-mpiio.so \
+for file in bin/tutti bin/tutti.$TUTTI_MPI bin/tutti-experiments bin/tutti-report lib/libtutti.so lib/libtutti_$TUTTI_MPI.so.1 lib/libtutti-mpiio.so \
     lib/pkgconfig/tutti.pc lib/pkgconfig/tutti-$TUTTI_MPI.pc include/tutti/tutti.h \
     lib/cmake/Tutti/TuttiConfig.cmake share/man/man7/tutti-options.7 \
     share/man/man1/tutti.1 share/man/man3/tutti_file.3 share/man/man3/tutti_file_open.3; do
@@ -32,6 +32,8 @@ fi
 readelf -d "$lib/libtutti.so" | grep -q "SONAME.*\[libtutti_$TUTTI_MPI.so.1\]" || { echo "wrong soname"; exit 1; }
 ldd "$lib/libtutti-mpiio.so" | grep -q "libtutti_$TUTTI_MPI.so.1 => $lib/" || { echo "the drop-in misses the library"; exit 1; }
 "$prefix/bin/tutti" version | grep -q '^tutti [0-9]' || { echo "the command does not start"; exit 1; }
+
+"$prefix/bin/tutti-report" --help | grep -q '^usage: tutti-report' || { echo "tutti-report does not start"; exit 1; }
 
 export PKG_CONFIG_PATH="$lib/pkgconfig"
 # shellcheck disable=SC2046 # flags are words

@@ -119,9 +119,9 @@ sed -n 's/^    \(mpirun -n 4 env LD_PRELOAD.*\)/\1/p' "$top/docs/mpiio.md" | pla
 
 # ---- the manual pages
 rm device.mesh
-for page in tutti.1 tutti-experiments.1 tutti-mesh.1 tutti-exodus.1 tutti-run.1 tutti-tune.1 tutti-options.7; do
+for page in tutti.1 tutti-report.1 tutti-experiments.1 tutti-mesh.1 tutti-exodus.1 tutti-run.1 tutti-tune.1 tutti-options.7; do
     sed -n '/^\.SH EXAMPLES/,/^\.SH SEE/p' "$prefix/share/man/man${page##*.}/$page" | sed 's/\\-/-/g' |
-        grep -E '^([A-Z_]+=[^ ]+ )*(tutti|mpirun) ' | grep -v TUTTI_FAULT | places | shorter | follow "$page"
+        grep -E '^([A-Z_]+=[^ ]+ )*(tutti|tutti-report|mpirun) ' | grep -v TUTTI_FAULT | places | shorter | follow "$page"
 done
 [ "$(wc -l <followed)" -ge 50 ] || { fail 'too few lines were followed:'; cat followed; }
 [ ! -s stumbled ] || { head -100 stumbled; bad=1; }

@@ -26,7 +26,7 @@ class Tutti(CMakePackage):
     depends_on("sqlite@3.31:")
     depends_on("xxhash@0.8:")
     depends_on("zstd")
-    depends_on("zlib-api")
+    depends_on("libpng")
     depends_on("liburing", when="+uring")
     depends_on("metis@5:", when="+metis")
 

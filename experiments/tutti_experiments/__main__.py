@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""tutti-report FILE.json [--html FILE] [--csv FILE] [--json FILE]   what `tutti bench` or `tutti-experiments` measured, as text, and as a page with
+figures (--html), one line per timed run (--csv), or JSON with exhibits, findings and claims (--json).  FILE "-" is standard input.  Exit code 1: a
+method failed, or a gate of an experiment does not hold.
+SPDX-License-Identifier: BSD-3-Clause"""
+import argparse
+import csv
+import importlib.util
+import json
+import os
+import pathlib
+import sys
+
+PARENT = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:1] = [str(PARENT), str(PARENT / "share/tutti")]  # in the source tree; installed as bin/tutti-report
+from tutti_experiments import report  # noqa: E402
+
+SYSTEM = "/usr/bin/python3"
+COLUMNS = ["directory", "file_system", "pattern", "operation", "kind", "entry", "ranks", "bytes", "round", "seconds", "mib_per_second"]
+
+
+def write_csv(r, path):
+    with open(path, "w", encoding="utf-8", newline="") as f:
+        out = csv.writer(f)
+        out.writerow(COLUMNS)
+        for c in r.get("cells", r.get("points")):
+            for e in c["entries"]:
+                out.writerows([*(c[k] for k in COLUMNS[:4]), e["kind"], e["name"], c["ranks"], c["bytes"], i, f"{s:.9f}",
+                               f"{c['bytes'] / s / 2 ** 20:.3f}"] for i, s in enumerate(e["seconds"]))
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="tutti-report", description=__doc__.replace("SPDX-License-Identifier: BSD-3-Clause", ""))
+    parser.add_argument("file")
+    for name in ("--html", "--csv", "--json"):
+        parser.add_argument(name)
+    words = parser.parse_args()
+    if words.html and not importlib.util.find_spec("matplotlib") and os.path.realpath(sys.executable) != os.path.realpath(SYSTEM) and os.path.exists(SYSTEM):
+        os.execv(SYSTEM, [SYSTEM] + sys.argv)  # packages of the distribution are there
+    r = report.load(words.file)
+    is_bench = r["format"] == "tutti-bench-1"
+    if words.html:
+        from tutti_experiments import page
+        pathlib.Path(words.html).write_text((page.bench_page if is_bench else page.experiment_page)(r), encoding="utf-8")
+    if words.csv:
+        write_csv(r, words.csv)
+    if words.json:
+        pathlib.Path(words.json).write_text(json.dumps(r, indent=1), encoding="utf-8")
+    if not is_bench:
+        print(report.text_of(r), end="")
+    elif not words.html and not words.csv:
+        sys.exit("tutti-report: 'tutti bench' has printed its text; --html FILE or --csv FILE")
+    sys.exit(1 if r["failures"] or r.get("broken") else 0)
+
+
+if __name__ == "__main__":
+    main()

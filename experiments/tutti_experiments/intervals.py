@@ -1,0 +1,61 @@
+"""Medians and their intervals.
+
+SPDX-License-Identifier: BSD-3-Clause"""
+import math
+import random
+
+LEAST = 5  # rounds that an interval needs
+
+
+def quantile(values, fraction):
+    """The value a fraction of the way through the sorted values, between two of them if need be; 0 if there are none."""
+    values = sorted(values)
+    if not values:
+        return 0.0
+    at = fraction * (len(values) - 1)
+    low = int(at)
+    high = min(low + 1, len(values) - 1)
+    return values[low] + (at - low) * (values[high] - values[low])
+
+
+def median(values):
+    return quantile(values, 0.5)
+
+
+def bootstrap(values, samples=1000):
+    """The 95 % interval of the median, by resampling; the samples are the same in every run."""
+    draw = random.Random(1)
+    medians = [median(draw.choices(values, k=len(values))) for _ in range(samples)]
+    return quantile(medians, 0.025), quantile(medians, 0.975)
+
+
+def bounds(values):
+    """The same; of fewer than LEAST values the least and the largest."""
+    return bootstrap(values) if len(values) >= LEAST else (quantile(values, 0), quantile(values, 1))
+
+
+def sign_rank(n, p):
+    """The largest k for which fewer than k of n fair coins fall on one side with a probability of at most p."""
+    below = 0.0
+    for k in range(n):
+        below += math.exp(math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) - n * math.log(2))
+        if below > p:
+            return k
+    return n
+
+
+def sign_bounds(values, p):
+    """Bounds of the median by the sign test, each wrong with a probability of at most p; None: too few values."""
+    k = sign_rank(len(values), p)
+    values = sorted(values)
+    return (values[k - 1], values[len(values) - k]) if k else None
+
+
+def ratio(slow, fast):
+    """Median of slow / fast, round by round, and its 95 % interval by resampling."""
+    rounds = [a / max(b, 1e-9) for a, b in zip(slow, fast)]
+    return (median(rounds), *bootstrap(rounds, 2000))
+
+
+def geometric(values):
+    return math.exp(sum(math.log(v) for v in values) / len(values)) if values else float("nan")

@@ -1,0 +1,138 @@
+"""What leaving the choice to the library costs: `auto` against the best of the fixed ways, and against the MPI library's own call.
+
+The best fixed way is chosen by the even rounds and judged by the odd ones, so that luck does not make it the best.  Against the MPI library: the
+ratios of both times, round by round, with the lower 95 % bound of their median by the sign test, which needs five rounds.
+SPDX-License-Identifier: BSD-3-Clause"""
+from .intervals import median, quantile, sign_bounds
+from .judgement import best_of, counts, entry_of, half_median, is_read, quartiles
+
+PATIENCE, TRIAL, TRIAL_PEER = 3.0, 3, 5  # as in exp_auto.c and bench.h
+GOAL_MEDIAN, GOAL_MOST = 3.0, 10.0  # per cent of regret: its median, its 95th percentile
+GOAL_PEER = 0.95  # lower bound of the MPI library's time over ours
+
+
+def best_fixed(point):
+    return best_of([e for e in point["entries"] if e["kind"] == "tutti" and e["name"] != "auto" and counts(e)])
+
+
+def peer_of(point):
+    return entry_of(point, "MPI library") or entry_of(point, "MPI library, page cache")
+
+
+def lower_bound(values):
+    found = sign_bounds(values, 0.05)
+    return found[0] if found else 0
+
+
+def difference(ours, best):
+    """Of the differences of both in the rounds that judge, in per cent: the 95 % interval of their median, or their quartiles if there are too
+    few for one; is it an interval?"""
+    d = [100 * (a / b - 1) for a, b in list(zip(ours["seconds"], best["seconds"]))[1::2]]
+    found = sign_bounds(d, 0.025)
+    return (*(found or (quantile(d, 0.25), quantile(d, 0.75))), bool(found))
+
+
+def row_of(j, p):
+    ranks = f" on {p['ranks']}" if len(j.r["procs"]) > 1 else ""
+    where = f", {p['directory']}" if len(j.r["directories"]) > 1 else ""
+    return f"{p['operation']} {p['pattern']}{ranks}{where}"
+
+
+def judge_regret(e, row, point):
+    """(the regret in per cent, lower end of its interval or None); None if there is none."""
+    ours, best = entry_of(point, "auto"), best_fixed(point)
+    if not ours or not best or half_median(ours, 1) <= 0 or half_median(best, 1) <= 0:
+        return None
+    mine, other = half_median(ours, 1), half_median(best, 1)
+    low, high, is_interval = difference(ours, best)
+    e.put(row, "regret %", 100 * (mine / other - 1))
+    e.put(row, "95 % interval", f"{low:.1f} to {high:.1f}" if is_interval else f"({low:.1f} to {high:.1f})")
+    e.put(row, "auto ms", 1e3 * mine)
+    e.put(row, "best ms", 1e3 * other)
+    e.put(row, "best", best["name"])
+    return 100 * (mine / other - 1), low if is_interval else None
+
+
+def judge_peer(e, row, point):
+    """(ratios, lower bound, 0: none)"""
+    ours, peer = entry_of(point, "auto"), peer_of(point)
+    if not ours or not peer:
+        return [], 0
+    ratios = [a / b for a, b in zip(peer["seconds"], ours["seconds"])]
+    e.put(row, "MPI / auto", quartiles(ratios))
+    bound = lower_bound(ratios)
+    if bound > 0:
+        e.put(row, "lower bound", bound)
+    return ratios, bound
+
+
+def report_regret(j, regrets):
+    if not regrets:
+        j.finding("Regret needs at least 2 rounds.")
+        return
+    mid, most = median([r for r, _ in regrets]), quantile([r for r, _ in regrets], 0.95)
+    j.goal(f"Regret of auto over {len(regrets)} points: median {mid:.1f} % (goal: at most {GOAL_MEDIAN:.0f} %), 95th percentile {most:.1f} % (goal: "
+           f"at most {GOAL_MOST:.0f} %).", mid <= GOAL_MEDIAN and most <= GOAL_MOST)
+    lows = [low for _, low in regrets if low is not None]
+    if lows:
+        j.finding(f"At {sum(low > 0 for low in lows)} of {len(lows)} points the 95 % interval of the differences to the best fixed way lies above 0; at "
+                  "the others the regret may be noise.")
+
+
+def report_resting(j):
+    every = [e for p in j.r["points"] for e in p["entries"]]
+    resting = sum(bool(e.get("sits_out")) for e in every)
+    if resting:
+        j.finding(f"{resting} of {sum(map(counts, every))} ways, over all points, were more than 1 + {(PATIENCE - 1) * TRIAL:.0f} / n times as slow as "
+                  f"the fastest of their point after n rounds, n from {TRIAL} (the MPI library: more than {PATIENCE:.0f} times, after {TRIAL_PEER}) and "
+                  "sat out the others.")
+
+
+def report_peer(j, ratios, found):
+    if not ratios:
+        return
+    j.finding(f"The MPI library's own call takes {median(ratios):.2f} times as long as auto (median over all rounds of all points; lower 95 % bound "
+              f"{lower_bound(ratios):.2f}, by the sign test).")
+    behind = sum(b < GOAL_PEER for b in found)
+    if j.r["options"]["direct_io"] not in ("0", "false"):
+        j.finding("No goal: it goes through the page cache, auto does not.")
+    elif found:
+        j.goal(f"Of {len(found)} points, {behind} have a lower 95 % bound of that ratio below {GOAL_PEER:.2f} (goal: none); the least is "
+               f"{min(found):.2f}.", not behind)
+    else:
+        j.finding("Bounds need at least 5 rounds.")
+
+
+def claim_all(j, read):
+    """In each judging round the median over all points: of the regret, of the MPI library's ratio."""
+    where, regrets, peers = f"{'reads' if read else 'writes'} of all patterns", [], []
+    ways = [(entry_of(p, "auto"), best_fixed(p), entry_of(p, "MPI library")) for p in j.r["points"] if is_read(p) == read]
+    for i in range(j.r["rounds"]):
+        def over(pairs):
+            return [a["seconds"][i] / b["seconds"][i] for a, b in pairs if a and b and i < min(len(a["seconds"]), len(b["seconds"]))]
+        regret = over((a, b) for a, b, _ in ways) if i % 2 else []
+        peer = over((p, a) for a, _, p in ways)
+        regrets += [100 * (median(regret) - 1)] if regret else []
+        peers += [median(peer)] if peer else []
+    j.claim("regret of auto, median over points", where, regrets, "%", than=GOAL_MEDIAN)
+    j.claim("time of the MPI library over that of auto, median over points", where, peers, above="auto is faster than the MPI library",
+            below="the MPI library is faster than auto")
+
+
+def judge(j):
+    regret = j.exhibit("rows", "regret", "Regret of auto", axis="point", unit="% more time than the best fixed way",
+                       note="The best fixed way by the even rounds, both judged by the odd rounds. Below 0: auto was faster. The interval is that of the "
+                       "median of the differences, round by round (sign test); in brackets, of fewer than 6 judging rounds: their quartiles.")
+    peer = j.exhibit("rows", "peer", "The MPI library's time over that of auto", axis="point", unit="times as long as auto", decimals=2,
+                     note="Median and quartiles of the ratios, round by round; the lower bound holds with 95 % (sign test). Above 1: auto was faster.")
+    regrets, ratios, found = [], [], []
+    for p in j.r["points"]:
+        r, (some, bound) = judge_regret(regret, row_of(j, p), p), judge_peer(peer, row_of(j, p), p)
+        regrets += [r] if r else []
+        ratios += some
+        found += [bound] if bound > 0 else []
+    report_regret(j, regrets)
+    report_resting(j)
+    report_peer(j, ratios, found)
+    for read in j.operations():
+        claim_all(j, read)

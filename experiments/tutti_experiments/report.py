@@ -1,0 +1,91 @@
+"""A result of `tutti-experiments`, judged; its text.
+
+SPDX-License-Identifier: BSD-3-Clause"""
+import json
+import os
+import sys
+import textwrap
+
+from . import contests, datasets, meshes, overlap, regret, sections, steps
+from .judgement import Judgement
+
+JUDGES = {"steps": steps.judge, "overlap": overlap.judge, "pipelines": contests.judge_pipelines, "primitives": contests.judge_primitives,
+          "sections": sections.judge, "auto": regret.judge, "mesh": meshes.judge, "dataset": datasets.judge, "exodus": datasets.judge_exodus}
+
+
+def load(path):
+    """The result in a file ("-": standard input); of an experiment with its exhibits, findings, claims and broken gates."""
+    with sys.stdin if path == "-" else open(path, encoding="utf-8") as f:
+        r = json.load(f)
+    if "experiment" in r and "exhibits" not in r:
+        j = Judgement(r)
+        JUDGES[r["experiment"]](j)
+        j.report_failures()
+        j.report_outliers()
+        j.report_rounds()
+        r.update(exhibits=j.exhibits, findings=j.findings, claims=j.claims, broken=j.broken)
+    return r
+
+
+def value_text(value, decimals):
+    return "-" if value is None else value if isinstance(value, str) else f"{value['value']:.{decimals}f}"
+
+
+def turned(x):
+    """Rows and columns in each other's places."""
+    return dict(x, rows=x["columns"], columns=x["rows"], values=[list(c) for c in zip(*x["values"])])
+
+
+def measured_lines(r):
+    m = r["measured"]
+    return [f"{m['date']}, host {m['host']}, {m['processors']} x {m['processor'] or 'processor'}, {m['kernel']}, load {m['load']:.1f}",
+            *(f"{where}: {mount}" for where, mount in m["mounts"].items()), m["command"]]
+
+
+# ---- text
+
+def wrapped(text, indent=0):
+    return textwrap.fill(text, int(os.environ.get("COLUMNS", 0)) or 100, initial_indent=" " * indent, subsequent_indent=" " * (indent + 2),
+                         break_long_words=False, break_on_hyphens=False) + "\n"
+
+
+def table_lines(x):
+    cells = [[""] + x["columns"]] + [[name] + [value_text(v, x["decimals"]) for v in row] for name, row in zip(x["rows"], x["values"])]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
+    return ["  " + row[0].ljust(widths[0]) + "".join("  " + c.rjust(max(w, 5)) for c, w in zip(row[1:], widths[1:])) for row in cells]
+
+
+def exhibit_text(x):
+    text = f"{x['title']}{': ' if x['unit'] else ''}{x['unit']}\n" + (wrapped(x["note"], 2) if x["note"] else "")
+    if not x["rows"]:
+        return text + "  nothing could be measured\n\n"
+    lines = min((table_lines(x), table_lines(turned(x))), key=lambda t: max(len(t[0]) - (int(os.environ.get("COLUMNS", 0)) or 100), 0))
+    return text + "\n".join(lines) + "\n\n"
+
+
+def claim_text(c):
+    said = "too few rounds" if c["low"] is None else c["above"] if c["low"] > c["than"] else c["below"] if c["high"] < c["than"] else \
+        "no difference shown"
+    bounds = "" if c["low"] is None else f" ({c['low']:.2f} to {c['high']:.2f})"
+    return wrapped(f"{c['where']}: {c['what']}: {c['value']:.2f}{bounds} {c['unit']} of {c['rounds']} rounds: {said}", 2)
+
+
+def text_of(r):
+    text = f"{r['title']}\n{r['source']}\nTutti {r['version']}, {r['mpi']}, up to {r['most_ranks']} rank{'s' * (r['most_ranks'] != 1)}\n"
+    text += "".join(map(wrapped, measured_lines(r))) + "\n"
+    where = ""
+    for x in r["exhibits"]:
+        if x["directory"] not in ("", where):
+            text += f"==== in {x['directory']}\n\n"
+            where = x["directory"]
+        text += exhibit_text(x)
+    for f in r["findings"]:
+        text += wrapped({"met": "goal met: ", "missed": "GOAL MISSED: "}.get(f["grade"], "") + f["text"])
+    if r["claims"]:
+        text += wrapped("Claims of this run: medians over rounds, 95 % bounds (bootstrap).  They are verdicts where a second run agrees (results.py).")
+        text += "".join(map(claim_text, r["claims"])) + "\n"
+    if r["failures"]:
+        text += f"{r['failures']} FAILED, in {r['elapsed']:.1f} s.\n"
+    elif r["points"]:
+        text += f"Every byte was verified, in {r['elapsed']:.1f} s.\n"
+    return text

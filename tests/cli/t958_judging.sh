@@ -1,0 +1,109 @@
+#!/bin/sh
+# TEST ranks=0 timeout=60 builds=openmpi
+# How experiments judge: who wins a series, what an improvement is, the regret, the bounds of a median, gates; each against what can be worked out
+# by hand.
+# SPDX-License-Identifier: BSD-3-Clause
+top=$(cd "$(dirname "$0")/../.." && pwd)
+PYTHONPATH=$top/experiments PYTHONDONTWRITEBYTECODE=1 python3 - <<'END'
+import math
+from tutti_experiments import contests, intervals, judgement, regret
+from tutti_experiments.judgement import Exhibit, Judgement
+
+NAMES = ["none", "one", "two"]
+# two benchmarks, three ways, two series of three rounds
+TIMES = {"ior": [[4, 9, 9, 8, 8, 8], [5, 5, 5, 6, 6, 6], [9, 2, 9, 9, 9, 9]],
+         "tile256": [[1] * 6, [2] * 6, [3] * 6]}
+
+
+def near(a, b):
+    assert abs(a - b) < 1e-9, (a, b)
+
+
+def entry(name, seconds, kind="tutti", **more):
+    return dict({"name": name, "kind": kind, "seconds": seconds, "failure": "", "available": True}, **more)
+
+
+def make():
+    points = [{"figure": "overlap", "directory": ".", "pattern": p, "operation": "write", "size": 1 << 20, "ranks": 2,
+               "entries": [entry(n, list(s)) for n, s in zip(NAMES, times)]} for p, times in TIMES.items()]
+    return Judgement({"points": points, "parts": [], "rounds": 3, "series": 2})
+
+
+def shown(j, put, *more):
+    e = j.exhibit("table", "x", "x")
+    put(j, e, NAMES, *more)
+    return e
+
+
+# wins: by the least series 0 of IOR goes to "two" (2), 1 to "one" (6); by the median 9, 5, 9 and 8, 6, 9
+j = make()
+j.directory = "."
+e = shown(j, contests.put_wins, False)
+for row, column, n in (("IOR", "none", 0), ("IOR", "one", 1), ("IOR", "two", 1), ("Tile 256 B", "none", 2), ("in all", "none", 2)):
+    near(e.at(row, column)["value"], n)
+near(contests.share(j, NAMES, False, "one"), 25)
+near(shown(j, contests.put_wins, False, intervals.median).at("IOR", "one")["value"], 2)
+assert not shown(j, contests.put_wins, True)["rows"], "there are no reads"
+j.directory = "elsewhere"
+assert not shown(j, contests.put_wins, False)["rows"]
+for way in j.r["points"][0]["entries"]:
+    del way["seconds"][2:]
+assert contests.series_of(j, j.r["points"][0]) == 1, "cut short: one series, not none"
+
+# improvements: "two": 4 -> 2 is 50 %, 8 -> 9 does not count; "one": 4 -> 5 does not, 8 -> 6 does
+j = make()
+j.directory = "."
+e = shown(j, contests.put_improvements, False, False)
+near(e.at("IOR", "two")["value"], 50)
+near(e.at("IOR", "one")["value"], 25)
+assert e.at("Tile 256 B", "one") == "-", "nothing got better there"
+e = shown(j, contests.put_improvements, False, True)
+near(e.at("IOR", "two")["value"], (50 - 12.5) / 2)
+near(e.at("Tile 256 B", "two")["value"], -200)
+
+# bounds of a median by the sign test
+for n, k in ((4, 0), (5, 1), (7, 1), (8, 2), (20, 6), (100, 42)):
+    assert intervals.sign_rank(n, 0.05) == k, n
+assert intervals.sign_rank(5, 0.025) == 0 and intervals.sign_rank(6, 0.025) == 1
+assert 1940 < intervals.sign_rank(4000, 0.05) < 1955, "near the normal distribution's"
+near(regret.lower_bound([8, 1, 7, 2, 6, 3, 5, 4]), 2)
+near(regret.lower_bound([8, 1, 7, 2]), 0)
+
+# of seven values the second and the sixth: the least is the median of fewer than 2.5 of 100 samples
+assert intervals.bounds([7, 1, 6, 2, 5, 3, 4]) == (2, 6) and intervals.bounds([2] * 5) == (2, 2)
+assert intervals.bounds([7, 1, 6, 2]) == (1, 7), "too few: the least and the largest"
+j = make()
+j.claim_faster("here", j.r["points"][1:], "two", "none")  # 3 over 1 in all six rounds
+j.claim_faster("here", j.r["points"], "one", "none")
+j.claim_faster("here", j.r["points"], "two", "missing")
+assert len(j.claims) == 2 and j.claims[0]["above"] == "none is faster than two"
+near(j.claims[0]["value"], 3)
+# sqrt(5/4 * 2), sqrt(5/9 * 2), ..., sqrt(6/8 * 2): the median of two of 1.05 and three of 1.22 and one of 1.58
+near(j.claims[1]["value"], math.sqrt(1.5))
+assert j.claims[1]["low"] <= j.claims[1]["value"] <= j.claims[1]["high"]
+j.claim("few", "here", [1, 2])
+assert j.claims[2]["low"] is None
+
+# regret: even rounds choose, odd rounds judge
+point = {"entries": [entry("auto", [9, 2, 9, 2]), entry("list", [1, 4, 1, 4]), entry("shm", [2, 1, 2, 1])]}
+assert regret.best_fixed(point)["name"] == "list"
+value, low = regret.judge_regret(j.exhibit("rows", "r", "r"), "p", point)
+near(value, -50)
+assert low is None, "two rounds judge: too few"
+# six rounds judge: the interval is from the least to the largest difference
+ours = entry("auto", [1 + i / 100 if i % 2 else 9 for i in range(12)])
+low, high, is_interval = regret.difference(ours, entry("list", [1.0] * 12))
+near(low, 1)
+near(high, 11)
+assert is_interval and not regret.difference(ours, entry("list", [1.0] * 10))[2]
+
+# a way that failed does not count; a gate that does not hold breaks
+point = {"entries": [entry("shm", [1])]}
+assert judgement.entry_of(point, "shm")
+point["entries"][0]["failure"] = "later"
+assert not judgement.entry_of(point, "shm")
+j.gate("it holds", True)
+assert j.broken == 0
+j.gate("it does not", False)
+assert j.broken == 1 and [f["grade"] for f in j.findings] == ["met", "missed"]
+END
