@@ -40,8 +40,10 @@ def make():
 
 
 def inline_functions():
-    """{function: room/header} of those in headers, whose copies addr2line places anywhere"""
+    """{function: room/header} of those in headers, whose copies addr2line places anywhere; public headers: None"""
     found = {}
+    for path in sorted((top / "include").rglob("*.h")):
+        found.update(dict.fromkeys(re.findall(r"^static inline [^(;]*?\b(\w+)\(", path.read_text(), re.M)))
     for path in sorted((top / "src").rglob("*.h")):
         for name in re.findall(r"^static inline [^(;]*?\b(\w+)\(", path.read_text(), re.M):
             found[name] = str(path.relative_to(top / "src"))
@@ -57,8 +59,8 @@ def places(program, addresses):
     for address, name, place in zip(addresses, lines[::2], lines[1::2]):
         path = pathlib.Path(place.split(":")[0]).resolve()
         inside = path.is_relative_to(top / "src")
-        found[address] = (name, inline.get(name) or
-                          (str(path.relative_to(top / "src")) if inside else None))
+        place = str(path.relative_to(top / "src")) if inside else None
+        found[address] = (name, inline.get(name, place))
     return found
 
 
