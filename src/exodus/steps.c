@@ -620,7 +620,8 @@ static tutti_err get(tutti_exodus *x, tutti_count step, tutti_count n,
                      const tutti_exodus_field *fields, tutti_request **r_out, int starts) {
     batch b = {0};
     TUTTI_TRY(tutti__exodus_live(x));
-    tutti_err err = range_check(x, step, step);
+    tutti_err err = fields ? TUTTI_OK : tutti__error_refused();
+    if (err == TUTTI_OK) err = range_check(x, step, step);
     if (err == TUTTI_OK && starts && !r_out)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the request");
     if (err == TUTTI_OK) err = batch_take(x, step, n, fields, &b);
@@ -740,7 +741,8 @@ tutti_err tutti_exodus_follow(tutti_exodus *x, tutti_count first, tutti_count la
     TUTTI_KEEP_ERRNO;
     batch b = {0};
     TUTTI_TRY(tutti__exodus_live(x));
-    tutti_err err = range_check(x, first, last);
+    tutti_err err = field ? TUTTI_OK : tutti__error_refused();
+    if (err == TUTTI_OK) err = range_check(x, first, last);
     if (err == TUTTI_OK) err = batch_take(x, first, 1, field, &b);
     const int64_t words[] = {first, last};
     const uint64_t hash =
