@@ -7,9 +7,11 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$TUTTI_TEST_DIR"
 command -v clang >/dev/null || { echo 'no clang'; exit 77; }
 flags="-std=gnu11 -O1 -g -D_GNU_SOURCE -I$top/include -I$top/src -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all"
+echo 'int LLVMFuzzerTestOneInput(const char *data, long n) { return data == 0 && n > 0; }' >try.c
+clang -fsanitize=fuzzer try.c -o try 2>/dev/null || { echo 'no libFuzzer (Debian: libclang-rt-dev)'; exit 77; }
 # shellcheck disable=SC2086
-clang $flags "$top/tests/fuzz/fuzz_cdf.c" "$top"/src/cdf/*.c "$top/src/base/memory.c" "$top/src/base/error.c" "$top/src/base/size_limit.c" "$top/src/access/number.c" \
-    -o fuzz 2>err || { cat err; echo 'no libFuzzer (Debian: libclang-rt-dev)'; exit 77; }
+clang $flags "$top/tests/fuzz/fuzz_cdf.c" "$top"/src/cdf/*.c "$top/src/base/memory.c" "$top/src/base/error.c" "$top/src/base/size_limit.c" "$top/src/base/utf8.c" "$top/src/access/number.c" \
+    -o fuzz 2>err || { cat err; exit 1; }
 mkdir seeds found
 cp "$top"/tests/fuzz/corpus/cdf/* seeds
 case ${TUTTI_TEST_TIER:-quick} in
