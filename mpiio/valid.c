@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "job.h"
 #include "request_impl.h"
 
 int mpiio_view_is_valid(const mpiio_view *v) {
@@ -18,14 +17,13 @@ int mpiio_view_is_valid(const mpiio_view *v) {
     return v->name[0] != '\0';
 }
 
+/* Only fields that no other thread changes between open and close, but for atomic ones. */
 int mpiio_file_is_valid(const mpiio_file *f) {
     const int access = f->amode & (MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR);
     if (f->native == MPI_FILE_NULL || !f->file || !f->path || !f->shared) return 0;
     if (access == 0 || (access & (access - 1)) != 0) return 0; /* exactly one of the three */
     if (!f->ranks || f->ranks->rank < 0 || f->ranks->rank >= f->ranks->size) return 0;
-    if (!f->ranks->busy || f->requests < 0) return 0;
-    if (__atomic_load_n(&f->position, __ATOMIC_RELAXED) < 0) return 0;
-    if (f->split && f->split->file != f) return 0;
+    if (!f->ranks->busy || __atomic_load_n(&f->position, __ATOMIC_RELAXED) < 0) return 0;
     return mpiio_view_is_valid(&f->view);
 }
 

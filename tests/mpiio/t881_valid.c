@@ -73,7 +73,6 @@ static void views(void) {
 
 static void files(MPI_File native) {
     mpiio_ranks all = good_ranks();
-    mpiio_job job = {.file = NULL};
     mpiio_file good = good_file(&all, native);
     CHECK(mpiio_file_is_valid(&good));
     DAMAGED_FILE(f.native = MPI_FILE_NULL);
@@ -86,13 +85,8 @@ static void files(MPI_File native) {
     DAMAGED_FILE(ranks.rank = 1);
     DAMAGED_FILE(ranks.rank = -1);
     DAMAGED_FILE(ranks.busy = 0);
-    DAMAGED_FILE(f.requests = -1);
     DAMAGED_FILE(f.position = -1);
-    DAMAGED_FILE(f.split = &job); /* the job of another file */
     DAMAGED_FILE(f.view.etype_size = 0);
-    job.file = &good;
-    good.split = &job;
-    CHECK(mpiio_file_is_valid(&good));
 }
 
 #define DAMAGED_REQUEST(change)                                             \
