@@ -21,7 +21,8 @@ void contest_points(experiment *x, const char *figure, const char *patterns,
         for (int p = 0; p < list.n; p++)
             for (int i = 0; i < x->worlds; i++) {
                 const char *kept = bench_pattern_kept_name(list.item[p]);
-                if (x->world[i].ranks == 1 && x->worlds > 1) continue; /* nobody to exchange with */
+                if (x->world[i].ranks == 1 && x->worlds > 1)
+                    continue; /* one rank exchanges nothing */
                 bench_cell *point = experiment_point(x, &(point_spec){.figure = figure,
                                                                       .dir = c->dirs.item[k / ops],
                                                                       .pattern = kept,

@@ -1,4 +1,4 @@
-/* tutti-experiments dataset: numbers to write, dealt out to the ranks, and checking what came back.
+/* tutti-experiments dataset: values to write, distributed to the ranks, and the check of values that were read.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/datasets.h"
 

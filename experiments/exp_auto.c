@@ -4,7 +4,7 @@
  * own call alternate.  The best fixed way is chosen by its median over the even rounds and judged
  * by the odd ones, so that luck does not make it the best: regret = median of auto / median of the
  * best - 1.  Beside it the 95 % interval of the differences of those rounds, which tells regret from
- * noise.  Rounds go to the ways that matter: whoever is far behind sits out the others, and is not the
+ * noise.  Rounds go to the ways that matter: a method that is far behind takes no part in later ones, and is not the
  * best; what "far" means falls with the rounds.
  *
  * Against the MPI library: the ratios of both times, round by round.  The lower 95 % bound of their

@@ -107,7 +107,7 @@ static tutti_err plan(tutti_file *f, int is_write, bytes b, tutti_plan **p_out) 
     op->stats = &r.stats;
     tutti__operation_begin(&r.stats);
     if (!p_out && r.asked.refused == TUTTI_OK)
-        r.asked.refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the plan");
+        r.asked.refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument p_out is NULL");
     op->buf = f->path; /* any address will do for the check: buffers come later */
     if (r.asked.refused == TUTTI_OK && op->parts)
         r.asked.refused = tutti__file_allows_parts(f, op->parts, 0, is_write);

@@ -198,8 +198,8 @@ void tutti__placed(tutti_request *r) {
     op->shift = f->origin + r->found.displacement;
     const tutti_off end =
         r->found.file_size == TUTTI__OFF_END ? TUTTI__OFF_END : r->found.file_size - op->shift;
-    op->eof =
-        op->is_write || r->found.moved ? TUTTI__OFF_END : end; /* moved: nobody has asked for it */
+    op->eof = op->is_write || r->found.moved ? TUTTI__OFF_END
+                                             : end; /* moved: file_size was not queried */
     op->zeros = end;
     r->progress.resident = !waits && p->means.resident && !op->atomic;
     if (!waits && r->progress.background != TUTTI_BACKGROUND_NONE) {

@@ -236,7 +236,7 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
     const tutti_err err = tutti__team_call_vote(f->team, &x->call, x->mine, &v);
     if (err != TUTTI_OK) tutti__plan_destroy(&f->plans.blank);
     TUTTI_TRY(err);
-    TUTTI_ASSERT(f->plans.blank && op->access); /* nobody has refused */
+    TUTTI_ASSERT(f->plans.blank && op->access); /* no rank has refused */
     x->cold = cold > 0;
     tutti_plan *p = tutti__plan_cache_choose(f, x, v.range);
     x->all = v.yes;
