@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""budget.py [N]: the N (ten) longest functions and files, how all of them are distributed, and which
-folders and files are cut into once-called paragraphs.
+"""budget.py [N]           print the N (default: 10) longest functions and files, and how functions are cut
+budget.py --check       print the shares below for src, mpiio and cli; exit with 1 if a limit is exceeded
+budget.py --list DIR    print the functions of DIR that the shares count
 
-Aims, not limits: files <= 600 lines, <= 6 parameters, few once-called paragraphs: a function is an
-idea that others may call or a step of an outline; what is called once and is short is read where it
-is called.  A paragraph is a static function of at most 8 lines whose name occurs once besides its
-definition and declarations, as a call.  One that is in a table, whose address is taken, that a macro
-names, or that has variants under #if is not one.
-A function is what begins in column 0 with a name and a parameter list and ends with } in column 0,
-which is how clang-format leaves it; its length is counted from its name to its closing brace.
+The shares, of all functions of a directory:
+  short     static functions of at most 8 lines with one caller
+  one       static functions with one caller, of any length
+  several   functions whose name is defined in more than one file
+A function with one caller occurs once besides its definition and declarations, as a call.  Functions in
+tables, functions whose address is taken or that a macro names, and variants under #if do not count.
+A function starts in column 0 with a name and a parameter list and ends with } in column 0, as
+clang-format leaves it; its length is counted from its name to its closing brace.
 SPDX-License-Identifier: BSD-3-Clause"""
 import collections
 import pathlib
@@ -16,7 +18,8 @@ import re
 import sys
 
 top = pathlib.Path(__file__).resolve().parent.parent
-count = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+count = int(sys.argv[1]) if sys.argv[1:] and sys.argv[1].isdigit() else 10
+LIMITS = {"short": 3.0, "one": 22.0, "several": 2.0, "p90": 40, "longest": 90, "parameters": 6, "file": 600}
 HEAD = re.compile(r"^(?!(?:typedef|struct|enum|union|return|else|#)\b)[A-Za-z_][^;={}]*?(\w+)\(([^;{}]*)\)"
                   r"(?:\s*TUTTI_\w+(?:\([^)]*\))?)*\s*\{", re.M)
 PARAGRAPH = 8  # lines
@@ -25,15 +28,15 @@ COMMENT_OR_TEXT = re.compile(
 MACRO = re.compile(r"^[ \t]*#[ \t]*define\b(?:[^\n]*\\\n)*[^\n]*", re.M)
 
 
-def paragraphs(path):
-    """The names of a file's once-called paragraphs."""
+def one_caller(path, longest=PARAGRAPH):
+    """The names of a file's static functions with one caller, of at most `longest` lines."""
     text = COMMENT_OR_TEXT.sub(lambda m: "\n" * m[0].count("\n") or " ",
                                path.read_text(encoding="utf-8"))
     macros = " ".join(MACRO.findall(text))
     for lines, _, _, name in functions(path):
         word = rf"\b{name}\b"
         heads = re.findall(rf"^static\b[^;={{}}]*?{word}\([^;{{}}]*\)[^;{{}}]*([;{{])", text, re.M)
-        if lines > PARAGRAPH or heads.count("{") != 1 or re.search(word, macros):
+        if lines > longest or heads.count("{") != 1 or re.search(word, macros):
             continue
         if len(re.findall(word, text)) == len(heads) + 1 == len(re.findall(word + r"\(", text)):
             yield name
@@ -88,7 +91,7 @@ def report_paragraphs(folders):
     """Shares of all functions by top folder (src: by room too), and the files with most of them."""
     functions_in, once_in, worst = collections.Counter(), collections.Counter(), []
     for path in sorted(p for f in folders for p in (top / f).rglob("*.c")):
-        once, parts = list(paragraphs(path)), path.relative_to(top).parts
+        once, parts = list(one_caller(path)), path.relative_to(top).parts
         for place in {parts[0], "/".join(parts[:2]) if parts[0] == "src" else parts[0]}:
             functions_in[place] += sum(1 for _ in functions(path))
             once_in[place] += len(once)
@@ -102,6 +105,58 @@ def report_paragraphs(folders):
         print(f"  {-k:5} in {place}: {', '.join(once)}")
 
 
+def names_in_several_files(paths):
+    """Functions by name, of the names that more than one of the files defines."""
+    places = collections.defaultdict(list)
+    for path in paths:
+        for _, _, place, name in functions(path):
+            places[name].append(place)
+    return {name: at for name, at in places.items() if len({p.split(":")[0] for p in at}) > 1}
+
+
+def measure(folder):
+    """The figures of LIMITS, for one folder."""
+    paths = sorted((top / folder).rglob("*.c"))
+    found = [f for p in paths for f in functions(p)]
+    lengths = sorted(f[0] for f in found)
+    share = 100 / len(found)
+    return {"short": share * sum(len(list(one_caller(p))) for p in paths),
+            "one": share * sum(len(list(one_caller(p, 1 << 30))) for p in paths),
+            "several": share * sum(map(len, names_in_several_files(paths).values())),
+            "p90": lengths[len(lengths) * 9 // 10],
+            "longest": lengths[-1],
+            "parameters": max(f[1] for f in found),
+            "file": max(p.read_bytes().count(b"\n") for p in paths)}
+
+
+def check(folders):
+    """Print a table; return whether a limit is exceeded."""
+    exceeded = False
+    print(f"{'':8}" + "".join(f"{k:>12}" for k in LIMITS))
+    for folder in folders:
+        figures = measure(folder)
+        over = {k for k in LIMITS if figures[k] > LIMITS[k]}
+        exceeded |= bool(over)
+        print(f"{folder:8}" + "".join(f"{figures[k]:11.4g}{'!' if k in over else ' '}" for k in LIMITS))
+    print(f"{'limit':8}" + "".join(f"{v:11.4g} " for v in LIMITS.values()))
+    return exceeded
+
+
+def list_counted(folder):
+    paths = sorted((top / folder).rglob("*.c"))
+    for path in paths:
+        short = set(one_caller(path))
+        for name in one_caller(path, 1 << 30):
+            print(f"{'short' if name in short else 'one':8}{path.relative_to(top)}  {name}")
+    for name, at in sorted(names_in_several_files(paths).items()):
+        print(f"several {name}: {', '.join(at)}")
+
+
+if "--check" in sys.argv:
+    sys.exit(check(["src", "mpiio", "cli"]))
+if "--list" in sys.argv:
+    list_counted(sys.argv[-1])
+    sys.exit()
 report(["src", "mpiio", "cli"], "libraries and command")
 report(["tests", "experiments", "examples"], "tests, experiments, examples")
 report_paragraphs(["src", "mpiio", "cli", "tests", "experiments", "examples"])
