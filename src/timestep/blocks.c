@@ -1,6 +1,6 @@
-/* dataset: checksums of blocks: known to some rank, or read back; collected on rank 0.
+/* timestep: checksums of blocks: known to some rank, or read back; collected on rank 0.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/blocks.h"
+#include "timestep/blocks.h"
 
 #include <string.h>
 #include "base/sorted.h"

@@ -1,4 +1,4 @@
-/* dataset: checksums of extents of a file, in blocks: the bytes of an extent between two multiples of
+/* timestep: checksums of extents of a file, in blocks: the bytes of an extent between two multiples of
  * TUTTI__BLOCK of the file.  Those that one operation wrote whole were summed as they passed by, each on
  * some rank (base/sums.h); all others are read back.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -8,7 +8,13 @@
 #include "base/sums.h"
 #include "collective/layer.h"
 #include "comm/vote.h"
-#include "metadata/trailer.h"
+
+enum { TUTTI__BLOCK = 65536 }; /* bytes; sections of datasets as large begin at a multiple */
+
+/* Blocks that an extent has bytes of. */
+static inline int64_t tutti__blocks_of(tutti_off start, tutti_off bytes) {
+    return bytes == 0 ? 0 : (start + bytes - 1) / TUTTI__BLOCK - start / TUTTI__BLOCK + 1;
+}
 
 typedef struct tutti__summed {
     tutti_off start, bytes;
