@@ -1,11 +1,11 @@
-/* timestep: checksums of blocks: known to some rank, or read back; collected on rank 0.
+/* timestep: checksums of blocks: known to some rank, or read; collected on rank 0.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "timestep/blocks.h"
 
 #include <string.h>
 #include "base/sorted.h"
 #include "comm/by_thread.h"
-#include "comm/wait.h"
+#include "comm/gather.h"
 
 /* ---- numbering */
 
@@ -93,6 +93,53 @@ tutti_err tutti__blocks_read(tutti_file *f, const tutti__block_list *b, const in
     return err;
 }
 
+/* ---- the table of rank 0 */
+
+tutti_err tutti__block_table_make(const tutti__block_list *b, int64_t n, const tutti__sum *known,
+                                  tutti__block_table *out) {
+    const size_t blocks = (size_t)b->first[b->n];
+    unsigned char *is_known = tutti__calloc(blocks + 1, 1);
+    *out = (tutti__block_table){.n = (int64_t)blocks,
+                                .sums = tutti__malloc((blocks + 1) * sizeof *out->sums),
+                                .missing = tutti__malloc((blocks + 1) * sizeof *out->missing)};
+    if (!is_known || !out->sums || !out->missing) {
+        tutti__free(is_known);
+        tutti__block_table_free(out);
+        return TUTTI_ERR_NOMEM;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        out->sums[known[i].block] = known[i].hash;
+        is_known[known[i].block] = 1;
+    }
+    for (int64_t i = 0; i < out->n; i++)
+        if (!is_known[i]) out->missing[out->missing_n++] = i;
+    tutti__free(is_known);
+    return TUTTI_OK;
+}
+
+void tutti__block_table_free(tutti__block_table *t) {
+    tutti__free(t->sums);
+    tutti__free(t->missing);
+    *t = (tutti__block_table){0};
+}
+
+static void fill_missing(tutti__block_table *t, const uint64_t *sums) {
+    for (int64_t i = 0; i < t->missing_n; i++) t->sums[t->missing[i]] = sums[i];
+    t->missing_n = 0;
+}
+
+tutti_err tutti__block_table_read(tutti_file *f, const tutti__block_list *b,
+                                  tutti__block_table *t) {
+    uint64_t *sums = tutti__malloc((size_t)t->missing_n * sizeof *sums);
+    tutti_err err = sums ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    if (err == TUTTI_OK) err = tutti__blocks_read(f, b, t->missing, 0, t->missing_n, sums);
+    if (err == TUTTI_OK) fill_missing(t, sums);
+    tutti__free(sums);
+    return err;
+}
+
+/* ---- by all ranks */
+
 /* Blocks of a list, as a job. */
 typedef struct {
     tutti_file *file;
@@ -100,120 +147,51 @@ typedef struct {
     const int64_t *list;
     int64_t n;
     uint64_t *sums;
-} reading;
+} block_share;
 
-static tutti_err list_read(void *context) {
-    const reading *r = context;
+static tutti_err read_share(void *context) {
+    const block_share *r = context;
     return tutti__blocks_read(r->file, r->of, r->list, 0, r->n, r->sums);
 }
 
-/* ---- collecting */
-
-/* A collective operation of MPI that has been started, or has not. */
-static tutti_err mpi_finish(int code, MPI_Request *r, const char *what) {
-    return code == MPI_SUCCESS ? tutti__team_finish(1, r) : tutti__error_mpi(code, what);
-}
-
-/* Bytes of all ranks, one after the other, on rank 0: to be freed.   Collective. */
-static tutti_err gather(tutti__team *t, const void *mine, int64_t bytes, void **out,
-                        int64_t *bytes_out) {
-    const int root = t->rank == 0;
-    MPI_Request r;
-    int *counts = root ? tutti__malloc((size_t)t->size * 2 * sizeof *counts) : NULL;
-    int64_t *sizes = root ? tutti__malloc((size_t)t->size * sizeof *sizes) : NULL;
-    tutti_err err = root && (!counts || !sizes) ? TUTTI_ERR_NOMEM : TUTTI_OK;
-    int n = 0;
-    int64_t all = 0;
-    if (err == TUTTI_OK) err = tutti__narrow_int(bytes, &n);
-    err = tutti__team_agree(t, err);
-    if (err == TUTTI_OK)
-        err = mpi_finish(MPI_Igather(&bytes, 1, MPI_INT64_T, sizes, 1, MPI_INT64_T, 0, t->comm, &r),
-                         &r, "MPI_Igather");
-    if (err == TUTTI_OK && root) {
-        TUTTI_ASSERT(sizes && counts);
-        for (int i = 0; i < t->size; i++) all += sizes[i];
-        err = all > INT32_MAX ? tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1, "too many checksums")
-                              : TUTTI_OK;
-        if (err == TUTTI_OK && !(*out = tutti__malloc((size_t)all))) err = TUTTI_ERR_NOMEM;
-        for (int i = 0, at = 0; i < t->size && err == TUTTI_OK; at += (int)sizes[i++]) {
-            counts[i] = (int)sizes[i];
-            counts[t->size + i] = at;
-        }
-    }
-    err = tutti__team_agree(t, err);
-    if (err == TUTTI_OK)
-        err = mpi_finish(MPI_Igatherv(mine, n, MPI_BYTE, root ? *out : NULL, counts,
-                                      root ? counts + t->size : NULL, MPI_BYTE, 0, t->comm, &r),
-                         &r, "MPI_Igatherv");
-    *bytes_out = all;
-    tutti__free(counts);
-    tutti__free(sizes);
-    return err;
-}
-
-/* Rank 0: put what has come into the table; which blocks are missing? */
-static tutti_err table_begin(const tutti__sum *k, int64_t n, int64_t blocks, uint64_t **table_out,
-                             int64_t **missing_out, int64_t *missing_n) {
-    uint64_t *table = tutti__malloc((size_t)(blocks + 1) * sizeof *table);
-    unsigned char *have = tutti__calloc((size_t)blocks + 1, 1);
-    int64_t *missing = tutti__malloc((size_t)(blocks + 1) * sizeof *missing);
-    *table_out = table;
-    *missing_out = missing;
-    *missing_n = 0;
-    for (int64_t i = 0; table && have && missing && i < n; i++) {
-        table[k[i].block] = k[i].hash;
-        have[k[i].block] = 1;
-    }
-    for (int64_t i = 0; table && have && missing && i < blocks; i++)
-        if (!have[i]) missing[(*missing_n)++] = i;
-    const tutti_err err = table && have && missing ? TUTTI_OK : TUTTI_ERR_NOMEM;
-    tutti__free(have);
-    return err;
-}
-
-/* All ranks read what is missing; rank 0 completes the table. */
-static tutti_err missing_read(tutti__team *t, const reading *all_of, uint64_t *table) {
-    const int64_t n = all_of->n, lo = n * t->rank / t->size, hi = n * (t->rank + 1) / t->size;
-    uint64_t *sums = tutti__malloc((size_t)(hi - lo) * sizeof *sums);
-    void *all = NULL;
+tutti_err tutti__block_table_share(tutti__team *team, tutti_file *f, const tutti__block_list *b,
+                                   tutti__block_table *t) {
+    void *list = t->missing, *all = NULL;
+    size_t told = (size_t)t->missing_n * sizeof *t->missing;
     int64_t bytes = 0;
-    tutti_err err = sums ? TUTTI_OK : TUTTI_ERR_NOMEM;
-    reading mine = {all_of->file, all_of->of, all_of->list + lo, hi - lo, sums};
-    if (err == TUTTI_OK) err = tutti__by_thread(list_read, &mine);
-    err = tutti__team_agree(t, err);
-    if (err == TUTTI_OK) err = gather(t, sums, (hi - lo) * (int64_t)sizeof *sums, &all, &bytes);
-    TUTTI_ASSERT(!all || table);
-    for (int64_t i = 0; all && err == TUTTI_OK && i < n; i++)
-        table[all_of->list[i]] = ((uint64_t *)all)[i];
+    const tutti_err listed = tutti__team_tell_all(team, &list, &told);
+    if (listed != TUTTI_OK && team->rank != 0) tutti__free(list);
+    TUTTI_TRY(listed);
+    const int64_t n = (int64_t)(told / sizeof *t->missing), lo = n * team->rank / team->size;
+    block_share mine = {f, b, (int64_t *)list + lo, n * (team->rank + 1) / team->size - lo, NULL};
+    mine.sums = tutti__malloc((size_t)mine.n * sizeof *mine.sums);
+    tutti_err err = mine.sums ? tutti__by_thread(read_share, &mine) : TUTTI_ERR_NOMEM;
+    err =
+        tutti__team_gather(team, err, mine.sums, mine.n * (int64_t)sizeof *mine.sums, &all, &bytes);
+    if (team->rank == 0 && err == TUTTI_OK) fill_missing(t, all);
+    if (team->rank != 0) tutti__free(list);
+    tutti__free(mine.sums);
     tutti__free(all);
-    tutti__free(sums);
     return err;
 }
 
 tutti_err tutti__blocks_sum(tutti__team *t, tutti_file *f, const tutti__block_list *b, int64_t n,
                             const tutti__sum *known, uint64_t **table_out) {
-    void *all = NULL, *missing = NULL;
-    uint64_t *table = NULL;
-    int64_t bytes = 0, missing_n = 0;
-    tutti_err err = gather(t, known, n * (int64_t)sizeof *known, &all, &bytes);
-    if (err == TUTTI_OK && t->rank == 0) {
-        int64_t *list = NULL;
-        err = table_begin(all, bytes / (int64_t)sizeof *known, b->first[b->n], &table, &list,
-                          &missing_n);
-        missing = list;
-    }
+    tutti__block_table table = {0};
+    void *all = NULL;
+    int64_t bytes = 0;
+    tutti_err err =
+        tutti__team_gather(t, TUTTI_OK, known, n * (int64_t)sizeof *known, &all, &bytes);
+    if (err == TUTTI_OK && t->rank == 0)
+        err = tutti__block_table_make(b, bytes / (int64_t)sizeof *known, all, &table);
     tutti__free(all);
     err = tutti__team_agree(t, err);
-    size_t told = (size_t)missing_n * sizeof(int64_t);
-    if (err == TUTTI_OK) err = tutti__team_tell_all(t, &missing, &told);
-    if (err == TUTTI_OK) {
-        const reading r = {f, b, missing, (int64_t)(told / sizeof(int64_t)), NULL};
-        err = missing_read(t, &r, table);
+    if (err == TUTTI_OK) err = tutti__block_table_share(t, f, b, &table);
+    err = tutti__team_agree(t, err);
+    if (err == TUTTI_OK && t->rank == 0) {
+        *table_out = table.sums;
+        table.sums = NULL;
     }
-    tutti__free(missing);
-    if (err == TUTTI_OK)
-        *table_out = table;
-    else
-        tutti__free(table);
+    tutti__block_table_free(&table);
     return err;
 }
