@@ -98,6 +98,8 @@ tutti__team *tutti__file_team(const tutti_file *f); /* NULL: MPI_Finalize has cl
 const tutti_options *tutti__file_options(const tutti_file *f); /* those in force */
 const char *tutti__file_path(const tutti_file *f);
 tutti_off tutti__file_origin(const tutti_file *f); /* where offset 0 of accesses is in the file */
+/* Add the statistics of all its operations.   Not collective. */
+void tutti__file_stats_add(const tutti_file *f, tutti_stats *to);
 /* Keep other threads from using it, over several calls. */
 void tutti__file_hold(tutti_file *f);
 void tutti__file_release(tutti_file *f);

@@ -78,6 +78,8 @@ struct tutti_decomposition {
     unsigned char *passed; /* [entries] 1: a higher rank has it too; NULL: none */
 
     tutti__sized_access *accesses;
+    int users;    /* operations under way that need it */
+    int is_freed; /* by the caller: the last of them frees it */
 };
 
 /* Does this rank write all entries that it holds?  Then one list and one access suffice. */
@@ -152,6 +154,9 @@ tutti_err tutti__slice_runs(const tutti_decomposition *p, int is_write,
                             tutti__entry_runs *out) TUTTI_MUST_USE;
 
 /* ---- decomposition.c */
+/* An operation under way needs it, also after the caller has freed it; needs it no more.   Local. */
+void tutti__decomposition_hold(tutti_decomposition *p);
+void tutti__decomposition_release(tutti_decomposition *p);
 /* May it be used?  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale.   Local. */
 tutti_err tutti__decomposition_live(const tutti_decomposition *p) TUTTI_MUST_USE;
 void tutti__decomposition_facts_of(const tutti_decomposition *p, tutti__decomposition_facts *out);
