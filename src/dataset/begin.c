@@ -4,7 +4,7 @@
  * So a segment that follows another one in its file begins by one agreement.  A new data file is created by rank 0 and then
  * opened by all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/dataset_impl.h"
+#include "segments/dataset_impl.h"
 
 #include <errno.h>
 #include <math.h>

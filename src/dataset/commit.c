@@ -6,7 +6,7 @@
  * bytes.  A segment that waits is whole, with its trailer, since the next one lies behind it; the commit adds its rows
  * to the database.  The outline is timestep/step_commit.h.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/dataset_impl.h"
+#include "segments/dataset_impl.h"
 
 #include <endian.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef TUTTI_DATASET_ITEMS_H
 #define TUTTI_DATASET_ITEMS_H
 
-#include "dataset/compressed.h"
+#include "segments/compressed.h"
 
 /* One variable of a call, put or got. */
 typedef struct tutti__item {

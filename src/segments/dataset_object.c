@@ -1,6 +1,6 @@
-/* dataset: the object: what its ranks agree on, what rank 0 reads for all, its data files.
+/* segments: the object: what its ranks agree on, what rank 0 reads for all, its data files.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/dataset_impl.h"
+#include "segments/dataset_impl.h"
 
 #include <string.h>
 
@@ -34,6 +34,7 @@ void tutti__dataset_run_started(tutti_dataset *d) {
 tutti_err tutti__dataset_enter(tutti_dataset *d) {
     TUTTI_TRY(tutti__dataset_live(d));
     tutti__dataset_run_started(d);
+    TUTTI_ASSERT(tutti__dataset_is_valid(d));
     return TUTTI_OK;
 }
 
