@@ -97,13 +97,6 @@ tutti_err tutti__dataset_give_up(tutti_dataset *d) {
     return err;
 }
 
-tutti_err tutti__dataset_discardable(const tutti_dataset *d) {
-    TUTTI_TRY(tutti__dataset_writable(d));
-    TUTTI_CHECK(d->now.under_way, TUTTI_ERR_STATE, "no segment has begun");
-    TUTTI_TRY(tutti__start_queue_empty(&d->starts, TUTTI__STARTED_PUT));
-    return tutti__puts_ended(&d->now.puts);
-}
-
 tutti_err tutti_dataset_discard(tutti_dataset *d) {
     TUTTI_KEEP_ERRNO;
     const tutti__call same = {.name = "discard"};

@@ -16,7 +16,7 @@
 
 /* What rank 0 tells all ranks at the end. */
 typedef struct tutti__commit_message {
-    tutti__verdict verdict; /* must be first */
+    tutti__commit_verdict verdict; /* must be first */
     tutti__segment_row segment;
     int64_t has_rows; /* netCDF: rows of the commit, which failed, could not be removed */
     uint64_t sums[];  /* [sections] */

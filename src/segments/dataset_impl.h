@@ -197,6 +197,8 @@ static inline tutti_err tutti__dataset_named(const tutti_dataset *d, const char 
 /* Rank 0's bytes for all, of any length; *data is allocated on the others. */
 tutti_err tutti__dataset_tell(tutti_dataset *d, void **data, size_t *bytes) TUTTI_MUST_USE;
 tutti_err tutti__dataset_writable(const tutti_dataset *d) TUTTI_MUST_USE;
+/* A segment has begun, and no put is under way.   Local. */
+tutti_err tutti__dataset_discardable(const tutti_dataset *d) TUTTI_MUST_USE;
 tutti_err tutti__dataset_segment_check(const tutti_dataset *d, tutti_count segment) TUTTI_MUST_USE;
 /* Its bytes are here, not archived; it is there. */
 tutti_err tutti__dataset_here(const tutti_dataset *d, tutti_count segment) TUTTI_MUST_USE;
@@ -348,8 +350,6 @@ tutti_err tutti__dataset_options_take(const tutti_dataset_options *opt,
 /* ---- begin.c */
 /* Give up what has begun since the last commit.   Collective. */
 tutti_err tutti__dataset_give_up(tutti_dataset *d) TUTTI_MUST_USE;
-/* A segment has begun, and no put is under way.   Local. */
-tutti_err tutti__dataset_discardable(const tutti_dataset *d) TUTTI_MUST_USE;
 
 /* ---- commit.c */
 /* The segments that have begun can be committed.   Local. */

@@ -60,6 +60,13 @@ tutti_err tutti__dataset_writable(const tutti_dataset *d) {
     return TUTTI_OK;
 }
 
+tutti_err tutti__dataset_discardable(const tutti_dataset *d) {
+    TUTTI_TRY(tutti__dataset_writable(d));
+    TUTTI_CHECK(d->now.under_way, TUTTI_ERR_STATE, "no segment has begun");
+    TUTTI_TRY(tutti__start_queue_empty(&d->starts, TUTTI__STARTED_PUT));
+    return tutti__puts_ended(&d->now.puts);
+}
+
 tutti_err tutti__dataset_segment_check(const tutti_dataset *d, tutti_count segment) {
     TUTTI_CHECK(segment >= 0 && segment < d->model.segments_n, TUTTI_ERR_NOT_FOUND,
                 "there is no segment %lld of %lld", (long long)segment,
