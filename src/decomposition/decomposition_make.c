@@ -95,15 +95,14 @@ static tutti_err spec_check(const tutti_decomposition_spec *s, const tutti__spac
     return TUTTI_OK;
 }
 
-/* Sort the numbers of m->memory; duplicates are an error. */
-static tutti_err numbers_sort(making *m, const char *what) {
-    const tutti_count n = m->spec->n;
-    m->sorted = tutti__numbered_sort(m->memory, n, m->memory + n);
-    for (tutti_count j = 1; j < n; j++)
-        TUTTI_CHECK(m->sorted[j].number != m->sorted[j - 1].number, TUTTI_ERR_ARG,
-                    "duplicate %s %lld (entries %lld and %lld)", what,
-                    (long long)m->sorted[j].number, (long long)m->sorted[j - 1].index,
-                    (long long)m->sorted[j].index);
+/* Sort the ids or positions of the entries; duplicates are an error. */
+static tutti_err sort_entries(making *m, const int64_t *numbers, const char *what) {
+    tutti_count j = 0;
+    tutti__free(m->memory);
+    TUTTI_TRY(tutti__numbers_sort(m->spec->n, numbers, &m->memory, &m->sorted, &j));
+    TUTTI_CHECK(j == 0, TUTTI_ERR_ARG, "duplicate %s %lld (entries %lld and %lld)", what,
+                (long long)m->sorted[j].number, (long long)m->sorted[j - 1].index,
+                (long long)m->sorted[j].index);
     return TUTTI_OK;
 }
 
@@ -114,12 +113,9 @@ static tutti_err prepare(making *m) {
     m->p = tutti__calloc(1, sizeof *m->p);
     if (!m->p) return TUTTI_ERR_NOMEM;
     if (!has_index(s) && !has_ids(s)) return TUTTI_OK;
-    m->memory = tutti__malloc(2 * (size_t)s->n * sizeof *m->memory);
     m->writes = tutti__malloc((size_t)s->n);
-    if (!m->memory || !m->writes) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < s->n; i++)
-        m->memory[i] = (tutti__numbered){has_ids(s) ? s->ids[i] : s->index[i], i};
-    return numbers_sort(m, has_ids(s) ? "id" : "position");
+    if (!m->writes) return TUTTI_ERR_NOMEM;
+    return has_ids(s) ? sort_entries(m, s->ids, "id") : sort_entries(m, s->index, "position");
 }
 
 /* ---- agreement */
@@ -165,24 +161,8 @@ static tutti_err set_positions(making *m, const tutti_count *position) {
         TUTTI_CHECK(!has_index(s) || position[i] == s->index[i], TUTTI_ERR_MISMATCH,
                     "entry %lld: id %lld is at position %lld, not %lld", (long long)i,
                     (long long)s->ids[i], (long long)position[i], (long long)s->index[i]);
-        m->memory[i] = (tutti__numbered){position[i], i};
     }
-    return numbers_sort(m, "position");
-}
-
-static tutti_err ids_to_positions(making *m) {
-    const tutti_decomposition_spec *s = m->spec;
-    const tutti_count entries = m->space->view.entries;
-    tutti_count *position = tutti__malloc((size_t)s->n * sizeof *position);
-    tutti_err err = tutti__team_agree(m->team, position ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    if (err == TUTTI_OK && m->space->view.has_ids)
-        err = tutti__ids_join(m->team, m->space, s->n, m->sorted, position);
-    else if (err == TUTTI_OK)
-        for (tutti_count i = 0; i < s->n && position; i++)
-            position[i] = s->ids[i] < entries ? s->ids[i] : -1;
-    if (err == TUTTI_OK) err = tutti__team_agree(m->team, set_positions(m, position));
-    tutti__free(position);
-    return err;
+    return sort_entries(m, position, "position");
 }
 
 /* In rank order every entry has one holder, which must own it. */
@@ -239,20 +219,6 @@ static tutti_err writers(making *m) {
 
 /* ---- runs */
 
-/* Entry j in ascending order. */
-static tutti__entry_run entry_of(const making *m, tutti_count j) {
-    const tutti_count place = m->sorted ? m->sorted[j].index : j;
-    return (tutti__entry_run){.position = m->sorted ? m->sorted[j].number : m->first + j,
-                              .place = place,
-                              .memory = m->spec->memory ? m->spec->memory[place] : place,
-                              .n = 1};
-}
-
-static int continues(const tutti__entry_run *a, const tutti__entry_run *b) {
-    return b->position - a->n == a->position && b->place - a->n == a->place &&
-           b->memory > INT64_MIN + a->n && b->memory - a->n == a->memory;
-}
-
 /* The runs of the entries that this rank holds, or writes; run is NULL: only count them. */
 static void runs_fill(const making *m, int written, tutti__entry_runs *out) {
     tutti__entry_run last = {.n = 0};
@@ -260,9 +226,17 @@ static void runs_fill(const making *m, int written, tutti__entry_runs *out) {
     out->n = out->entries = 0;
     for (tutti_count j = 0; j < m->spec->n; j++) {
         if (written && !m->writes[j]) continue;
-        const tutti__entry_run next = entry_of(m, j);
+        /* Entry j in ascending order. */
+        const tutti_count place = m->sorted ? m->sorted[j].index : j;
+        const tutti__entry_run next =
+            (tutti__entry_run){.position = m->sorted ? m->sorted[j].number : m->first + j,
+                               .place = place,
+                               .memory = m->spec->memory ? m->spec->memory[place] : place,
+                               .n = 1};
         out->entries++;
-        if (last.n > 0 && continues(&last, &next)) {
+        if (last.n > 0 &&
+            (next.position - last.n == last.position && next.place - last.n == last.place &&
+             next.memory > INT64_MIN + last.n && next.memory - last.n == last.memory)) {
             last.n++;
         } else {
             last = next;
@@ -325,7 +299,20 @@ static tutti_err build(making *m) {
     if (m->spec->kind == TUTTI_AS_THEY_LIE) {
         TUTTI_TRY(in_rank_order(m));
     } else {
-        if (has_ids(m->spec)) TUTTI_TRY(ids_to_positions(m));
+        if (has_ids(m->spec)) {
+            const tutti_decomposition_spec *s = m->spec;
+            const tutti_count entries = m->space->view.entries;
+            tutti_count *position = tutti__malloc((size_t)s->n * sizeof *position);
+            tutti_err err = tutti__team_agree(m->team, position ? TUTTI_OK : TUTTI_ERR_NOMEM);
+            if (err == TUTTI_OK && m->space->view.has_ids)
+                err = tutti__ids_join(m->team, m->space, s->n, m->sorted, position);
+            else if (err == TUTTI_OK)
+                for (tutti_count i = 0; i < s->n && position; i++)
+                    position[i] = s->ids[i] < entries ? s->ids[i] : -1;
+            if (err == TUTTI_OK) err = tutti__team_agree(m->team, set_positions(m, position));
+            tutti__free(position);
+            TUTTI_TRY(err);
+        }
         TUTTI_TRY(writers(m));
     }
     return tutti__team_agree(m->team, runs_make(m));
