@@ -67,28 +67,6 @@ static tutti_off contiguous_length(const piece_grid *b, tutti_order order, int *
     return run;
 }
 
-/* Grow the box along the order in which its runs are shorter, up to `most` elements. */
-static void choose_piece_extents(piece_grid *b, tutti_order from, tutti_order to,
-                                 tutti_count most) {
-    tutti_count all = 1;
-    for (int d = 0; d < b->ndims; d++) b->box[d] = tutti__min(b->shape[d], 1);
-    for (;;) {
-        int d, other;
-        const tutti_off first = contiguous_length(b, from, &d),
-                        second = contiguous_length(b, to, &other);
-        if (second < first) d = other;
-        if (d < 0) break;
-        const tutti_count rest = all / b->box[d];
-        const tutti_count now = tutti__min(tutti__min(2 * b->box[d], b->shape[d]), most / rest);
-        if (now <= b->box[d]) break;
-        all = rest * now;
-        b->box[d] = now;
-    }
-    b->n = 1;
-    b->order = from;
-    for (int d = 0; d < b->ndims; d++) b->n *= b->shape[d] ? (b->shape[d] - 1) / b->box[d] + 1 : 0;
-}
-
 /* Piece number i; empty if there is none. */
 static tutti_slice piece_slice(const piece_grid *b, tutti_count i) {
     tutti_slice s = tutti_slice_all(b->ndims, b->shape);
@@ -182,8 +160,26 @@ static tutti_err copy_directly(tutti_array *from, tutti_array *to, tutti_off bud
     const tutti__team *t = tutti__array_team(c.from);
     c.b.ndims = own->local.ndims;
     memcpy(c.b.shape, own->local.shape, sizeof c.b.shape);
-    choose_piece_extents(&c.b, c.from->spec.order, c.to->spec.order,
-                         budget / own->spec.element_size);
+    /* Grow the box along the order in which its runs are shorter, up to `most` elements. */
+    tutti_count all = 1;
+    for (int d = 0; d < c.b.ndims; d++) c.b.box[d] = tutti__min(c.b.shape[d], 1);
+    for (;;) {
+        int d, other;
+        const tutti_off first = contiguous_length(&c.b, c.from->spec.order, &d),
+                        second = contiguous_length(&c.b, c.to->spec.order, &other);
+        if (second < first) d = other;
+        if (d < 0) break;
+        const tutti_count rest = all / c.b.box[d];
+        const tutti_count now = tutti__min(tutti__min(2 * c.b.box[d], c.b.shape[d]),
+                                           (budget / own->spec.element_size) / rest);
+        if (now <= c.b.box[d]) break;
+        all = rest * now;
+        c.b.box[d] = now;
+    }
+    c.b.n = 1;
+    c.b.order = c.from->spec.order;
+    for (int d = 0; d < c.b.ndims; d++)
+        c.b.n *= c.b.shape[d] ? (c.b.shape[d] - 1) / c.b.box[d] + 1 : 0;
     c.first = own->dist ? 0 : t->rank;
     c.step = own->dist ? 1 : t->size;
     c.turns = c.b.n / c.step + (c.b.n % c.step != 0);

@@ -130,29 +130,6 @@ static tutti_err check_byte_order(const unsigned char *from, tutti_type type) {
     return TUTTI_OK;
 }
 
-static tutti_err read_spec(const unsigned char *from, tutti__header *h) {
-    tutti_array_spec *s = &h->spec;
-    int type, order;
-    TUTTI_TRY(read_int(from + AT_TYPE, "type", INT_MAX, &type));
-    TUTTI_TRY(read_int(from + AT_ORDER, "order", TUTTI_COL_MAJOR, &order));
-    s->type = (tutti_type)type;
-    s->order = (tutti_order)order;
-    TUTTI_TRY(read_int(from + AT_NDIMS, "ndims", TUTTI_MAX_DIMS, &s->ndims));
-    TUTTI_TRY(read_offset(from + AT_ELEMENT, "element size", &s->element_size));
-    TUTTI_TRY(read_offset(from + AT_OFFSET, "offset", &s->offset));
-    TUTTI_TRY(read_offset(from + AT_BYTES, "bytes", &h->bytes));
-    int kind;
-    for (int d = 0; d < h->spec.ndims; d++) {
-        const unsigned char *dist = from + AT_DIST + (ptrdiff_t)16 * d;
-        TUTTI_TRY(read_offset(from + AT_SHAPE + (ptrdiff_t)8 * d, "extent", &h->spec.shape[d]));
-        TUTTI_TRY(read_int(dist, "distribution", TUTTI_DIST_RAGGED, &kind));
-        h->dim[d].kind = (tutti_dist_kind)kind;
-        TUTTI_TRY(read_int(dist + 4, "ranks in a dimension", INT_MAX, &h->dim[d].procs));
-        TUTTI_TRY(read_offset(dist + 8, "block", &h->dim[d].block));
-    }
-    return check_byte_order(from, s->type);
-}
-
 /* The header may come from anywhere: check that its fields are consistent. */
 static tutti_err check_header(tutti__header *h) {
     tutti_array_spec s;
@@ -194,7 +171,26 @@ static tutti_err read_slot(const unsigned char *from, tutti__header *out) {
     h.id = tutti__load_le64(from + AT_ID);
     TUTTI_TRY(read_int(from + AT_RANKS, "ranks", INT_MAX, &h.ranks));
     TUTTI_TRY(read_int(from + AT_RANK, "rank", INT_MAX, &h.rank));
-    TUTTI_TRY(read_spec(from, &h));
+    tutti_array_spec *s = &h.spec;
+    int type, order;
+    TUTTI_TRY(read_int(from + AT_TYPE, "type", INT_MAX, &type));
+    TUTTI_TRY(read_int(from + AT_ORDER, "order", TUTTI_COL_MAJOR, &order));
+    s->type = (tutti_type)type;
+    s->order = (tutti_order)order;
+    TUTTI_TRY(read_int(from + AT_NDIMS, "ndims", TUTTI_MAX_DIMS, &s->ndims));
+    TUTTI_TRY(read_offset(from + AT_ELEMENT, "element size", &s->element_size));
+    TUTTI_TRY(read_offset(from + AT_OFFSET, "offset", &s->offset));
+    TUTTI_TRY(read_offset(from + AT_BYTES, "bytes", &h.bytes));
+    int kind;
+    for (int d = 0; d < h.spec.ndims; d++) {
+        const unsigned char *dist = from + AT_DIST + (ptrdiff_t)16 * d;
+        TUTTI_TRY(read_offset(from + AT_SHAPE + (ptrdiff_t)8 * d, "extent", &h.spec.shape[d]));
+        TUTTI_TRY(read_int(dist, "distribution", TUTTI_DIST_RAGGED, &kind));
+        h.dim[d].kind = (tutti_dist_kind)kind;
+        TUTTI_TRY(read_int(dist + 4, "ranks in a dimension", INT_MAX, &h.dim[d].procs));
+        TUTTI_TRY(read_offset(dist + 8, "block", &h.dim[d].block));
+    }
+    TUTTI_TRY(check_byte_order(from, s->type));
     TUTTI_TRY(check_header(&h));
     *out = h;
     return TUTTI_OK;

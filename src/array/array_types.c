@@ -6,24 +6,6 @@
 
 /* ---- specs */
 
-/* The product of the other extents must fit even if one extent is 0, since a resize may change it. */
-static tutti_err check_extents(const tutti_array_spec *s, tutti_off *bytes_out) {
-    tutti_off all = s->element_size, end;
-    int empty = 0;
-    for (int d = 0; d < s->ndims; d++) {
-        TUTTI_CHECK(s->shape[d] >= 0, TUTTI_ERR_ARG, "dimension %d: extent is %lld: must be >= 0",
-                    d, (long long)s->shape[d]);
-        const int fits = tutti__mul_ok(all, tutti__max(s->shape[d], 1), &all);
-        TUTTI_CHECK(fits && all <= TUTTI__OFF_LIMIT, TUTTI_ERR_OVERFLOW,
-                    "dimension %d: the array exceeds 2^62 bytes", d);
-        empty |= s->shape[d] == 0;
-    }
-    TUTTI_CHECK(tutti__add_ok(all, s->offset, &end) && end <= TUTTI__OFF_LIMIT, TUTTI_ERR_OVERFLOW,
-                "the array ends beyond 2^62 bytes");
-    *bytes_out = empty ? 0 : all;
-    return TUTTI_OK;
-}
-
 tutti_err tutti__spec_check(const tutti_array_spec *in, tutti_array_spec *out,
                             tutti_off *bytes_out) {
     tutti_array_spec s;
@@ -50,7 +32,21 @@ tutti_err tutti__spec_check(const tutti_array_spec *in, tutti_array_spec *out,
                 "element_size is %lld, but %s has %lld bytes", (long long)in->element_size,
                 tutti_type_name(in->type), (long long)size);
     s.element_size = size > 0 ? size : in->element_size;
-    TUTTI_TRY(check_extents(&s, bytes_out));
+    /* The product of the other extents must fit even if one extent is 0, since a resize may change
+     * it. */
+    tutti_off all = s.element_size, end;
+    int empty = 0;
+    for (int d = 0; d < s.ndims; d++) {
+        TUTTI_CHECK(s.shape[d] >= 0, TUTTI_ERR_ARG, "dimension %d: extent is %lld: must be >= 0", d,
+                    (long long)s.shape[d]);
+        const int fits = tutti__mul_ok(all, tutti__max(s.shape[d], 1), &all);
+        TUTTI_CHECK(fits && all <= TUTTI__OFF_LIMIT, TUTTI_ERR_OVERFLOW,
+                    "dimension %d: the array exceeds 2^62 bytes", d);
+        empty |= s.shape[d] == 0;
+    }
+    TUTTI_CHECK(tutti__add_ok(all, s.offset, &end) && end <= TUTTI__OFF_LIMIT, TUTTI_ERR_OVERFLOW,
+                "the array ends beyond 2^62 bytes");
+    *bytes_out = empty ? 0 : all;
     *out = s;
     return TUTTI_OK;
 }

@@ -104,7 +104,7 @@ static tutti_err change_size(tutti_array *a, const tutti_array_spec *spec, tutti
     if (bytes > a->bytes) TUTTI_TRY(tutti_file_resize(a->file, end));
     a->spec = a->local = *spec;
     a->bytes = bytes;
-    a->version++;
+    if (!a->raw) a->version++;
     const tutti_err err =
         a->raw ? TUTTI_OK : tutti__on_root(tutti__file_team(a->file), update_header, a);
     if (err != TUTTI_OK) {

@@ -135,33 +135,6 @@ static tutti_err check_part(const tutti_array_spec *spec, const tutti__array_par
     return TUTTI_OK;
 }
 
-/* The frame must have exactly the shape of the part. */
-static tutti_err check_frame(const tutti_array_spec *spec, const tutti_section *m,
-                             const tutti_count *shape) {
-    TUTTI_CHECK(m->ndims == spec->ndims, TUTTI_ERR_ARG,
-                "the array has %d dimensions, the memory section %d", spec->ndims, m->ndims);
-    TUTTI_CHECK(m->order == TUTTI_ROW_MAJOR || m->order == TUTTI_COL_MAJOR, TUTTI_ERR_ARG,
-                "memory section: unknown order %d", (int)m->order);
-    TUTTI_CHECK(m->element_size == spec->element_size, TUTTI_ERR_ARG,
-                "element_size differs: %lld in the file, %lld in memory",
-                (long long)spec->element_size, (long long)m->element_size);
-    TUTTI_CHECK(m->offset >= -TUTTI__OFF_LIMIT && m->offset <= TUTTI__OFF_LIMIT, TUTTI_ERR_OVERFLOW,
-                "memory section: offset %lld exceeds 2^62 bytes", (long long)m->offset);
-    for (int d = 0; d < m->ndims; d++) {
-        const tutti_count stride = m->stride[d] ? m->stride[d] : 1;
-        TUTTI_CHECK(stride >= 1 && m->lo[d] >= 0 && m->lo[d] <= m->hi[d] && m->hi[d] <= m->shape[d],
-                    TUTTI_ERR_ARG,
-                    "memory section, dimension %d: [%lld, %lld) is not inside the extent %lld", d,
-                    (long long)m->lo[d], (long long)m->hi[d], (long long)m->shape[d]);
-        const tutti_count width = m->hi[d] - m->lo[d];
-        TUTTI_CHECK(
-            width / stride + (width % stride != 0) == shape[d], TUTTI_ERR_ARG,
-            "dimension %d: the part has %lld elements, the memory section a different number", d,
-            (long long)shape[d]);
-    }
-    return TUTTI_OK;
-}
-
 static tutti_err make_memory_side(const tutti_array_spec *spec, const dim_series *k,
                                   const tutti_count *shape, const tutti_section *memory,
                                   tutti__side *out) {
@@ -170,7 +143,29 @@ static tutti_err make_memory_side(const tutti_array_spec *spec, const dim_series
     if (memory) {
         const tutti_section m = complete_frame(spec, memory);
         TUTTI_CHECK_RESERVED(&m, "tutti_section");
-        TUTTI_TRY(check_frame(spec, &m, shape));
+        /* The frame must have exactly the shape of the part. */
+        TUTTI_CHECK(m.ndims == spec->ndims, TUTTI_ERR_ARG,
+                    "the array has %d dimensions, the memory section %d", spec->ndims, m.ndims);
+        TUTTI_CHECK(m.order == TUTTI_ROW_MAJOR || m.order == TUTTI_COL_MAJOR, TUTTI_ERR_ARG,
+                    "memory section: unknown order %d", (int)m.order);
+        TUTTI_CHECK(m.element_size == spec->element_size, TUTTI_ERR_ARG,
+                    "element_size differs: %lld in the file, %lld in memory",
+                    (long long)spec->element_size, (long long)m.element_size);
+        TUTTI_CHECK(m.offset >= -TUTTI__OFF_LIMIT && m.offset <= TUTTI__OFF_LIMIT,
+                    TUTTI_ERR_OVERFLOW, "memory section: offset %lld exceeds 2^62 bytes",
+                    (long long)m.offset);
+        for (int d = 0; d < m.ndims; d++) {
+            const tutti_count stride = m.stride[d] ? m.stride[d] : 1;
+            TUTTI_CHECK(stride >= 1 && m.lo[d] >= 0 && m.lo[d] <= m.hi[d] && m.hi[d] <= m.shape[d],
+                        TUTTI_ERR_ARG,
+                        "memory section, dimension %d: [%lld, %lld) is not inside the extent %lld",
+                        d, (long long)m.lo[d], (long long)m.hi[d], (long long)m.shape[d]);
+            const tutti_count width = m.hi[d] - m.lo[d];
+            TUTTI_CHECK(
+                width / stride + (width % stride != 0) == shape[d], TUTTI_ERR_ARG,
+                "dimension %d: the part has %lld elements, the memory section a different number",
+                d, (long long)shape[d]);
+        }
         TUTTI_TRY(compute_places(&m, &p));
         return nest_dim_sides(spec, k, &p, m.offset, 1, out);
     }

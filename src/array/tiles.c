@@ -183,26 +183,6 @@ static tutti_off window_bytes(const tutti_array *a, tutti_off budget) {
                                       tutti__file_team(a->file)->nodes.largest);
 }
 
-/* The first limit is mandatory: buffers and data in transfer.  The others are desirable: the
- * engine's windows, not all full in the background, fit beside the buffers; and the engine's own
- * limits. */
-static int set_limits(const tutti_tiles *t, tutti_off budget, tutti__tile_limit *limits) {
-    const tutti_array *from = t->reading.array, *to = t->writing.array;
-    const tutti_off read = element_bytes(from), written = element_bytes(to);
-    const int reads = is_staged(t, &t->reading), writes = is_staged(t, &t->writing);
-    const tutti_off left =
-        tutti__max(budget, 0) - (tutti_off)sizeof *t - description_bytes(t->tiling.ndims);
-    int n = 0;
-    limits[n++] = (tutti__tile_limit){(t->ins + reads) * read, (t->outs + writes) * written, left};
-    limits[n++] = (tutti__tile_limit){
-        (2 * t->ins + 3 * reads) * read / 2, (2 * t->outs + 3 * writes) * written / 2,
-        left - (reads ? 0 : window_bytes(from, left)) - (writes ? 0 : window_bytes(to, left))};
-    if (reads)
-        limits[n++] = (tutti__tile_limit){read, t->in_place ? written : 0, staging_limit(from)};
-    if (writes && !t->in_place) limits[n++] = (tutti__tile_limit){0, written, staging_limit(to)};
-    return n;
-}
-
 static tutti_err make_tiling(tutti_tiles *t, const tutti_tiles_spec *spec) {
     const tutti_array_spec *a = &any_array(t)->local;
     tutti__tiling *g = &t->tiling;
@@ -227,7 +207,22 @@ static tutti_err make_tiling(tutti_tiles *t, const tutti_tiles_spec *spec) {
         g->halo[d] = tutti__min(spec->halo[d], a->shape[d]);
     }
     t->layout = (tutti__box_layout){a->ndims, a->order, a->element_size};
-    const int n = set_limits(t, spec->budget, limits);
+    /* The first limit is mandatory: buffers and data in transfer.  The others are desirable: the
+     * engine's windows, not all full in the background, fit beside the buffers; and the engine's own
+     * limits. */
+    const tutti_array *from = t->reading.array, *to = t->writing.array;
+    const tutti_off read = element_bytes(from), written = element_bytes(to);
+    const int reads = is_staged(t, &t->reading), writes = is_staged(t, &t->writing);
+    const tutti_off left =
+        tutti__max(spec->budget, 0) - (tutti_off)sizeof *t - description_bytes(t->tiling.ndims);
+    int n = 0;
+    limits[n++] = (tutti__tile_limit){(t->ins + reads) * read, (t->outs + writes) * written, left};
+    limits[n++] = (tutti__tile_limit){
+        (2 * t->ins + 3 * reads) * read / 2, (2 * t->outs + 3 * writes) * written / 2,
+        left - (reads ? 0 : window_bytes(from, left)) - (writes ? 0 : window_bytes(to, left))};
+    if (reads)
+        limits[n++] = (tutti__tile_limit){read, t->in_place ? written : 0, staging_limit(from)};
+    if (writes && !t->in_place) limits[n++] = (tutti__tile_limit){0, written, staging_limit(to)};
     g->overhead = tutti__max(spec->budget, 0) - limits[0].limit;
     return tutti__tiling_cut(g, a->order, n, limits);
 }

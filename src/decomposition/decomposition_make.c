@@ -180,16 +180,10 @@ static tutti_err in_rank_order(making *m) {
     const int64_t n = m->spec->n;
     const tutti_count entries = m->space->view.entries;
     tutti_count held = 0;
-    MPI_Request r;
-    int64_t *all = tutti__malloc((size_t)t->size * sizeof *all);
-    tutti_err err = tutti__team_agree(t, all ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    if (err == TUTTI_OK) {
-        const int code = MPI_Iallgather(&n, 1, MPI_INT64_T, all, 1, MPI_INT64_T, t->comm, &r);
-        err = code == MPI_SUCCESS ? tutti__team_finish(1, &r)
-                                  : tutti__error_mpi(code, "MPI_Iallgather");
-    }
+    int64_t *all = NULL;
+    tutti_err err = TUTTI_OK;
+    TUTTI_TRY(tutti__team_allgather(t, &n, sizeof n, (void **)&all));
     for (int k = 0; k < t->size && err == TUTTI_OK; k++) {
-        TUTTI_ASSERT(all);
         if (k == t->rank) m->first = held;
         if (all[k] <= entries - held)
             held += all[k];
@@ -203,18 +197,6 @@ static tutti_err in_rank_order(making *m) {
     TUTTI_TRY(tutti__team_agree(t, owners_check(m)));
     m->p->facts.whole = held == entries;
     return m->spec->whole && held < entries ? tutti__hole_error(held, held, entries) : TUTTI_OK;
-}
-
-static tutti_err writers(making *m) {
-    tutti__shared_out s = {.n = m->spec->n,
-                           .sorted = m->sorted,
-                           .own = m->spec->own,
-                           .owners = m->owners,
-                           .entries = m->space->view.entries,
-                           .writes = m->writes};
-    TUTTI_TRY(tutti__writers_choose(m->team, &m->spec->choice, m->spec->whole, &s));
-    m->p->facts.whole = s.whole;
-    return TUTTI_OK;
 }
 
 /* ---- runs */
@@ -271,19 +253,6 @@ static tutti_err runs_make(making *m) {
 
 /* ---- the decomposition */
 
-static tutti_err slice_make(making *m) {
-    tutti_decomposition *p = m->p;
-    const tutti_slice *s = &m->spec->slice;
-    p->is_slice = 1;
-    p->facts.entries = tutti_slice_count(p->ndims, s, NULL);
-    for (int d = 0; d < p->ndims && p->facts.entries > 0; d++) {
-        p->slice.lo[d] = s->lo[d];
-        p->slice.hi[d] = s->hi[d];
-        p->slice.stride[d] = tutti__max(tutti__min(s->stride[d], s->hi[d] - s->lo[d]), 1);
-    }
-    return tutti__slices_meet(m->team, m->spec->whole, p);
-}
-
 static void copy_view(const tutti__space_view *v, tutti_decomposition *p) {
     p->facts.space = v->space;
     p->facts.stamp = v->stamp;
@@ -295,7 +264,19 @@ static void copy_view(const tutti__space_view *v, tutti_decomposition *p) {
 static tutti_err build(making *m) {
     TUTTI_ASSERT(m->p);
     copy_view(&m->space->view, m->p);
-    if (m->spec->kind == TUTTI_BY_SLICE) return slice_make(m);
+    if (m->spec->kind == TUTTI_BY_SLICE) {
+        tutti_decomposition *p = m->p;
+        const tutti_slice *slice = &m->spec->slice;
+        p->is_slice = 1;
+        p->facts.entries = tutti_slice_count(p->ndims, slice, NULL);
+        for (int d = 0; d < p->ndims && p->facts.entries > 0; d++) {
+            p->slice.lo[d] = slice->lo[d];
+            p->slice.hi[d] = slice->hi[d];
+            p->slice.stride[d] =
+                tutti__max(tutti__min(slice->stride[d], slice->hi[d] - slice->lo[d]), 1);
+        }
+        return tutti__slices_meet(m->team, m->spec->whole, p);
+    }
     if (m->spec->kind == TUTTI_AS_THEY_LIE) {
         TUTTI_TRY(in_rank_order(m));
     } else {
@@ -313,7 +294,14 @@ static tutti_err build(making *m) {
             tutti__free(position);
             TUTTI_TRY(err);
         }
-        TUTTI_TRY(writers(m));
+        tutti__shared_out shared = {.n = m->spec->n,
+                                    .sorted = m->sorted,
+                                    .own = m->spec->own,
+                                    .owners = m->owners,
+                                    .entries = m->space->view.entries,
+                                    .writes = m->writes};
+        TUTTI_TRY(tutti__writers_choose(m->team, &m->spec->choice, m->spec->whole, &shared));
+        m->p->facts.whole = shared.whole;
     }
     return tutti__team_agree(m->team, runs_make(m));
 }

@@ -108,16 +108,6 @@ void tutti__directory_free(tutti__directory *d) {
     *d = (tutti__directory){.ranks = 0};
 }
 
-static tutti_err directory_allocate(int ranks, tutti__directory *d) {
-    const size_t p = (size_t)ranks;
-    *d = (tutti__directory){.ranks = ranks,
-                            .first = tutti__calloc(p, sizeof *d->first),
-                            .to = tutti__calloc(p + 1, sizeof *d->to),
-                            .from = tutti__calloc(p + 1, sizeof *d->from),
-                            .requests = tutti__calloc(2 * p, sizeof *d->requests)};
-    return d->first && d->to && d->from && d->requests ? TUTTI_OK : TUTTI_ERR_NOMEM;
-}
-
 tutti_err tutti__directory_fits(const tutti__directory *d) {
     for (int k = 0; k < d->ranks; k++)
         TUTTI_CHECK(d->to[k + 1] - d->to[k] <= INT_MAX, TUTTI_ERR_OVERFLOW,
@@ -154,7 +144,15 @@ tutti_err tutti__directory_make(tutti__team *t, tutti_err local_err, tutti_count
                                 const int64_t *numbers, tutti__directory *out) {
     tutti__directory d = {.ranks = 0};
     sampling s = {.counts = NULL};
-    if (local_err == TUTTI_OK) local_err = directory_allocate(t->size, &d);
+    if (local_err == TUTTI_OK) {
+        const size_t size = (size_t)t->size;
+        d = (tutti__directory){.ranks = t->size,
+                               .first = tutti__calloc(size, sizeof *d.first),
+                               .to = tutti__calloc(size + 1, sizeof *d.to),
+                               .from = tutti__calloc(size + 1, sizeof *d.from),
+                               .requests = tutti__calloc(2 * size, sizeof *d.requests)};
+        local_err = d.first && d.to && d.from && d.requests ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    }
     if (local_err == TUTTI_OK) {
         const size_t p = (size_t)t->size;
         s = (sampling){.counts = tutti__calloc(p, sizeof *s.counts),

@@ -19,7 +19,6 @@ typedef struct {
     int64_t missing;     /* the first missing number between them; -1: none */
     int64_t begin, end;  /* offsets in the file, if positions are given; otherwise 0 */
 } range_coverage;
-enum { WORDS = sizeof(range_coverage) / sizeof(int64_t) };
 
 /* The end of an item whose position is given; the range has checked that copies have one load. */
 static tutti_off item_end(const tutti__range_items *g, tutti_off value_bytes, tutti_count j) {
@@ -97,14 +96,9 @@ tutti_err tutti__coverage_check(tutti__team *t, const tutti__range_items *g, tut
         own.begin = g->given[g->sorted[0].index];
         own.end = item_end(g, r->value_bytes, g->m - 1);
     }
-    range_coverage *all = tutti__malloc((size_t)t->size * sizeof *all);
-    tutti_err err = tutti__team_agree(t, all ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    if (err == TUTTI_OK) {
-        MPI_Request q;
-        TUTTI_MPI(MPI_Iallgather(&own, WORDS, MPI_INT64_T, all, WORDS, MPI_INT64_T, t->comm, &q));
-        err = tutti__team_finish(1, &q);
-    }
-    if (err == TUTTI_OK) err = check_ranges(t->size, all, g, items, r);
+    range_coverage *all = NULL;
+    TUTTI_TRY(tutti__team_allgather(t, &own, sizeof own, (void **)&all));
+    const tutti_err err = check_ranges(t->size, all, g, items, r);
     tutti__free(all);
     return err;
 }

@@ -30,33 +30,6 @@ static tutti_count load_of(const tutti_replicas_spec *s, tutti_count i) {
     return s->loads ? s->loads[i] : s->load;
 }
 
-static tutti_err check_spec(const tutti_replicas_spec *s) {
-    const tutti_off most = (tutti_off)1 << 62;
-    TUTTI_CHECK(s->n >= 0 && s->n <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG,
-                "n is %lld: number of items must be >= 0 and fit in memory", (long long)s->n);
-    TUTTI_CHECK(s->n == 0 || s->numbers, TUTTI_ERR_ARG, "field numbers is NULL");
-    TUTTI_CHECK(s->value_bytes >= 1, TUTTI_ERR_ARG, "value_bytes is %lld: must be >= 1",
-                (long long)s->value_bytes);
-    TUTTI_CHECK(s->items >= 0, TUTTI_ERR_ARG, "items is %lld: must be >= 0", (long long)s->items);
-    TUTTI_CHECK_RESERVED(s, "tutti_replicas_spec");
-    TUTTI_TRY(tutti__choice_check(&s->choice, s->own != NULL || s->n == 0));
-    for (tutti_count i = 0; i < s->n; i++) {
-        const tutti_count load = load_of(s, i);
-        TUTTI_CHECK(s->numbers[i] >= 0, TUTTI_ERR_ARG, "item %lld has number %lld: must be >= 0",
-                    (long long)i, (long long)s->numbers[i]);
-        TUTTI_CHECK(load >= 0, TUTTI_ERR_ARG, "item %lld has load %lld: must be >= 0",
-                    (long long)s->numbers[i], (long long)load);
-        TUTTI_CHECK(load <= most / s->value_bytes, TUTTI_ERR_OVERFLOW,
-                    "item %lld exceeds 2^62 bytes: %lld values of %lld bytes",
-                    (long long)s->numbers[i], (long long)load, (long long)s->value_bytes);
-        TUTTI_CHECK(!s->positions ||
-                        (s->positions[i] >= 0 && s->positions[i] <= most - load * s->value_bytes),
-                    TUTTI_ERR_ARG, "item %lld has position %lld: items must be within 0 and 2^62",
-                    (long long)s->numbers[i], (long long)s->positions[i]);
-    }
-    return TUTTI_OK;
-}
-
 /* Offsets and sizes of items in memory; no lists if the items are consecutive and of one size. */
 static tutti_err set_memory_layout(const tutti_replicas_spec *s, tutti_replicas *r) {
     const size_t n = (size_t)s->n;
@@ -111,7 +84,29 @@ static tutti_err sort_items(const tutti_replicas_spec *s, tutti_replicas *r) {
 /* Check the spec and copy all parts of it that are needed later. */
 static tutti_err take_spec(const tutti_replicas_spec *s, tutti_replicas *r, sorted_spec *l) {
     const size_t n = (size_t)s->n;
-    TUTTI_TRY(check_spec(s));
+    const tutti_off most = (tutti_off)1 << 62;
+    TUTTI_CHECK(s->n >= 0 && s->n <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG,
+                "n is %lld: number of items must be >= 0 and fit in memory", (long long)s->n);
+    TUTTI_CHECK(s->n == 0 || s->numbers, TUTTI_ERR_ARG, "field numbers is NULL");
+    TUTTI_CHECK(s->value_bytes >= 1, TUTTI_ERR_ARG, "value_bytes is %lld: must be >= 1",
+                (long long)s->value_bytes);
+    TUTTI_CHECK(s->items >= 0, TUTTI_ERR_ARG, "items is %lld: must be >= 0", (long long)s->items);
+    TUTTI_CHECK_RESERVED(s, "tutti_replicas_spec");
+    TUTTI_TRY(tutti__choice_check(&s->choice, s->own != NULL || s->n == 0));
+    for (tutti_count i = 0; i < s->n; i++) {
+        const tutti_count load = load_of(s, i);
+        TUTTI_CHECK(s->numbers[i] >= 0, TUTTI_ERR_ARG, "item %lld has number %lld: must be >= 0",
+                    (long long)i, (long long)s->numbers[i]);
+        TUTTI_CHECK(load >= 0, TUTTI_ERR_ARG, "item %lld has load %lld: must be >= 0",
+                    (long long)s->numbers[i], (long long)load);
+        TUTTI_CHECK(load <= most / s->value_bytes, TUTTI_ERR_OVERFLOW,
+                    "item %lld exceeds 2^62 bytes: %lld values of %lld bytes",
+                    (long long)s->numbers[i], (long long)load, (long long)s->value_bytes);
+        TUTTI_CHECK(!s->positions ||
+                        (s->positions[i] >= 0 && s->positions[i] <= most - load * s->value_bytes),
+                    TUTTI_ERR_ARG, "item %lld has position %lld: items must be within 0 and 2^62",
+                    (long long)s->numbers[i], (long long)s->positions[i]);
+    }
     TUTTI_TRY(set_memory_layout(s, r));
     r->position = tutti__malloc(n * sizeof *r->position);
     r->writer = tutti__malloc(n * sizeof *r->writer);
