@@ -28,7 +28,7 @@ typedef struct tutti__sums {
 #define TUTTI__SUMS_MOST (16 << 20)
 
 uint64_t tutti__sum_of(const void *data, size_t bytes);
-/* Add the blocks that lie within `bytes` bytes of the file at `offset`. */
+/* Add the blocks that are within `bytes` bytes of the file at `offset`. */
 tutti_err tutti__sums_add(tutti__sums *s, tutti_off offset, const void *data,
                           tutti_off bytes) TUTTI_MUST_USE;
 void tutti__sums_free(tutti__sums *s);

@@ -19,7 +19,7 @@
 #include "base/machine.h"
 #include "comm/wait.h"
 
-/* More ranks than this read each other slower than messages tell them. */
+/* With more ranks than this, messages are faster. */
 enum { MOST_RANKS = 16 };
 
 /* Where every rank has a core of its own, the others come soon: within microseconds. */
@@ -33,9 +33,9 @@ typedef struct {
     int64_t v[TUTTI__CONSENSUS_RANGES];
 } answers;
 
-/* What stands before the answers. */
+/* The memory before the answers. */
 typedef struct {
-    /* the last round after which somebody has claimed the work */
+    /* the last round after which a rank has claimed the work */
     _Alignas(64) _Atomic int64_t claimed;
     /* twice the last round whose work is done, and 1 if it went well */
     _Alignas(64) _Atomic int64_t told;
@@ -63,7 +63,7 @@ static answers *answers_of(const tutti__team *t, int rank) {
 
 /* Wait until a number is at least this large. */
 static void number_wait(const tutti__team *t, const _Atomic int64_t *number, int64_t least) {
-    /* in a fiber others have to go on */
+    /* inside a fiber other operations must progress */
     const int spins = tutti__fiber_inside() ? 0 : t->consensus.spins;
     for (int i = 0; i < spins; i++) {
         if (atomic_load_explicit(number, memory_order_acquire) >= least) return;
@@ -103,7 +103,7 @@ int64_t tutti__consensus_hear(tutti__team *t, int64_t yes, int n, tutti__range *
         yes &= theirs->yes;
         for (int i = 0; i < n; i++) {
             const int64_t v = theirs->v[i];
-            if (v == INT64_MAX) continue; /* says nothing */
+            if (v == INT64_MAX) continue; /* unused */
             if (v < range[i].min) range[i].min = v;
             if (v > range[i].max) range[i].max = v;
         }
