@@ -1,15 +1,19 @@
 /* comm: consensus.  Each rank writes its answers on cache lines of its own in shared memory, then
- * reads everybody's: one write and one read for each other rank, and nobody in between whom all
- * have to wait for.
+ * reads those of all ranks: one write, and one read per other rank, without a central rank.
  *
- *   [ claimed | told | room for odd, for even rounds ][ answers of rank 0 | of rank 1 | ... ]
+ *   [ claimed
+ * told
+ * memory for odd, for even rounds ][ answers of rank 0
+ * of rank 1
+ * ... ]
  *   a rank has two sets of answers, for odd and for even rounds:
- *   [ number of the round | yes | numbers ... ]
+ *   [ number of the round
+ * yes
+ * numbers ... ]
  *
- * Two are enough: who is in round n + 2 has ended n + 1, for which everybody has answered, and so
- * has read n.  While it waits a rank lets other operations move on, gives its core away, and now
- * and then lets MPI progress: another rank may not come before MPI has moved a message of the
- * caller's on.
+ * Two are enough: a rank in round n + 2 has ended n + 1, for which all ranks have answered, and so
+ * have read n.  A waiting rank lets other operations progress, yields its core, and now and then
+ * lets MPI progress: another rank may not arrive before MPI has delivered a message of the caller.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/consensus.h"
 
@@ -22,10 +26,10 @@
 /* With more ranks than this, messages are faster. */
 enum { MOST_RANKS = 16 };
 
-/* Where every rank has a core of its own, the others come soon: within microseconds. */
+/* If every rank has a core of its own, the others arrive within microseconds. */
 enum { SPINS = 200 };
 
-enum { PROGRESS_EVERY = 32 }; /* how many times the core is given away before MPI gets a turn */
+enum { PROGRESS_EVERY = 32 }; /* number of yields before MPI progresses */
 
 typedef struct {
     _Alignas(64) _Atomic int64_t number;
