@@ -22,7 +22,7 @@ def kind_of(path, text):
     if path.startswith(("tests/", "docs/")):
         return None
     name = path.rsplit("/", 1)[-1]
-    if name in ("CMakeLists.txt", "Makefile"):
+    if name in ("CMakeLists.txt", "Makefile") or path == "bindings/fortran/interfaces.txt":
         return "hash"
     if "." in name:
         return KINDS.get(name[name.rindex("."):])
