@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "exodus/getting.h"
+#include "exodus_mesh/read_state.h"
 
 static tutti_err family_begin(tutti__family *f, tutti_exodus_kind kind, tutti_count classes,
                               tutti_count n, const tutti_count *starts) {

@@ -1,6 +1,6 @@
 /* exodus: numbers of a mesh that a rank needs, once it is known what it has.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "exodus/getting.h"
+#include "exodus_mesh/read_state.h"
 
 /* ---- fetching */
 

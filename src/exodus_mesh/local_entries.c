@@ -2,7 +2,7 @@
  * results of a mesh that was put or got.  Positions and writers of a whole kind are known, so that each
  * is a piece of a list, and thousands of them cost no message.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "exodus/family.h"
+#include "exodus/entity_class.h"
 
 void tutti__exodus_held_drop(tutti_count n, tutti__exodus_held *held) {
     for (tutti_count i = 0; i < n && held; i++) tutti_decomposition_free(&held[i].entries);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "decomposition/partition.h"
-#include "exodus/deal.h"
+#include "exodus_mesh/distribute.h"
 
 /* The share of this rank. */
 typedef struct {

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "exodus/getting.h"
+#include "exodus_mesh/read_state.h"
 
 void tutti__dealt_drop(struct tutti__exodus_dealt *d) {
     for (tutti_count i = 0; d && i < d->n; i++) tutti__free(d->kept[i]);

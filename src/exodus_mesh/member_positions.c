@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "comm/vote.h"
-#include "exodus/family.h"
+#include "exodus/entity_class.h"
 
 /* One kind of sets. */
 typedef struct {

@@ -4,10 +4,10 @@
  * An array X of them has beside it X_idx, where each processor's piece ends, and the state of each
  * processor: 0, it has none.  Arrays of length 0 are not there.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "exodus/nemesis.h"
+#include "nemesis/nemesis.h"
 
 #include "decomposition/shares.h"
-#include "exodus/pieces.h"
+#include "exodus/array_values.h"
 
 /* Counts of a processor, summed up over those before it. */
 enum {

@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "exodus/getting.h"
+#include "exodus_mesh/read_state.h"
 
 static void have_free(tutti__have *h) {
     void *const all[] = {h->starts, h->items.items, h->items.halo, h->first,     h->place,

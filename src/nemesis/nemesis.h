@@ -11,7 +11,7 @@
 #ifndef TUTTI_NEMESIS_H
 #define TUTTI_NEMESIS_H
 
-#include "exodus/family.h"
+#include "exodus/entity_class.h"
 
 /* A mesh, in positions of the file. */
 typedef struct tutti__partition {

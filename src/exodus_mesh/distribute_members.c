@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exodus/deal.h"
+#include "exodus_mesh/distribute.h"
 
 /* The slice of this rank. */
 typedef struct {

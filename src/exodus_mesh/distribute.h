@@ -12,8 +12,8 @@
 #define TUTTI_DEAL_H
 
 #include "decomposition/incidence.h"
-#include "exodus/family.h"
-#include "exodus/pieces.h"
+#include "exodus/entity_class.h"
+#include "exodus/array_values.h"
 
 /* ---- mesh_entries.c */
 

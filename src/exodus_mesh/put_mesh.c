@@ -9,9 +9,9 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "exodus/family.h"
-#include "exodus/nemesis.h"
-#include "exodus/pieces.h"
+#include "exodus/entity_class.h"
+#include "nemesis/nemesis.h"
+#include "exodus/array_values.h"
 
 typedef struct {
     tutti_exodus *x;

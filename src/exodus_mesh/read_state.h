@@ -9,7 +9,7 @@
 #ifndef TUTTI_GETTING_H
 #define TUTTI_GETTING_H
 
-#include "exodus/deal.h"
+#include "exodus_mesh/distribute.h"
 
 /* What the caller got, until the next time. */
 struct tutti__exodus_dealt {

@@ -1,7 +1,7 @@
 /* exodus: pieces of arrays, collected by type.  Neighbours in the file that come one after the other
  * become one piece.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "exodus/pieces.h"
+#include "exodus/array_values.h"
 
 static int is_real(tutti_type t) {
     return t == TUTTI_FLOAT32 || t == TUTTI_FLOAT64;

@@ -1,6 +1,6 @@
 /* exodus: is what a rank passes a mesh?  Places in range, ids above 0, sides that there are.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "exodus/family.h"
+#include "exodus/entity_class.h"
 
 const tutti_exodus_kind tutti__block_kinds[3] = {TUTTI_EXODUS_EDGE_BLOCK, TUTTI_EXODUS_FACE_BLOCK,
                                                  TUTTI_EXODUS_ELEMENT_BLOCK};

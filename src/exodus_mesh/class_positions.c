@@ -1,7 +1,7 @@
 /* exodus: positions and writers of what a rank has: nodes, then edges, faces and elements, whose copies
  * are compared by the positions of their nodes.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "exodus/family.h"
+#include "exodus/entity_class.h"
 
 #include <stdio.h>
 #include <string.h>

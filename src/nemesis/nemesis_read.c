@@ -4,8 +4,8 @@
 #include <limits.h>
 #include <string.h>
 
-#include "exodus/family.h"
-#include "exodus/pieces.h"
+#include "exodus/entity_class.h"
+#include "exodus/array_values.h"
 
 enum {
     INT_NODES,

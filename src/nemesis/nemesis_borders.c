@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exodus/deal.h"
-#include "exodus/nemesis.h"
+#include "decomposition/incidence.h"
+#include "nemesis/nemesis.h"
 
 void tutti__borders_free(tutti__borders *b) {
     tutti__free(b->nodes);

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "exodus/deal.h"
+#include "exodus_mesh/distribute.h"
 
 tutti_count *tutti__starts_of(const tutti__exodus_model *m, tutti_exodus_kind kind) {
     const tutti__exodus_table *table = &m->of[kind];
