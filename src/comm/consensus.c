@@ -61,19 +61,15 @@ static answers *answers_of(const tutti__team *t, int rank) {
     return &all[2 * rank + (int)(t->consensus.round % 2)];
 }
 
-static void pause_a_moment(void) {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#endif
-}
-
 /* Wait until a number is at least this large. */
 static void number_wait(const tutti__team *t, const _Atomic int64_t *number, int64_t least) {
     /* in a fiber others have to go on */
     const int spins = tutti__fiber_inside() ? 0 : t->consensus.spins;
     for (int i = 0; i < spins; i++) {
         if (atomic_load_explicit(number, memory_order_acquire) >= least) return;
-        pause_a_moment();
+#if defined(__x86_64__) || defined(__i386__)
+        __builtin_ia32_pause();
+#endif
     }
     for (int i = 1; atomic_load_explicit(number, memory_order_acquire) < least; i++) {
         tutti__yield();
