@@ -194,6 +194,7 @@ void tutti__placed(tutti_request *r) {
     op->access = p->asked.access;
     op->room = p->means.room;
     op->atomic = f->atomic.on;
+    op->cold = p->choice.cold;
     op->sole = waits && !f->requests.first;
     op->shift = f->origin + r->found.displacement;
     const tutti_off end =

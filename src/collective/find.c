@@ -208,19 +208,18 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
     tutti__summary all = tutti__summary_empty(); /* this rank's, then all ranks' */
     int64_t described = 0, cold = x->cold, broken = 0;
     const tutti__reduction reduction[] = {
-        {TUTTI__MIN, &all.lo},    {TUTTI__MAX, &all.hi},    {TUTTI__SUM, &all.bytes},
-        {TUTTI__SUM, &all.runs},  {TUTTI__SUM, &all.ranks}, {TUTTI__MAX, &all.max_bytes},
-        {TUTTI__MIN, &all.run},   {TUTTI__MAX, &x->size},   {TUTTI__MAX, &x->background},
-        {TUTTI__MAX, &described}, {TUTTI__MAX, &cold},      {TUTTI__MAX, &broken},
+        {TUTTI__MIN, &all.lo},        {TUTTI__MAX, &all.hi},    {TUTTI__SUM, &all.bytes},
+        {TUTTI__SUM, &all.extents},   {TUTTI__SUM, &all.runs},  {TUTTI__SUM, &all.ranks},
+        {TUTTI__MAX, &all.max_bytes}, {TUTTI__MIN, &all.run},   {TUTTI__MIN, &all.piece},
+        {TUTTI__MIN, &all.first},     {TUTTI__MAX, &all.last},  {TUTTI__MAX, &x->size},
+        {TUTTI__MAX, &x->background}, {TUTTI__MAX, &described}, {TUTTI__MAX, &cold},
+        {TUTTI__MAX, &broken},
     };
     if (x->mine == TUTTI_OK) {
-        /* the run is what one request to the file system could carry without staging: the access
-         * may be more broken in memory than in the file */
         const tutti__side s = op->access->file;
         tutti_count runs = b ? 0 : tutti__side_runs(op->access->memory);
         for (int i = 0; b && i < b->n; i++) runs += tutti__side_runs(b->part[i].access.memory);
-        all = tutti__summary_of(s);
-        if (runs > 0) all.run = tutti__min(all.run, all.bytes / runs);
+        all = tutti__summary_of(s, runs);
         described = (tutti_off)(b ? tutti__batch_size(b) : tutti_access_size(op->access));
         /* checksums are wanted, and much of what this rank has are parts of blocks; of long runs
          * only the ends are, which whoever wants the checksums reads again */
@@ -241,7 +240,7 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
     tutti_plan *p = tutti__plan_cache_choose(f, x, v.range);
     x->all = v.yes;
     if (p) TUTTI_TRY(plan_again(r, x, p));
-    all.cold = x->cold && all.bytes >= TUTTI__COLD_BYTES;
+    all.cold = x->cold && all.bytes > 0 && all.hi - all.lo >= TUTTI__COLD_SPAN;
     all.broken = broken > 0;
     return r->found.plan ? TUTTI_OK : plan_anew(r, x, &all, described);
 }

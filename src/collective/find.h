@@ -88,12 +88,12 @@ tutti_err tutti__plan_wake(tutti_plan *p, tutti_off elsewhere, int *awake_out) T
 
 /* ---- choose.c */
 void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, tutti__choice *out);
-/* Is a good part of what this rank wants not in the page cache?  A few pages are asked for, evenly
- * spread.  What nobody can tell is warm; so is what is small: asking is not worth it below
- * TUTTI__COLD_BYTES of all ranks.   Local. */
-#define TUTTI__COLD_BYTES ((tutti_off)256 << 10)
+/* Is a good part of this rank's bytes not in the page cache?  A few pages, evenly spread over the
+ * access, are sampled.  If the store cannot tell, the bytes count as cached; so do those of accesses
+ * whose span (of all ranks) is below TUTTI__COLD_SPAN, where sampling takes too long.   Local. */
+#define TUTTI__COLD_SPAN ((tutti_off)256 << 10)
 int tutti__choose_cold(const tutti_file *f, const tutti_access *a, tutti_store *store);
-/* Print the candidates with their predicted times, the one that is taken first. */
+/* Print the candidates with their predicted times, the chosen one first. */
 void tutti__choose_explain(const tutti_file *f, const tutti__summary *s, int is_write);
 /* At open, rank 0: the profile for a path. */
 void tutti__choose_profile(const char *path, const tutti_options *opt, tutti_profile *out);

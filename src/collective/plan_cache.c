@@ -56,9 +56,9 @@ static int fits_access(const tutti_plan *p, const tutti__op *op, tutti_off *by_o
            (p->asked.is_write || tutti__repeats_alike(p->asked.access, a));
 }
 
-/* Was it made for bytes like these? */
+/* Was it made for bytes that are as cold? */
 static int as_cold(const tutti_plan *p, int cold) {
-    return p->choice.cold == (cold && p->cache.bytes >= TUTTI__COLD_BYTES);
+    return p->choice.cold == (cold && p->cache.span >= TUTTI__COLD_SPAN);
 }
 
 void tutti__plan_cache_match(const tutti_request *r, tutti__finding *x) {
