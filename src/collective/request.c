@@ -147,29 +147,24 @@ static void fiber_resume(tutti_request *r) {
     if (returned) fiber_end(r);
 }
 
-enum { LOOK_EVERY = 32 }; /* how often others are waited for in vain between two looks into MPI */
+enum { LOOK_EVERY = 32 }; /* polls of other ranks' answers between two calls that progress MPI */
 
-/* Without a fiber: an operation that the others agree to often needs nothing else.  Otherwise it
- * gets one, or, without memory for that, waits here. */
+/* Without a fiber: in most cases a repeated operation needs no more than the other ranks' answers.
+ * Otherwise it gets a fiber, or, without memory for that, waits here. */
 static void light_move(tutti_request *r) {
     tutti__finding *x = r->progress.finding;
     if (x->phase == 0 && !my_turn(r)) return;
     TUTTI_KEEP_LAST_ERROR;
     const account a = account_open(r);
-    const int fine = x->mine == TUTTI_OK;
-    int step = tutti__finding_step(r, x);
-    if (step == TUTTI__FINDING_MOVE) {
-        tutti__placed(r);
-        tutti__finding_moved(r, x, tutti__move_bytes(r->found.plan, &r->op));
-        step = tutti__finding_step(r, x);
-    }
-    if (fine && x->mine != TUTTI_OK) {
-        r->asked.refused = x->mine;
+    const int fine = x->local_err == TUTTI_OK;
+    const tutti__find_result result = tutti__find_progress(r, x, 0);
+    if (fine && x->local_err != TUTTI_OK) {
+        r->asked.refused = x->local_err;
         r->result.trouble = *tutti_last_error();
     }
-    if (step == TUTTI__FINDING_WAITS) {
-        if (++x->looks % LOOK_EVERY == 0) tutti__mpi_progress(r->op.file->team);
-    } else if (step == TUTTI__FINDING_DONE) {
+    if (result == TUTTI__FIND_WAIT) {
+        if (++x->polls % LOOK_EVERY == 0) tutti__mpi_progress(r->op.file->team);
+    } else if (result == TUTTI__FIND_END) {
         tutti__depart(r);
         travelling_remove(r);
         state_set(r, TUTTI__ARRIVED);
@@ -215,9 +210,9 @@ static tutti_err travel_begin(tutti_request *r) {
     if (r->progress.finding) {
         r->op.stats = &r->stats;
         r->op.store = r->op.file->store;
-        r->progress.finding->mine = r->asked.refused;
+        r->progress.finding->local_err = r->asked.refused;
         r->progress.finding->phase = 0;
-        r->progress.finding->looks = 0;
+        r->progress.finding->polls = 0;
     } else {
         TUTTI_TRY(tutti__fiber_make(travel, r, &r->progress.fiber));
     }

@@ -97,6 +97,11 @@ int tutti__consensus_said(const tutti__team *t) {
     return 1;
 }
 
+void tutti__consensus_wait(const tutti__team *t) {
+    for (int i = 1; i < t->size; i++)
+        number_wait(t, &answers_of(t, (t->rank + i) % t->size)->number, t->consensus.round);
+}
+
 int64_t tutti__consensus_hear(tutti__team *t, int64_t yes, int n, tutti__range *range) {
     for (int k = 1; k < t->size; k++) {
         const answers *theirs = answers_of(t, (t->rank + k) % t->size);
