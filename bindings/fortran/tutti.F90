@@ -1,7 +1,7 @@
 ! The module tutti: collective file access for MPI programs, in Fortran 2018.
 !
 ! Procedures, types and constants have their names of C, and what the headers of C say of them holds
-! (include/tutti, man 3 tutti_file).  docs/fortran.md tells what is different.  declarations.inc and procedures.inc are
+! (include/tutti, man 3 tutti_file).  docs/reference/fortran.md tells what is different.  declarations.inc and procedures.inc are
 ! written by scripts/gen_fortran.py from these headers; here is what has another shape in Fortran.
 ! SPDX-License-Identifier: BSD-3-Clause
 module tutti

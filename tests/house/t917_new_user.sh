@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=180 builds=mpich cores=2
-# A new user: Tutti in a fresh prefix, an environment that knows nothing of it, and what is told to do, line by line: docs/install.md
+# A new user: Tutti in a fresh prefix, an environment that knows nothing of it, and what is told to do, line by line: docs/howto/install.md
 # ("The first program"), the steps by CMake and by pkg-config, with gcc and clang, in C and C++, the README's and the guides' lines, the
-# examples of the manual pages.  (Those of tutti-array(1), tutti-dataset(1) and docs/exodus-tools.md are run by t960, t971 and
+# examples of the manual pages.  (Those of tutti-array(1), tutti-dataset(1) and docs/reference/exodus-tools.md are run by t960, t971 and
 # t986, the functions of the guides by t920, t1009, t1026 and t1104; the programs of section 3 are the steps and examples/manual.c.)
 # (For Open MPI t924 runs it, in a clone.)
 # SPDX-License-Identifier: BSD-3-Clause
@@ -23,7 +23,7 @@ fail() {
     bad=1
 }
 cmake --install "$TUTTI_BUILD_DIR" --prefix "$prefix" >/dev/null || exit 1
-for file in LICENSE README.md docs/files.md examples/step1_first.c examples/CMakeLists.txt; do
+for file in LICENSE README.md docs/reference/files.md examples/step1_first.c examples/CMakeLists.txt; do
     [ -s "$doc/$file" ] || fail "$file was not installed"
 done
 mkdir -p "$TUTTI_TEST_DIR/bin" "$TUTTI_TEST_DIR/user/scratch" "$TUTTI_TEST_DIR/user/home" "$TUTTI_TEST_DIR/user/shm"
@@ -66,10 +66,10 @@ shorter() {
 }
 
 # ---- what to do after `make install`
-sed -n '/^## The first program/,/^## /s/^    //p' "$top/docs/install.md" | places >first
+sed -n '/^## The first program/,/^## /s/^    //p' "$top/docs/howto/install.md" | places >first
 grep '^export' first >>"$TUTTI_TEST_DIR/profile"
 [ "$(grep -c '^export' first)" = 4 ] || fail 'not four lines for the profile'
-grep -v -e '^export' -e '^make' first | sed 's|cmake --build steps|& -j2|' | follow docs/install.md
+grep -v -e '^export' -e '^make' first | sed 's|cmake --build steps|& -j2|' | follow docs/howto/install.md
 [ "$(wc -l <followed)" = 5 ] || { fail 'not five lines after make install:'; cat followed; }
 user 'man -w tutti && man -w tutti_file_open' || ! command -v man >/dev/null || { fail 'no manual page'; cat out; }
 
@@ -114,8 +114,8 @@ user 'tutti exodus split run.e -n 16 -o run' || { fail 'no pieces'; cat out; }
 
 # ---- the README, the guides
 grep '^    tutti ' "$top/README.md" | sed 's/^ *//; s/ *#.*//' | places | shorter | follow README.md
-sed -n 's/^    \(tutti mesh [^(]*[^ (]\).*/\1/p' "$top/docs/meshes.md" | sed 's/   .*//' | places | follow docs/meshes.md
-sed -n 's/^    \(mpirun -n 4 env LD_PRELOAD.*\)/\1/p' "$top/docs/mpiio.md" | places | follow docs/mpiio.md
+sed -n 's/^    \(tutti mesh [^(]*[^ (]\).*/\1/p' "$top/docs/reference/meshes.md" | sed 's/   .*//' | places | follow docs/reference/meshes.md
+sed -n 's/^    \(mpirun -n 4 env LD_PRELOAD.*\)/\1/p' "$top/docs/reference/mpiio.md" | places | follow docs/reference/mpiio.md
 
 # ---- the manual pages
 rm device.mesh
