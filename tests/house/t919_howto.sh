@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=180 builds=openmpi cores=2
-# The commands and programs of the how-to guides run, page by page, in a new prefix and an empty environment.  (install.md is run by
+# The commands and programs of the tutorial and of the how-to guides run, page by page, in a new prefix and an empty environment.  (install.md is run by
 # t917 and t927, storage.md by t932, heat.md and bipolar.md by tests/apps.)
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
@@ -16,7 +16,6 @@ END
 
 # ---- files that the pages name
 user "python3 -m pip install --no-index --no-deps --no-build-isolation --target $TUTTI_TEST_DIR/python $top/bindings/python" || { cat out; exit 1; }
-user "cmake -S $doc/examples -B steps -DCMAKE_PREFIX_PATH=$prefix && cmake --build steps -j2" || { cat out; exit 1; }
 make_program
 cat >part.geo <<'END'
 SetFactory("Built-in");
@@ -50,6 +49,12 @@ here() {
         echo "$line"
     done
 }
+for page in tutorial/index tutorial/lesson01 tutorial/lesson02 tutorial/lesson03 tutorial/lesson04 tutorial/lesson05 tutorial/lesson06 \
+    tutorial/lesson07 tutorial/lesson08 tutorial/lesson09 tutorial/lesson10; do
+    sed '/^```/,/^```/d' "$top/docs/$page.md" >plain.md # check_docs.py compares code with the programs
+    python3 "$top/tests/house/user/page_commands.py" plain.md . | here | sed 's|cmake --build steps|& -j2|' | follow "docs/$page.md"
+done
+[ "$(grep -c '^\(TUTTI_EXPLAIN=1 \)*mpirun .*steps/step' followed)" -ge 11 ] || { fail 'not every lesson runs its program:'; cat followed; }
 for page in restart layout archive read-without-mpi hdf5 tune gmsh-paraview imported-mesh darshan; do
     before=$(wc -l <followed)
     case $page in
