@@ -53,6 +53,9 @@ for page in tutorial/index tutorial/lesson01 tutorial/lesson02 tutorial/lesson03
     tutorial/lesson07 tutorial/lesson08 tutorial/lesson09 tutorial/lesson10; do
     sed '/^```/,/^```/d' "$top/docs/$page.md" >plain.md # check_docs.py compares code with the programs
     python3 "$top/tests/house/user/page_commands.py" plain.md . | here | sed 's|cmake --build steps|& -j2|' | follow "docs/$page.md"
+    case $page in
+    */lesson03) grep -q 'tutti: write of .*two-phase' out || { fail 'TUTTI_EXPLAIN does not explain the third program'; cat out; } ;;
+    esac
 done
 [ "$(grep -c '^\(TUTTI_EXPLAIN=1 \)*mpirun .*steps/step' followed)" -ge 11 ] || { fail 'not every lesson runs its program:'; cat followed; }
 for page in restart layout archive read-without-mpi hdf5 tune gmsh-paraview imported-mesh darshan; do
