@@ -18,7 +18,7 @@ CHAPTERS = (  # caption, directory of docs/, and pages in the order in which one
     ("Tutorial", "tutorial", "index lesson01 lesson02 lesson03 lesson04 lesson05 lesson06 lesson07 lesson08 lesson09 lesson10"),
     ("How-to guides", "howto", "install install-without-root restart hdf5 gmsh-paraview imported-mesh layout tune archive"
      " read-without-mpi darshan heat bipolar storage"),
-    ("Reference", "reference", "components c fortran python python-api commands options errors format files background arrays tiles"
+    ("Reference", "reference", "components c fortran python commands options errors format files background arrays tiles"
      " replicas meshes decompositions datasets exodus exodus-tools exodus-calls mpiio glossary stability"),
     ("Explanation", "explanation", "two-phase automatic-choices crash-safety architecture papers"),
     ("Appendices", "appendix", "experiments results results-limits exodus-results"),
@@ -90,6 +90,7 @@ def write_tree(tree, generated):
     (tree / "man").mkdir()
     for page in manual:
         (tree / "man" / f"{page.name}.md").write_text(man_page(page, known))
+    subprocess.run([TOP / "scripts/gen_python_reference.py", tree / "python-classes.md"], check=True)
     (tree / "api.md").write_text(api_page(sorted((TOP / "include/tutti").glob("*.h")), known))
 
     index = (TOP / "README.md").read_text()
@@ -97,7 +98,7 @@ def write_tree(tree, generated):
         index += toctree(title, pages_of(directory, order))
         if directory == "explanation":
             index += toctree("Performance", ["docs/performance"])
-    index += toctree("Manual pages", ["api", "commands", "functions"])
+    index += toctree("Generated reference", ["api", "python-classes", "commands", "functions"])
     index += toctree("Project", ["docs/release", "CHANGELOG", "CONTRIBUTING", "SECURITY", "CODE_OF_CONDUCT"])
     (tree / "index.md").write_text(index)
     for title, name, sections in (("Commands and options", "commands", "17"), ("Functions", "functions", "3")):
