@@ -1,7 +1,7 @@
 ! The module tutti: collective file access for MPI programs, in Fortran 2018.
 !
 ! Procedures, types and constants have their names of C, and what the headers of C say of them holds
-! (include/tutti, man 3 tutti_file).  docs/fortran.md describes the differences.  scripts/gen_fortran.py writes
+! (include/tutti, man 3 tutti_file).  docs/reference/fortran.md describes the differences.  scripts/gen_fortran.py writes
 ! declarations.inc and procedures.inc from these headers, and interfaces.inc from interfaces.txt; this file has what differs from C.
 ! SPDX-License-Identifier: BSD-3-Clause
 module tutti
