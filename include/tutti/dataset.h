@@ -63,7 +63,7 @@ typedef struct tutti_dataset_options {
     int ieee; /* 1: finite values too large for a floating-point type become infinities in put and get,
                * where otherwise they are TUTTI_ERR_VALUE */
     /* data files of a dataset that is made: TUTTI_CONTAINER_NATIVE (default), or TUTTI_CONTAINER_NETCDF:
-     * each is a netCDF file (CDF-5) that ncdump and xarray read; docs/datasets.md says what it cannot have.
+     * each is a netCDF file (CDF-5) that ncdump and xarray read; docs/reference/datasets.md says what it cannot have.
      * One that is there keeps what it has */
     int container;
 } tutti_dataset_options;
@@ -459,7 +459,7 @@ TUTTI_MUST_USE static inline tutti_err tutti_dataset_repair(MPI_Comm comm, const
  *  it neither here nor there.  Its place is told (tutti_segment), never opened by itself: getting an archived
  *  segment is TUTTI_ERR_STATE until it is restored.  It can be erased and dropped like any other. */
 /**@{*/
-/** Copy states `first` ... `last` to a directory, one file each (docs/format.md), and free their bytes.  What
+/** Copy states `first` ... `last` to a directory, one file each (docs/reference/format.md), and free their bytes.  What
  *  an earlier call that was killed has left is used.
  *  @param[in] to  a directory, made if it is not there; less than 512 bytes
  *  @param[out] freed_out  NULL, or bytes freed here: 0 where the file system cannot make holes in files

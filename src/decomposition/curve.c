@@ -123,38 +123,6 @@ static tutti_err choose_splitters(tutti__team *t, tutti_count n, const tutti__cu
     return TUTTI_OK;
 }
 
-/* bound[r]: this rank's first point for rank r or a higher one. */
-static void find_bounds(const tutti__team *t, const tutti__curve_point *cut, tutti_count n,
-                        const tutti__curve_point *v, tutti_count *bound) {
-    tutti_count at = 0;
-    bound[0] = 0;
-    for (int r = 1; r < t->size; r++) {
-        while (at < n && by_key(&v[at], &cut[r - 1]) < 0) at++;
-        bound[r] = at;
-    }
-    bound[t->size] = n;
-}
-
-static tutti_err sort_all(tutti__team *t, tutti_count n, const tutti__curve_point *v,
-                          tutti_count *n_out, tutti__curve_point **out) {
-    const size_t ranks = (size_t)t->size;
-    tutti__curve_point *cut = tutti__malloc(ranks * sizeof *cut);
-    tutti__curve_point *all = tutti__malloc(ranks * SAMPLES * sizeof *all);
-    tutti_count *bound = tutti__malloc((ranks + 1) * sizeof *bound);
-    tutti_err err = tutti__team_agree(t, cut && all && bound ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    TUTTI_ASSERT(err != TUTTI_OK || (cut && all && bound));
-    if (err == TUTTI_OK) err = choose_splitters(t, n, v, cut, all);
-    if (err == TUTTI_OK) {
-        find_bounds(t, cut, n, v, bound);
-        err = tutti__send_ranges(t, TUTTI_OK, sizeof *v, v, bound, n_out, (void **)out);
-    }
-    tutti__free(cut);
-    tutti__free(all);
-    tutti__free(bound);
-    if (err == TUTTI_OK) qsort(*out, (size_t)*n_out, sizeof **out, by_key);
-    return err;
-}
-
 tutti_err tutti__curve_sort(tutti__team *t, const tutti__points *p, tutti_count *n_out,
                             tutti__curve_point **out) {
     tutti__curve_point *v = NULL;
@@ -177,7 +145,28 @@ tutti_err tutti__curve_sort(tutti__team *t, const tutti__points *p, tutti_count 
         *out = v;
         return TUTTI_OK;
     }
-    err = sort_all(t, p->n, v, n_out, out);
+    const size_t ranks = (size_t)t->size;
+    tutti__curve_point *cut = tutti__malloc(ranks * sizeof *cut);
+    tutti__curve_point *all = tutti__malloc(ranks * SAMPLES * sizeof *all);
+    tutti_count *bound = tutti__malloc((ranks + 1) * sizeof *bound);
+    err = tutti__team_agree(t, cut && all && bound ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    TUTTI_ASSERT(err != TUTTI_OK || (cut && all && bound));
+    if (err == TUTTI_OK) err = choose_splitters(t, p->n, v, cut, all);
+    if (err == TUTTI_OK) {
+        /* bound[r]: this rank's first point for rank r or a higher one. */
+        tutti_count at = 0;
+        bound[0] = 0;
+        for (int r = 1; r < t->size; r++) {
+            while (at < p->n && by_key(&v[at], &cut[r - 1]) < 0) at++;
+            bound[r] = at;
+        }
+        bound[t->size] = p->n;
+        err = tutti__send_ranges(t, TUTTI_OK, sizeof *v, v, bound, n_out, (void **)out);
+    }
+    tutti__free(cut);
+    tutti__free(all);
+    tutti__free(bound);
+    if (err == TUTTI_OK) qsort(*out, (size_t)*n_out, sizeof **out, by_key);
     tutti__free(v);
     return err;
 }

@@ -49,20 +49,15 @@ tutti_count tutti_decomposition_entries(const tutti_decomposition *p) {
     return alive(p) ? p->facts.entries : 0;
 }
 
-static void slice_list(const tutti_decomposition *p, tutti_count *position_out,
-                       tutti_count *memory_out, unsigned char *writes_out) {
-    if (position_out) tutti__slice_positions(p, position_out);
-    for (tutti_count i = 0; i < p->facts.entries; i++) {
-        if (memory_out) memory_out[i] = i;
-        if (writes_out) writes_out[i] = !p->passed || !p->passed[i];
-    }
-}
-
 tutti_err tutti__decomposition_list(const tutti_decomposition *p, tutti_count *position_out,
                                     tutti_count *memory_out, unsigned char *writes_out) {
     TUTTI_TRY(tutti__decomposition_live(p));
     if (p->is_slice) {
-        slice_list(p, position_out, memory_out, writes_out);
+        if (position_out) tutti__slice_positions(p, position_out);
+        for (tutti_count i = 0; i < p->facts.entries; i++) {
+            if (memory_out) memory_out[i] = i;
+            if (writes_out) writes_out[i] = !p->passed || !p->passed[i];
+        }
         return TUTTI_OK;
     }
     for (tutti_count k = 0; k < p->held.n; k++) {

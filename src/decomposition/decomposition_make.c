@@ -95,15 +95,14 @@ static tutti_err spec_check(const tutti_decomposition_spec *s, const tutti__spac
     return TUTTI_OK;
 }
 
-/* Sort the numbers of m->memory; duplicates are an error. */
-static tutti_err numbers_sort(making *m, const char *what) {
-    const tutti_count n = m->spec->n;
-    m->sorted = tutti__numbered_sort(m->memory, n, m->memory + n);
-    for (tutti_count j = 1; j < n; j++)
-        TUTTI_CHECK(m->sorted[j].number != m->sorted[j - 1].number, TUTTI_ERR_ARG,
-                    "duplicate %s %lld (entries %lld and %lld)", what,
-                    (long long)m->sorted[j].number, (long long)m->sorted[j - 1].index,
-                    (long long)m->sorted[j].index);
+/* Sort the ids or positions of the entries; duplicates are an error. */
+static tutti_err sort_entries(making *m, const int64_t *numbers, const char *what) {
+    tutti_count j = 0;
+    tutti__free(m->memory);
+    TUTTI_TRY(tutti__numbers_sort(m->spec->n, numbers, &m->memory, &m->sorted, &j));
+    TUTTI_CHECK(j == 0, TUTTI_ERR_ARG, "duplicate %s %lld (entries %lld and %lld)", what,
+                (long long)m->sorted[j].number, (long long)m->sorted[j - 1].index,
+                (long long)m->sorted[j].index);
     return TUTTI_OK;
 }
 
@@ -114,12 +113,9 @@ static tutti_err prepare(making *m) {
     m->p = tutti__calloc(1, sizeof *m->p);
     if (!m->p) return TUTTI_ERR_NOMEM;
     if (!has_index(s) && !has_ids(s)) return TUTTI_OK;
-    m->memory = tutti__malloc(2 * (size_t)s->n * sizeof *m->memory);
     m->writes = tutti__malloc((size_t)s->n);
-    if (!m->memory || !m->writes) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < s->n; i++)
-        m->memory[i] = (tutti__numbered){has_ids(s) ? s->ids[i] : s->index[i], i};
-    return numbers_sort(m, has_ids(s) ? "id" : "position");
+    if (!m->writes) return TUTTI_ERR_NOMEM;
+    return has_ids(s) ? sort_entries(m, s->ids, "id") : sort_entries(m, s->index, "position");
 }
 
 /* ---- agreement */
@@ -165,24 +161,8 @@ static tutti_err set_positions(making *m, const tutti_count *position) {
         TUTTI_CHECK(!has_index(s) || position[i] == s->index[i], TUTTI_ERR_MISMATCH,
                     "entry %lld: id %lld is at position %lld, not %lld", (long long)i,
                     (long long)s->ids[i], (long long)position[i], (long long)s->index[i]);
-        m->memory[i] = (tutti__numbered){position[i], i};
     }
-    return numbers_sort(m, "position");
-}
-
-static tutti_err ids_to_positions(making *m) {
-    const tutti_decomposition_spec *s = m->spec;
-    const tutti_count entries = m->space->view.entries;
-    tutti_count *position = tutti__malloc((size_t)s->n * sizeof *position);
-    tutti_err err = tutti__team_agree(m->team, position ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    if (err == TUTTI_OK && m->space->view.has_ids)
-        err = tutti__ids_join(m->team, m->space, s->n, m->sorted, position);
-    else if (err == TUTTI_OK)
-        for (tutti_count i = 0; i < s->n && position; i++)
-            position[i] = s->ids[i] < entries ? s->ids[i] : -1;
-    if (err == TUTTI_OK) err = tutti__team_agree(m->team, set_positions(m, position));
-    tutti__free(position);
-    return err;
+    return sort_entries(m, position, "position");
 }
 
 /* In rank order every entry has one holder, which must own it. */
@@ -200,16 +180,10 @@ static tutti_err in_rank_order(making *m) {
     const int64_t n = m->spec->n;
     const tutti_count entries = m->space->view.entries;
     tutti_count held = 0;
-    MPI_Request r;
-    int64_t *all = tutti__malloc((size_t)t->size * sizeof *all);
-    tutti_err err = tutti__team_agree(t, all ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    if (err == TUTTI_OK) {
-        const int code = MPI_Iallgather(&n, 1, MPI_INT64_T, all, 1, MPI_INT64_T, t->comm, &r);
-        err = code == MPI_SUCCESS ? tutti__team_finish(1, &r)
-                                  : tutti__error_mpi(code, "MPI_Iallgather");
-    }
+    int64_t *all = NULL;
+    tutti_err err = TUTTI_OK;
+    TUTTI_TRY(tutti__team_allgather(t, &n, sizeof n, (void **)&all));
     for (int k = 0; k < t->size && err == TUTTI_OK; k++) {
-        TUTTI_ASSERT(all);
         if (k == t->rank) m->first = held;
         if (all[k] <= entries - held)
             held += all[k];
@@ -225,33 +199,7 @@ static tutti_err in_rank_order(making *m) {
     return m->spec->whole && held < entries ? tutti__hole_error(held, held, entries) : TUTTI_OK;
 }
 
-static tutti_err writers(making *m) {
-    tutti__shared_out s = {.n = m->spec->n,
-                           .sorted = m->sorted,
-                           .own = m->spec->own,
-                           .owners = m->owners,
-                           .entries = m->space->view.entries,
-                           .writes = m->writes};
-    TUTTI_TRY(tutti__writers_choose(m->team, &m->spec->choice, m->spec->whole, &s));
-    m->p->facts.whole = s.whole;
-    return TUTTI_OK;
-}
-
 /* ---- runs */
-
-/* Entry j in ascending order. */
-static tutti__entry_run entry_of(const making *m, tutti_count j) {
-    const tutti_count place = m->sorted ? m->sorted[j].index : j;
-    return (tutti__entry_run){.position = m->sorted ? m->sorted[j].number : m->first + j,
-                              .place = place,
-                              .memory = m->spec->memory ? m->spec->memory[place] : place,
-                              .n = 1};
-}
-
-static int continues(const tutti__entry_run *a, const tutti__entry_run *b) {
-    return b->position - a->n == a->position && b->place - a->n == a->place &&
-           b->memory > INT64_MIN + a->n && b->memory - a->n == a->memory;
-}
 
 /* The runs of the entries that this rank holds, or writes; run is NULL: only count them. */
 static void runs_fill(const making *m, int written, tutti__entry_runs *out) {
@@ -260,9 +208,17 @@ static void runs_fill(const making *m, int written, tutti__entry_runs *out) {
     out->n = out->entries = 0;
     for (tutti_count j = 0; j < m->spec->n; j++) {
         if (written && !m->writes[j]) continue;
-        const tutti__entry_run next = entry_of(m, j);
+        /* Entry j in ascending order. */
+        const tutti_count place = m->sorted ? m->sorted[j].index : j;
+        const tutti__entry_run next =
+            (tutti__entry_run){.position = m->sorted ? m->sorted[j].number : m->first + j,
+                               .place = place,
+                               .memory = m->spec->memory ? m->spec->memory[place] : place,
+                               .n = 1};
         out->entries++;
-        if (last.n > 0 && continues(&last, &next)) {
+        if (last.n > 0 &&
+            (next.position - last.n == last.position && next.place - last.n == last.place &&
+             next.memory > INT64_MIN + last.n && next.memory - last.n == last.memory)) {
             last.n++;
         } else {
             last = next;
@@ -297,19 +253,6 @@ static tutti_err runs_make(making *m) {
 
 /* ---- the decomposition */
 
-static tutti_err slice_make(making *m) {
-    tutti_decomposition *p = m->p;
-    const tutti_slice *s = &m->spec->slice;
-    p->is_slice = 1;
-    p->facts.entries = tutti_slice_count(p->ndims, s, NULL);
-    for (int d = 0; d < p->ndims && p->facts.entries > 0; d++) {
-        p->slice.lo[d] = s->lo[d];
-        p->slice.hi[d] = s->hi[d];
-        p->slice.stride[d] = tutti__max(tutti__min(s->stride[d], s->hi[d] - s->lo[d]), 1);
-    }
-    return tutti__slices_meet(m->team, m->spec->whole, p);
-}
-
 static void copy_view(const tutti__space_view *v, tutti_decomposition *p) {
     p->facts.space = v->space;
     p->facts.stamp = v->stamp;
@@ -321,12 +264,44 @@ static void copy_view(const tutti__space_view *v, tutti_decomposition *p) {
 static tutti_err build(making *m) {
     TUTTI_ASSERT(m->p);
     copy_view(&m->space->view, m->p);
-    if (m->spec->kind == TUTTI_BY_SLICE) return slice_make(m);
+    if (m->spec->kind == TUTTI_BY_SLICE) {
+        tutti_decomposition *p = m->p;
+        const tutti_slice *slice = &m->spec->slice;
+        p->is_slice = 1;
+        p->facts.entries = tutti_slice_count(p->ndims, slice, NULL);
+        for (int d = 0; d < p->ndims && p->facts.entries > 0; d++) {
+            p->slice.lo[d] = slice->lo[d];
+            p->slice.hi[d] = slice->hi[d];
+            p->slice.stride[d] =
+                tutti__max(tutti__min(slice->stride[d], slice->hi[d] - slice->lo[d]), 1);
+        }
+        return tutti__slices_meet(m->team, m->spec->whole, p);
+    }
     if (m->spec->kind == TUTTI_AS_THEY_LIE) {
         TUTTI_TRY(in_rank_order(m));
     } else {
-        if (has_ids(m->spec)) TUTTI_TRY(ids_to_positions(m));
-        TUTTI_TRY(writers(m));
+        if (has_ids(m->spec)) {
+            const tutti_decomposition_spec *s = m->spec;
+            const tutti_count entries = m->space->view.entries;
+            tutti_count *position = tutti__malloc((size_t)s->n * sizeof *position);
+            tutti_err err = tutti__team_agree(m->team, position ? TUTTI_OK : TUTTI_ERR_NOMEM);
+            if (err == TUTTI_OK && m->space->view.has_ids)
+                err = tutti__ids_join(m->team, m->space, s->n, m->sorted, position);
+            else if (err == TUTTI_OK)
+                for (tutti_count i = 0; i < s->n && position; i++)
+                    position[i] = s->ids[i] < entries ? s->ids[i] : -1;
+            if (err == TUTTI_OK) err = tutti__team_agree(m->team, set_positions(m, position));
+            tutti__free(position);
+            TUTTI_TRY(err);
+        }
+        tutti__shared_out shared = {.n = m->spec->n,
+                                    .sorted = m->sorted,
+                                    .own = m->spec->own,
+                                    .owners = m->owners,
+                                    .entries = m->space->view.entries,
+                                    .writes = m->writes};
+        TUTTI_TRY(tutti__writers_choose(m->team, &m->spec->choice, m->spec->whole, &shared));
+        m->p->facts.whole = shared.whole;
     }
     return tutti__team_agree(m->team, runs_make(m));
 }

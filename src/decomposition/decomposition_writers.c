@@ -50,20 +50,6 @@ static tutti_err check_entries(tutti__team *t, const tutti__join *j, tutti__rang
     return must && !io->whole ? tutti__hole_error(hole, held, io->entries) : TUTTI_OK;
 }
 
-/* Send the holders of each entry its writer. */
-static tutti_err answer_writers(tutti__team *t, const tutti__join *j, const tutti__range_items *g,
-                                tutti__shared_out *io) {
-    tutti__verdict *out = tutti__malloc((size_t)g->m * sizeof *out), *in = NULL;
-    if (out) tutti__range_verdicts(g, 0, out);
-    const tutti_err err = tutti__join_answer(t, out ? TUTTI_OK : TUTTI_ERR_NOMEM, j,
-                                             (int)sizeof *out, out, (void **)&in);
-    for (tutti_count k = 0; k < io->n && err == TUTTI_OK; k++)
-        io->writes[k] = in[k].writer == t->rank;
-    tutti__free(out);
-    tutti__free(in);
-    return err;
-}
-
 tutti_err tutti__writers_choose(tutti__team *t, const tutti_replicas_choice *choice, int must,
                                 tutti__shared_out *io) {
     tutti__mention *mentions = NULL;
@@ -79,7 +65,18 @@ tutti_err tutti__writers_choose(tutti__team *t, const tutti_replicas_choice *cho
     if (err == TUTTI_OK) err = check_entries(t, &j, &g, io, &several, must);
     if (err == TUTTI_OK && several > 0) {
         err = tutti__chain_choose(t, choice, &g, &stats, &shares, &position);
-        if (err == TUTTI_OK) err = answer_writers(t, &j, &g, io);
+        /* Send the holders of each entry its writer. */
+        if (err == TUTTI_OK) {
+            tutti__verdict *out = tutti__malloc((size_t)g.m * sizeof *out), *in = NULL;
+            if (out) tutti__range_verdicts(&g, 0, out);
+            const tutti_err answered = tutti__join_answer(t, out ? TUTTI_OK : TUTTI_ERR_NOMEM, &j,
+                                                          (int)sizeof *out, out, (void **)&in);
+            for (tutti_count k = 0; k < io->n && answered == TUTTI_OK; k++)
+                io->writes[k] = in[k].writer == t->rank;
+            tutti__free(out);
+            tutti__free(in);
+            err = answered;
+        }
     } else {
         for (tutti_count k = 0; k < io->n && err == TUTTI_OK; k++) io->writes[k] = 1;
     }

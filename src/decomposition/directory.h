@@ -45,5 +45,11 @@ typedef struct tutti__numbered {
 /* Sort v by number (>= 0); equal ones keep their order.  spare: [n]; the sorted one of the two arrays is
  * returned.   Local. */
 tutti__numbered *tutti__numbered_sort(tutti__numbered *v, tutti_count n, tutti__numbered *spare);
+/* Sort numbers together with their indices.  *memory_out is to be freed, after an error too; *sorted_out
+ * is inside it.  *duplicate_out: the first entry of *sorted_out that repeats the number before it; 0: none.
+ * Not collective. */
+tutti_err tutti__numbers_sort(tutti_count n, const int64_t *numbers, tutti__numbered **memory_out,
+                              tutti__numbered **sorted_out,
+                              tutti_count *duplicate_out) TUTTI_MUST_USE;
 
 #endif

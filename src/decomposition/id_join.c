@@ -50,28 +50,6 @@ static tutti_err map_sort(id_lists *l, tutti__numbered *v, const tutti__numbered
     return TUTTI_OK;
 }
 
-/* Merge the ids of the map and those that this rank holds. */
-static tutti_err records_make(id_lists *l) {
-    const tutti_count share = l->hi - l->lo, all = l->n + share;
-    const tutti__numbered *map = NULL;
-    tutti__numbered *v = tutti__malloc(2 * (size_t)share * sizeof *v);
-    tutti_err err = v ? map_sort(l, v, &map) : TUTTI_ERR_NOMEM;
-    if (err == TUTTI_OK) {
-        l->record = tutti__malloc((size_t)all * sizeof *l->record);
-        l->index = tutti__malloc((size_t)all * sizeof *l->index);
-        if (!l->record || !l->index) err = TUTTI_ERR_NOMEM;
-    }
-    for (tutti_count a = 0, b = 0; a + b < all && err == TUTTI_OK;) {
-        const tutti_count k = a + b;
-        const int held = b == share || (a < l->n && l->held[a].number < map[b].number);
-        const tutti__numbered next = held ? l->held[a++] : map[b++];
-        l->index[k] = held ? next.index : -1;
-        l->record[k] = (id_record){next.number, held ? -1 : next.index};
-    }
-    tutti__free(v);
-    return err;
-}
-
 /* The position of each received id.   out: [m] */
 static tutti_err find_positions(const tutti__join *j, tutti_count *out) {
     const id_record *record = j->record;
@@ -103,7 +81,24 @@ tutti_err tutti__ids_join(tutti__team *t, const tutti__decomposed *space, tutti_
     tutti_err err = tutti__team_agree(t, map_allocate(&l));
     if (err == TUTTI_OK) err = space->ids(space->from, &space->view, l.lo, l.hi, l.map);
     if (err == TUTTI_OK) {
-        const tutti_err local_err = records_make(&l);
+        /* Merge the ids of the map and those that this rank holds. */
+        const tutti_count share = l.hi - l.lo, all = l.n + share;
+        const tutti__numbered *map = NULL;
+        tutti__numbered *v = tutti__malloc(2 * (size_t)share * sizeof *v);
+        tutti_err local_err = v ? map_sort(&l, v, &map) : TUTTI_ERR_NOMEM;
+        if (local_err == TUTTI_OK) {
+            l.record = tutti__malloc((size_t)all * sizeof *l.record);
+            l.index = tutti__malloc((size_t)all * sizeof *l.index);
+            if (!l.record || !l.index) local_err = TUTTI_ERR_NOMEM;
+        }
+        for (tutti_count a = 0, b = 0; a + b < all && local_err == TUTTI_OK;) {
+            const tutti_count k = a + b;
+            const int held = b == share || (a < l.n && l.held[a].number < map[b].number);
+            const tutti__numbered next = held ? l.held[a++] : map[b++];
+            l.index[k] = held ? next.index : -1;
+            l.record[k] = (id_record){next.number, held ? -1 : next.index};
+        }
+        tutti__free(v);
         err = tutti__join_make(t, local_err, (int)sizeof *l.record, n + l.hi - l.lo, l.record, &j);
     }
     tutti__free(l.record);

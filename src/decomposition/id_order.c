@@ -36,24 +36,19 @@ typedef struct {
 
 /* ---- items of this rank */
 
-static tutti_err numbers_sort(ordering *o) {
+static tutti_err sort_items(ordering *o) {
     const tutti__ids_spec *s = o->spec;
     char name[160];
-    o->memory = tutti__malloc(2 * (size_t)o->n * sizeof *o->memory);
-    if (!o->memory) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < o->n; i++) o->memory[i] = (tutti__numbered){s->number[i], i};
-    o->sorted = tutti__numbered_sort(o->memory, o->n, o->memory + o->n);
-    for (tutti_count j = 1; j < o->n; j++) {
-        const tutti_count i = o->sorted[j].index;
-        if (o->sorted[j].number != o->sorted[j - 1].number) continue;
-        if (s->name)
-            s->name(s->context, i, name, sizeof name);
-        else
-            snprintf(name, sizeof name, "%s id %lld", s->what, (long long)s->number[i]);
-        TUTTI_FAIL(TUTTI_ERR_ARG, "duplicate %s (entries %lld and %lld on this rank)", name,
-                   (long long)o->sorted[j - 1].index, (long long)i);
-    }
-    return TUTTI_OK;
+    tutti_count duplicate = 0;
+    TUTTI_TRY(tutti__numbers_sort(o->n, s->number, &o->memory, &o->sorted, &duplicate));
+    if (duplicate == 0) return TUTTI_OK;
+    const tutti_count i = o->sorted[duplicate].index;
+    if (s->name)
+        s->name(s->context, i, name, sizeof name);
+    else
+        snprintf(name, sizeof name, "%s id %lld", s->what, (long long)s->number[i]);
+    TUTTI_FAIL(TUTTI_ERR_ARG, "duplicate %s (entries %lld and %lld on this rank)", name,
+               (long long)o->sorted[duplicate - 1].index, (long long)i);
 }
 
 static tutti_err records_make(const ordering *o, item_record **out) {
@@ -106,22 +101,6 @@ static tutti_err range_count(ordering *o) {
     return TUTTI_OK;
 }
 
-/* The counts of the ranges before are in o->before. */
-static void range_place(ordering *o, item_place *out) {
-    const tutti_count m = o->join.directory.m, classes = o->spec->classes;
-    const tutti__numbered *v = o->join.sorted;
-    for (tutti_count from = 0, to = 0; from < m; from = to) {
-        const item_record *x = (const item_record *)o->join.record + v[from].index;
-        const item_place p = {o->before[x->of_class]++, o->before[classes + x->of_class], 0};
-        o->before[classes + x->of_class] += x->weight;
-        to = tutti__join_group_end(&o->join, from);
-        for (tutti_count k = from; k < to; k++) {
-            out[v[k].index] = p;
-            out[v[k].index].first = k == from;
-        }
-    }
-}
-
 /* ---- the order of all ranks */
 
 void tutti__ids_order_free(tutti__ids_order *o) {
@@ -134,19 +113,6 @@ void tutti__ids_order_free(tutti__ids_order *o) {
     *o = (tutti__ids_order){.implicit_ids = 0};
 }
 
-static tutti_err result_make(const tutti__ids_spec *s, tutti_count n, tutti__ids_order *out) {
-    const size_t classes = (size_t)s->classes;
-    out->position = tutti__malloc((size_t)n * sizeof *out->position);
-    out->first = tutti__malloc((size_t)n);
-    out->at = tutti__malloc((size_t)n * sizeof *out->at);
-    out->count = tutti__calloc(classes, sizeof *out->count);
-    out->weights = tutti__calloc(classes, sizeof *out->weights);
-    out->before = tutti__calloc(classes + 1, sizeof *out->before);
-    return out->position && out->first && out->at && out->count && out->weights && out->before
-               ? TUTTI_OK
-               : TUTTI_ERR_NOMEM;
-}
-
 /* The part that is local. */
 static tutti_err prepare(ordering *o, tutti__ids_order *out) {
     const tutti__ids_spec *s = o->spec;
@@ -154,8 +120,17 @@ static tutti_err prepare(ordering *o, tutti__ids_order *out) {
     o->sum = tutti__calloc(2 * (size_t)s->classes, sizeof *o->sum);
     o->before = tutti__calloc(2 * (size_t)s->classes, sizeof *o->before);
     if (!o->sum || !o->before) return TUTTI_ERR_NOMEM;
-    TUTTI_TRY(result_make(s, o->n, out));
-    return s->number ? numbers_sort(o) : TUTTI_OK;
+    const size_t classes = (size_t)s->classes;
+    out->position = tutti__malloc((size_t)o->n * sizeof *out->position);
+    out->first = tutti__malloc((size_t)o->n);
+    out->at = tutti__malloc((size_t)o->n * sizeof *out->at);
+    out->count = tutti__calloc(classes, sizeof *out->count);
+    out->weights = tutti__calloc(classes, sizeof *out->weights);
+    out->before = tutti__calloc(classes + 1, sizeof *out->before);
+    TUTTI_TRY(out->position && out->first && out->at && out->count && out->weights && out->before
+                  ? TUTTI_OK
+                  : TUTTI_ERR_NOMEM);
+    return s->number ? sort_items(o) : TUTTI_OK;
 }
 
 static tutti_err in_rank_order(ordering *o, tutti__ids_order *out) {
@@ -187,7 +162,22 @@ static tutti_err by_number(ordering *o, tutti__ids_order *out) {
         err = tutti__sums_before(o->team, range_count(o), 2 * o->spec->classes, o->sum, o->before);
     if (err == TUTTI_OK) {
         place = tutti__malloc((size_t)o->join.directory.m * sizeof *place);
-        if (place) range_place(o, place);
+        /* The counts of the ranges before are in o->before. */
+        if (place) {
+            const tutti_count m = o->join.directory.m, classes = o->spec->classes;
+            const tutti__numbered *v = o->join.sorted;
+            for (tutti_count from = 0, to = 0; from < m; from = to) {
+                const item_record *x = (const item_record *)o->join.record + v[from].index;
+                const item_place p = {o->before[x->of_class]++, o->before[classes + x->of_class],
+                                      0};
+                o->before[classes + x->of_class] += x->weight;
+                to = tutti__join_group_end(&o->join, from);
+                for (tutti_count k = from; k < to; k++) {
+                    place[v[k].index] = p;
+                    place[v[k].index].first = k == from;
+                }
+            }
+        }
         err = tutti__join_answer(o->team, place ? TUTTI_OK : TUTTI_ERR_NOMEM, &o->join,
                                  (int)sizeof *place, place, (void **)&answer);
     }

@@ -80,26 +80,6 @@ static tutti_err item_check(const group *x, int owners) {
 
 /* ---- items */
 
-/* A total above 2^62 means that the items of the range take more bytes than that. */
-static tutti_off grown(tutti_off total, tutti_off bytes) {
-    const tutti_off most = (tutti_off)1 << 62;
-    return total > most || bytes > most - total ? most + 1 : total + bytes;
-}
-
-static tutti_err items_allocate(tutti__range_items *g) {
-    tutti_count n = 0;
-    for (tutti_count j = 0; j < g->m; j = tutti__join_group_end(g->join, j)) n++;
-    g->number = tutti__malloc((size_t)n * sizeof *g->number);
-    g->bytes = tutti__malloc((size_t)n * sizeof *g->bytes);
-    g->start = tutti__malloc((size_t)(n + 1) * sizeof *g->start);
-    g->holder = tutti__malloc((size_t)g->m * sizeof *g->holder);
-    g->owner = tutti__malloc((size_t)n * sizeof *g->owner);
-    g->writer = tutti__malloc((size_t)n * sizeof *g->writer);
-    return g->number && g->bytes && g->start && g->holder && g->owner && g->writer
-               ? TUTTI_OK
-               : TUTTI_ERR_NOMEM;
-}
-
 tutti_err tutti__range_group(const tutti__join *join, const char *what, tutti_off value_bytes,
                              int owners, tutti__range_items *g) {
     *g = (tutti__range_items){.what = what,
@@ -107,7 +87,17 @@ tutti_err tutti__range_group(const tutti__join *join, const char *what, tutti_of
                               .m = join->directory.m,
                               .came = join->record,
                               .sorted = join->sorted};
-    TUTTI_TRY(items_allocate(g));
+    tutti_count size = 0;
+    for (tutti_count j = 0; j < g->m; j = tutti__join_group_end(g->join, j)) size++;
+    g->number = tutti__malloc((size_t)size * sizeof *g->number);
+    g->bytes = tutti__malloc((size_t)size * sizeof *g->bytes);
+    g->start = tutti__malloc((size_t)(size + 1) * sizeof *g->start);
+    g->holder = tutti__malloc((size_t)g->m * sizeof *g->holder);
+    g->owner = tutti__malloc((size_t)size * sizeof *g->owner);
+    g->writer = tutti__malloc((size_t)size * sizeof *g->writer);
+    TUTTI_TRY(g->number && g->bytes && g->start && g->holder && g->owner && g->writer
+                  ? TUTTI_OK
+                  : TUTTI_ERR_NOMEM);
     group x = {&join->directory, g, 0, 0};
     tutti_count n = 0, held = 0;
     for (; x.from < g->m; x.from = x.to) {
@@ -117,7 +107,10 @@ tutti_err tutti__range_group(const tutti__join *join, const char *what, tutti_of
         if (load == 0) continue;
         g->number[n] = g->sorted[x.from].number;
         g->bytes[n] = load * value_bytes;
-        g->total = grown(g->total, g->bytes[n]);
+        /* A total above 2^62 means that the items of the range take more bytes than that. */
+        const tutti_off most = (tutti_off)1 << 62;
+        g->total =
+            g->total > most || g->bytes[n] > most - g->total ? most + 1 : g->total + g->bytes[n];
         g->start[n] = held;
         for (tutti_count j = x.from; j < x.to; j++) {
             g->holder[held++] = holder_of(&x, j);

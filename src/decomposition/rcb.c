@@ -33,25 +33,6 @@ static int by_place(const void *a, const void *b) {
     return (p->point > q->point) - (p->point < q->point);
 }
 
-/* Of equally long sides the first. */
-static int longest_side(const bisection *b, const piece *p) {
-    double longest = -1;
-    int axis = 0;
-    for (int k = 0; k < 3; k++) {
-        double low = b->coordinates[3 * b->v[p->from].point + k], high = low;
-        for (tutti_count i = p->from + 1; i < p->to; i++) {
-            const double x = b->coordinates[3 * b->v[i].point + k];
-            if (x < low) low = x;
-            if (x > high) high = x;
-        }
-        if (high / 2 - low / 2 > longest) { /* halves: the difference may overflow */
-            longest = high / 2 - low / 2;
-            axis = k;
-        }
-    }
-    return axis;
-}
-
 static tutti_count weight_of(const bisection *b, tutti_count i) {
     return b->weight ? b->weight[b->v[i].point] : 1;
 }
@@ -79,7 +60,22 @@ static tutti_count cut_of(const bisection *b, const piece *p, int left) {
 
 static void divide(bisection *b, piece p) {
     while (p.parts > 1 && p.from < p.to) {
-        const int axis = longest_side(b, &p), left = p.parts / 2;
+        /* Of equally long sides the first. */
+        double longest = -1;
+        int best = 0;
+        for (int k = 0; k < 3; k++) {
+            double low = b->coordinates[3 * b->v[p.from].point + k], high = low;
+            for (tutti_count i = p.from + 1; i < p.to; i++) {
+                const double x = b->coordinates[3 * b->v[i].point + k];
+                if (x < low) low = x;
+                if (x > high) high = x;
+            }
+            if (high / 2 - low / 2 > longest) { /* halves: the difference may overflow */
+                longest = high / 2 - low / 2;
+                best = k;
+            }
+        }
+        const int axis = best, left = p.parts / 2;
         for (tutti_count i = p.from; i < p.to; i++)
             b->v[i].x = b->coordinates[3 * b->v[i].point + axis];
         qsort(b->v + p.from, (size_t)(p.to - p.from), sizeof *b->v, by_place);

@@ -396,13 +396,6 @@ static tutti_err read_section(reader *r, const char *name) {
     return r->version == 41 ? read_elements_41(r) : read_elements_22(r);
 }
 
-static int is_read(const reader *r, const char *name) {
-    return strcmp(name, "$PhysicalNames") == 0 || strcmp(name, "$Nodes") == 0 ||
-           strcmp(name, "$Elements") == 0 ||
-           (r->version == 41 &&
-            (strcmp(name, "$Entities") == 0 || strcmp(name, "$PartitionedEntities") == 0));
-}
-
 static tutti_err read_sections(reader *r) {
     tutti__scan *s = &r->scan;
     char name[TUTTI__SCAN_WORD], end[TUTTI__SCAN_WORD + 4], word[TUTTI__SCAN_WORD];
@@ -421,7 +414,10 @@ static tutti_err read_sections(reader *r) {
         TUTTI_TRY(tutti__scan_word(s, name));
         if (name[0] != '$') TUTTI_SCAN_FAIL(s, "'%s' where a section should begin", name);
         snprintf(end, sizeof end, "$End%s", name + 1);
-        if (!is_read(r, name)) {
+        if (!(strcmp(name, "$PhysicalNames") == 0 || strcmp(name, "$Nodes") == 0 ||
+              strcmp(name, "$Elements") == 0 ||
+              (r->version == 41 &&
+               (strcmp(name, "$Entities") == 0 || strcmp(name, "$PartitionedEntities") == 0)))) {
             TUTTI_TRY(tutti__scan_skip_to(s, end));
             continue;
         }

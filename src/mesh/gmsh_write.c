@@ -167,29 +167,6 @@ static tutti_err entities_make(writer *w) {
     return TUTTI_OK;
 }
 
-static void put_entities(writer *w) {
-    int64_t n[4] = {0, 0, 0, 0};
-    for (int i = 0; i < w->n_entities; i++) n[w->entities[i].dim]++;
-    print(w, "$Entities\n");
-    for (int dim = 0; dim < 4; dim++) put_i64(w, n[dim]);
-    put_line(w);
-    for (int i = 0; i < w->n_entities; i++) {
-        const entity *e = &w->entities[i];
-        put_i32(w, e->tag);
-        put_f64(w, 3, e->low);
-        if (e->dim > 0) put_f64(w, 3, e->high);
-        tutti_count more = 0;
-        const tutti_count first = tutti__mesh_members_of(
-            w->d, &(tutti_mesh_membership){e->dim, e->entity, e->physical, 0}, &more);
-        put_i64(w, (e->physical != 0) + more);
-        if (e->physical != 0) put_i32(w, e->physical);
-        for (tutti_count k = 0; k < more; k++) put_i32(w, w->d->member[first + k].tag);
-        if (e->dim > 0) put_i64(w, 0); /* bounding entities are not known */
-        put_line(w);
-    }
-    print(w, "%s$EndEntities\n", w->binary ? "\n" : "");
-}
-
 /* ---- 4.1 */
 
 static void put_nodes_41(writer *w) {
@@ -339,7 +316,26 @@ static tutti_err put_all(writer *w) {
         print(w, "$EndPhysicalNames\n");
     }
     if (new) {
-        put_entities(w);
+        int64_t n[4] = {0, 0, 0, 0};
+        for (int i = 0; i < w->n_entities; i++) n[w->entities[i].dim]++;
+        print(w, "$Entities\n");
+        for (int dim = 0; dim < 4; dim++) put_i64(w, n[dim]);
+        put_line(w);
+        for (int i = 0; i < w->n_entities; i++) {
+            const entity *e = &w->entities[i];
+            put_i32(w, e->tag);
+            put_f64(w, 3, e->low);
+            if (e->dim > 0) put_f64(w, 3, e->high);
+            tutti_count more = 0;
+            const tutti_count first = tutti__mesh_members_of(
+                w->d, &(tutti_mesh_membership){e->dim, e->entity, e->physical, 0}, &more);
+            put_i64(w, (e->physical != 0) + more);
+            if (e->physical != 0) put_i32(w, e->physical);
+            for (tutti_count k = 0; k < more; k++) put_i32(w, w->d->member[first + k].tag);
+            if (e->dim > 0) put_i64(w, 0); /* bounding entities are not known */
+            put_line(w);
+        }
+        print(w, "%s$EndEntities\n", w->binary ? "\n" : "");
         put_nodes_41(w);
         put_elements_41(w);
     } else {

@@ -4,27 +4,6 @@
 
 #include <string.h>
 
-/* Rank 0 looks at the first bytes; all know. */
-static tutti_err is_native(tutti__team *t, const char *path, const tutti_options *opt, int *out) {
-    unsigned char first[TUTTI__MESH_MAGIC_BYTES] = {0};
-    tutti_err err = TUTTI_OK;
-    if (t->rank == 0) {
-        tutti_options alone = *opt;
-        tutti_file *f = NULL;
-        tutti_access *a = NULL;
-        alone.nodes[0] = '\0';
-        err = tutti_file_open(MPI_COMM_SELF, path, TUTTI_READ, &alone, &f);
-        if (err == TUTTI_OK) err = tutti_access_contiguous(0, sizeof first, &a);
-        if (err == TUTTI_OK) err = tutti_file_read_independent(f, a, first, NULL);
-        tutti_access_free(&a);
-        if (f) err = TUTTI_ALSO(err, tutti_file_close(&f));
-    }
-    TUTTI_TRY(tutti__team_agree(t, err));
-    TUTTI_TRY(tutti__team_tell(t, first, sizeof first));
-    *out = memcmp(first, tutti__mesh_magic, sizeof first) == 0;
-    return TUTTI_OK;
-}
-
 /* What rank 0 has read, for all; groups and memberships too. */
 static tutti_err deal_read(tutti_mesh *m, tutti_err mine, tutti__mesh_data *all) {
     int64_t n[2] = {all->groups, all->members};
@@ -51,7 +30,23 @@ static tutti_err read_any(tutti_mesh *m, MPI_Comm comm, const char *path,
     int native = 0;
     tutti__mesh_data all = {.nodes = 0};
     tutti_count none = 0;
-    TUTTI_TRY(is_native(m->team, path, opt, &native));
+    /* Rank 0 looks at the first bytes; all know. */
+    unsigned char first[TUTTI__MESH_MAGIC_BYTES] = {0};
+    tutti_err opened = TUTTI_OK;
+    if (m->team->rank == 0) {
+        tutti_options alone = *opt;
+        tutti_file *f = NULL;
+        tutti_access *a = NULL;
+        alone.nodes[0] = '\0';
+        opened = tutti_file_open(MPI_COMM_SELF, path, TUTTI_READ, &alone, &f);
+        if (opened == TUTTI_OK) opened = tutti_access_contiguous(0, sizeof first, &a);
+        if (opened == TUTTI_OK) opened = tutti_file_read_independent(f, a, first, NULL);
+        tutti_access_free(&a);
+        if (f) opened = TUTTI_ALSO(opened, tutti_file_close(&f));
+    }
+    TUTTI_TRY(tutti__team_agree(m->team, opened));
+    TUTTI_TRY(tutti__team_tell(m->team, first, sizeof first));
+    native = memcmp(first, tutti__mesh_magic, sizeof first) == 0;
     if (native) return tutti__native_read(m, comm, path, opt);
     tutti_err err = m->team->rank == 0 ? tutti__gmsh_read(path, opt, &all) : TUTTI_OK;
     if (m->team->rank > 0) all.start = &none;

@@ -126,14 +126,6 @@ static tutti_err merge(const tutti__mesh_data *d, tutti_count n, const told *v, 
     return TUTTI_OK;
 }
 
-static tutti_err graph_of(const tutti_mesh *m, const cells *c, tutti__graph *g) {
-    tutti__incidence in = {.n = 0};
-    tutti_err err = find_cells(m, c, &in);
-    if (err == TUTTI_OK) err = find_neighbours(&in, c, g);
-    tutti__incidence_free(&in);
-    return err;
-}
-
 tutti_err tutti__mesh_graph_need(tutti_mesh *m) {
     tutti_count n = 0, got = 0, *start = NULL, *node = NULL;
     told *v = NULL, *in = NULL;
@@ -151,7 +143,13 @@ tutti_err tutti__mesh_graph_need(tutti_mesh *m) {
         err = merge(&m->own, got, in, &all, &start, &node);
         tutti__free(in);
     }
-    if (err == TUTTI_OK) err = graph_of(m, &all, &g);
+    if (err == TUTTI_OK) {
+        tutti__incidence graph = {.n = 0};
+        tutti_err made = find_cells(m, &all, &graph);
+        if (made == TUTTI_OK) made = find_neighbours(&graph, &all, &g);
+        tutti__incidence_free(&graph);
+        err = made;
+    }
     tutti__free(start);
     tutti__free(node);
     err = tutti__team_agree(m->team, err);

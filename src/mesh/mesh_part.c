@@ -35,52 +35,6 @@ typedef struct {
 
 /* ---- sending */
 
-static tutti_err send_nodes(tutti_mesh *m, const tutti_count *start, const int *holder,
-                            tutti_count *n_out, node_record **out) {
-    const tutti__mesh_data *d = &m->own;
-    const tutti_count n = start[d->nodes];
-    node_record *v = tutti__malloc(((size_t)n + 1) * sizeof *v);
-    for (tutti_count i = 0; i < d->nodes && v; i++) {
-        const double *x = d->coordinates + 3 * i;
-        for (tutti_count j = start[i]; j < start[i + 1]; j++)
-            v[j] = (node_record){m->first_node + i,
-                                 d->tag[i],
-                                 {x[0], x[1], x[2]},
-                                 holder[start[i]],
-                                 (int)(start[i + 1] - start[i])};
-    }
-    const tutti_err err = tutti__send_records(m->team, v ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *v, n,
-                                              v, holder, n_out, (void **)out);
-    tutti__free(v);
-    return err;
-}
-
-/* Who holds it, to each who does; a local node needs no telling. */
-static tutti_err send_holders(tutti_mesh *m, const tutti_count *start, const int *holder,
-                              tutti_count *n_out, holder_record **out) {
-    tutti_count n = 0;
-    for (tutti_count i = 0; i < m->own.nodes; i++) {
-        const tutti_count k = start[i + 1] - start[i];
-        n += k > 1 ? k * k : 0;
-    }
-    holder_record *v = tutti__malloc(((size_t)n + 1) * sizeof *v);
-    int *to = tutti__malloc(((size_t)n + 1) * sizeof *to);
-    n = 0;
-    for (tutti_count i = 0; i < m->own.nodes && v && to; i++) {
-        if (start[i + 1] - start[i] == 1) continue;
-        for (tutti_count j = start[i]; j < start[i + 1]; j++)
-            for (tutti_count k = start[i]; k < start[i + 1]; k++) {
-                v[n] = (holder_record){m->first_node + i, holder[k], (int)(k - start[i])};
-                to[n++] = holder[j];
-            }
-    }
-    const tutti_err err = tutti__send_records(m->team, v && to ? TUTTI_OK : TUTTI_ERR_NOMEM,
-                                              sizeof *v, n, v, to, n_out, (void **)out);
-    tutti__free(v);
-    tutti__free(to);
-    return err;
-}
-
 static tutti_err send_elements(tutti_mesh *m, const int *of, tutti_count *n_out,
                                element_record **out) {
     const tutti__mesh_data *d = &m->own;
@@ -310,8 +264,47 @@ static tutti_err assemble(tutti_mesh *m, const int *of, assembly *a) {
     tutti_count *start = NULL;
     int *holder = NULL;
     TUTTI_TRY(tutti__mesh_classify(m, of, &start, &holder));
-    tutti_err err = send_nodes(m, start, holder, &a->nodes, &a->node);
-    if (err == TUTTI_OK) err = send_holders(m, start, holder, &a->holders, &a->holder);
+    const tutti__mesh_data *d = &m->own;
+    const tutti_count n = start[d->nodes];
+    node_record *v = tutti__malloc(((size_t)n + 1) * sizeof *v);
+    for (tutti_count i = 0; i < d->nodes && v; i++) {
+        const double *x = d->coordinates + 3 * i;
+        for (tutti_count j = start[i]; j < start[i + 1]; j++)
+            v[j] = (node_record){m->first_node + i,
+                                 d->tag[i],
+                                 {x[0], x[1], x[2]},
+                                 holder[start[i]],
+                                 (int)(start[i + 1] - start[i])};
+    }
+    tutti_err err = tutti__send_records(m->team, v ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *v, n, v,
+                                        holder, &a->nodes, (void **)&a->node);
+    tutti__free(v);
+    /* Who holds it, to each who does; a local node needs no telling. */
+    if (err == TUTTI_OK) {
+        tutti_count sent = 0;
+        for (tutti_count i = 0; i < m->own.nodes; i++) {
+            const tutti_count k = start[i + 1] - start[i];
+            sent += k > 1 ? k * k : 0;
+        }
+        holder_record *holders = tutti__malloc(((size_t)sent + 1) * sizeof *holders);
+        int *to = tutti__malloc(((size_t)sent + 1) * sizeof *to);
+        sent = 0;
+        for (tutti_count i = 0; i < m->own.nodes && holders && to; i++) {
+            if (start[i + 1] - start[i] == 1) continue;
+            for (tutti_count j = start[i]; j < start[i + 1]; j++)
+                for (tutti_count k = start[i]; k < start[i + 1]; k++) {
+                    holders[sent] =
+                        (holder_record){m->first_node + i, holder[k], (int)(k - start[i])};
+                    to[sent++] = holder[j];
+                }
+        }
+        const tutti_err sent_err = tutti__send_records(
+            m->team, holders && to ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *holders, sent, holders, to,
+            &a->holders, (void **)&a->holder);
+        tutti__free(holders);
+        tutti__free(to);
+        err = sent_err;
+    }
     tutti_mesh_lists_free(&start, &holder);
     if (err == TUTTI_OK) err = send_elements(m, of, &a->elements, &a->element);
     TUTTI_TRY(err);
