@@ -7,7 +7,8 @@
  * --limit: instead, the data calls alone, interleaved with the conforming limit: each rank reads one contiguous share of the
  * same total in calls of 4 MiB into a buffer that it has touched.
  * --disk: the disk counts, not the page cache: a write ends with MPI_File_sync, a read finds nothing cached.
- * Every line of output: pattern, write or read, bytes of all ranks, seconds (the slowest rank).
+ * Every line of output: pattern, write or read, bytes of all ranks, seconds (the slowest rank); with --limit also the processor
+ * time of all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <math.h>
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 typedef struct pattern {
@@ -227,6 +229,26 @@ static void forget(const char *path) {
     }
 }
 
+/* Processor time of this rank so far. */
+static double processor(void) {
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+           1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+static double spent; /* processor time of the last data calls, this rank's */
+
+/* One line; with --limit also the processor time of all ranks. */
+static void report(const char *name, const char *what, double total, double seconds) {
+    double all = 0;
+    MPI_Reduce(&spent, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0 && limit)
+        printf("%s %s %.0f %.6f %.6f\n", name, what, total, seconds, all);
+    else if (rank == 0)
+        printf("%s %s %.0f %.6f\n", name, what, total, seconds);
+}
+
 static double transfer(const char *path, const pattern *p, int write, char *buf) {
     MPI_File f;
     MPI_Status status;
@@ -238,6 +260,7 @@ static double transfer(const char *path, const pattern *p, int write, char *buf)
     code = MPI_File_set_view(f, 0, MPI_BYTE, p->file, "native", MPI_INFO_NULL);
     if (code != MPI_SUCCESS) fail("set_view", code);
     if (limit) start = now_together();
+    const double before = processor();
     for (int i = 0; i < p->calls; i++) {
         code = write ? MPI_File_write_all(f, buf, p->count, p->memory, &status)
                      : MPI_File_read_all(f, buf, p->count, p->memory, &status);
@@ -245,6 +268,7 @@ static double transfer(const char *path, const pattern *p, int write, char *buf)
     }
     if (disk && write) code = MPI_File_sync(f);
     if (code != MPI_SUCCESS) fail("sync", code);
+    spent = processor() - before;
     const double ended = limit ? now_together() : 0;
     code = MPI_File_close(&f);
     if (code != MPI_SUCCESS) fail("close", code);
@@ -255,12 +279,13 @@ static double transfer(const char *path, const pattern *p, int write, char *buf)
 static double read_limit(const char *path, const pattern *p, char *share) {
     const size_t bytes = p->bytes * (size_t)p->calls, most = 4 << 20;
     const int fd = open(path, O_RDONLY);
-    const double start = now_together();
+    const double start = now_together(), before = processor();
     for (size_t at = 0, n; at < bytes; at += n) {
         n = bytes - at < most ? bytes - at : most;
         if (pread(fd, share + at, n, (off_t)(bytes * (size_t)rank + at)) != (ssize_t)n)
             fail("pread", MPI_SUCCESS);
     }
+    spent = processor() - before;
     const double seconds = now_together() - start;
     close(fd);
     return seconds;
@@ -295,12 +320,11 @@ static void measure(const char *path, const char *name, pattern *p) {
             if (write && rank == 0) unlink(path);
             for (size_t i = 0; i < p->room; i++) buf[i] = write ? content(i) : 0;
             const double seconds = transfer(path, p, write, buf);
-            if (rank == 0)
-                printf("%s %s %.0f %.6f\n", name, write ? "write" : "read", total, seconds);
+            report(name, write ? "write" : "read", total, seconds);
             if (verify && !write) check(name, p, buf);
             if (!share || write) continue;
             const double least = read_limit(path, p, share);
-            if (rank == 0) printf("%s limit %.0f %.6f\n", name, total, least);
+            report(name, "limit", total, least);
         }
     free(share);
     if (rank == 0) unlink(path);

@@ -192,8 +192,8 @@ static void request_try(tutti_request *r) {
     pthread_mutex_unlock(&f->use);
 }
 
-static void requests_progress(void) {
-    if (travellers == 0 || pthread_mutex_trylock(&travel_lock) != 0) return;
+static int requests_progress(void) {
+    if (travellers == 0 || pthread_mutex_trylock(&travel_lock) != 0) return travellers;
     for (tutti_request *r = travelling; r; r = r->next.travelling)
         r->op.file->requests.queue_stands = 0;
     for (tutti_request *r = travelling, *next; r; r = next) {
@@ -201,6 +201,7 @@ static void requests_progress(void) {
         if (state_of(r) != TUTTI__QUEUED || !r->op.file->requests.queue_stands) request_try(r);
     }
     pthread_mutex_unlock(&travel_lock);
+    return travellers;
 }
 
 static tutti_err travel_begin(tutti_request *r) {
@@ -340,7 +341,7 @@ tutti_err tutti__request_start(const tutti_request *asked, tutti_request **out) 
     if (err == TUTTI_OK) {
         tutti__handle_add(&r->handle, &tutti__request_class);
         *out = r;
-        requests_progress();
+        (void)requests_progress();
         return TUTTI_OK;
     }
     if (asked->asked.how == TUTTI__SPLIT) return err; /* it has been told to all, and freed */
@@ -394,7 +395,7 @@ void tutti__task_start(tutti_request *r) {
     pthread_mutex_lock(&travel_lock);
     travelling_add(r);
     pthread_mutex_unlock(&travel_lock);
-    requests_progress();
+    (void)requests_progress();
 }
 
 /* ---- waiting */
@@ -406,7 +407,7 @@ static void pause_for(tutti_file *f) {
 
 /* Who asks for an independent access does not call MPI, unless any thread may. */
 int tutti__request_test(tutti_request *r) {
-    if (r->asked.how != TUTTI__INDEPENDENT || anywhere) requests_progress();
+    if (r->asked.how != TUTTI__INDEPENDENT || anywhere) (void)requests_progress();
     return state_of(r) == TUTTI__ARRIVED;
 }
 
@@ -491,10 +492,10 @@ void tutti__requests_settle(tutti_file *f) {
     tutti__on_idle(requests_progress); /* wherever this thread is going to wait */
     TUTTI_USE(f);
     if (!f->requests.first) return;
-    requests_progress();
+    (void)requests_progress();
     while (!all_departed(f)) {
         pause_for(f);
-        requests_progress();
+        (void)requests_progress();
     }
     abandoned_free(f);
 }

@@ -15,7 +15,7 @@
  *
  * Seconds of a request are straight lines between the measured sizes.  Between one rank and all that
  * were measured, bandwidth is a straight line too; more ranks than that do not make it faster.
- * docs/tuning.md has the formulas; tests/plan/t213_formulas.c compares them with this file.
+ * docs/explanation/automatic-choices.md has the formulas; tests/plan/t213_formulas.c compares them with this file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/cost.h"
 

@@ -1,7 +1,7 @@
 /* plan: predicted time of a request by every method.  Pure: input are the numbers of the request
  * (agreed on by all ranks), of the machine and of the file system, output are candidates with
  * predicted times.  Only + - * / and comparisons are used, and all ranks have the same numbers, so
- * that all choose the same.  docs/tuning.md explains the formulas.
+ * that all choose the same.  docs/explanation/automatic-choices.md explains the formulas.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_COST_H
 #define TUTTI_COST_H

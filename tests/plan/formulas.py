@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Compare the formulas of docs/tuning.md with the times that the library predicts.
+"""Compare the formulas of docs/explanation/automatic-choices.md with the times that the library predicts.
 
-    formulas.py docs/tuning.md CASES
+    formulas.py docs/explanation/automatic-choices.md CASES
 
 Each line of CASES is a JSON object: numbers of a request, the profile, and the predicted list, sieve and two_phase.
 SPDX-License-Identifier: BSD-3-Clause
@@ -27,7 +27,7 @@ def line(rates, size):
 
 
 def namespace(case):
-    """What the block of docs/tuning.md uses."""
+    """What the block of docs/explanation/automatic-choices.md uses."""
     p = case["profile"]
 
     def among(kind, size, clients):

@@ -1,5 +1,5 @@
 /* TEST ranks=0 timeout=60 */
-/* The formulas of docs/tuning.md are those of the cost model: tests/plan/formulas.py evaluates them for random
+/* The formulas of docs/explanation/automatic-choices.md are those of the cost model: tests/plan/formulas.py evaluates them for random
  * requests and profiles.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
@@ -108,9 +108,9 @@ int main(void) {
         case_print(f);
     }
     if (f) fclose(f);
-    snprintf(command, sizeof command, "python3 %s/tests/plan/formulas.py %s/docs/tuning.md %s",
+    snprintf(command, sizeof command, "python3 %s/tests/plan/formulas.py %s/docs/explanation/automatic-choices.md %s",
              TUTTI_SOURCE_DIR, TUTTI_SOURCE_DIR, path);
     const int code = system(command); /* NOLINT(cert-env33-c) */
-    CHECK(code == 0, "the formulas of docs/tuning.md differ");
+    CHECK(code == 0, "the formulas of docs/explanation/automatic-choices.md differ");
     return check_done();
 }
