@@ -71,8 +71,19 @@ tutti_err tutti__decomposition_live(const tutti_decomposition *p) {
 void tutti_decomposition_free(tutti_decomposition **p) {
     TUTTI_KEEP_ERRNO;
     if (!p || !*p) return;
-    if (is_alive(*p)) tutti__decomposition_destroy(*p);
+    if (is_alive(*p) && (*p)->users > 0)
+        (*p)->is_freed = 1;
+    else if (is_alive(*p))
+        tutti__decomposition_destroy(*p);
     *p = NULL;
+}
+
+void tutti__decomposition_hold(tutti_decomposition *p) {
+    p->users++;
+}
+
+void tutti__decomposition_release(tutti_decomposition *p) {
+    if (--p->users == 0 && p->is_freed) tutti__decomposition_destroy(p);
 }
 
 /* ---- queries */

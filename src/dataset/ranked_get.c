@@ -1,227 +1,13 @@
-/* dataset: sections by ranks: what each rank owns, one rank after the other, behind a header.
- *
- *   header   int64: ranks, entries of all, the most of a rank, then those of each rank; little-endian
- *   list     the position of each entry in the space, in the same order: "SPACE:entries", written once
- *            for each decomposition, so that any other one finds its entries
- *
- * Who reads asks where its positions are: ranks look after blocks of the space, learn from the list which
- * place each position has, and answer.
+/* dataset: sections by ranks are read (ranked_put.c has their format): a reader asks where its positions are.  Ranks look
+ * after blocks of the space, learn from the list which place each position has, and answer.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/dataset_impl.h"
 
 #include <endian.h>
-#include <stdio.h>
 #include <string.h>
 #include "comm/sparse.h"
 
 enum { HEAD = TUTTI__RANKED_HEAD }; /* numbers before the table */
-
-static tutti_err exchange_sizes(tutti_dataset *d, int64_t mine, int64_t *all) {
-    TUTTI_MPI(MPI_Allgather(&mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, d->team->comm));
-    return TUTTI_OK;
-}
-
-/* ---- writing */
-
-/* One piece of the file, by this rank (bytes 0: by others). */
-static tutti_err piece_write(tutti_dataset *d, tutti_off at, tutti_off bytes, const void *data,
-                             tutti__put_record *record, tutti_err mine) {
-    tutti_access *access = NULL;
-    if (mine == TUTTI_OK) mine = tutti_access_contiguous(at, bytes, &access);
-    const tutti_part part = {.access = access, .buf = (void *)(uintptr_t)data};
-    const tutti__move m = {.file = d->now.file,
-                           .name = "put",
-                           .is_write = 1,
-                           .n = 1,
-                           .parts = &part,
-                           .record = record};
-    const tutti_err err = tutti__dataset_move(&m, mine);
-    tutti_access_free(&access);
-    return err;
-}
-
-/* Positions of the entries that this rank writes, in its order. */
-static tutti_err own_positions(tutti_decomposition *p, int64_t **out) {
-    tutti__decomposition_facts facts;
-    tutti__decomposition_facts_of(p, &facts);
-    const size_t n = (size_t)facts.entries;
-    tutti_count *position = tutti__malloc(n * sizeof *position);
-    unsigned char *writes = tutti__malloc(n);
-    tutti_err err = position && writes ? TUTTI_OK : TUTTI_ERR_NOMEM;
-    if (err == TUTTI_OK) err = tutti__decomposition_list(p, position, NULL, writes);
-    size_t k = 0;
-    for (size_t i = 0; err == TUTTI_OK && i < n; i++)
-        if (writes[i]) position[k++] = (tutti_count)htole64((uint64_t)position[i]);
-    tutti__free(writes);
-    if (err == TUTTI_OK)
-        *out = position;
-    else
-        tutti__free(position);
-    return err;
-}
-
-static int64_t parts_there(const tutti_dataset *d, int64_t variable) {
-    int64_t most = 0;
-    for (int64_t i = 0; i < d->now.sections_n; i++)
-        if (d->now.sections[i].variable == variable)
-            most = tutti__max(most, d->now.sections[i].part);
-    return most;
-}
-
-static tutti__listed *find_listed(const tutti_dataset *d, int64_t decomposition) {
-    for (int64_t i = 0; i < d->listed_n; i++)
-        if (d->listed[i].decomposition == decomposition) return &d->listed[i];
-    return NULL;
-}
-
-/* The list of the entries of a decomposition, if it is one of the segment being written. */
-static tutti__section *find_list(tutti_dataset *d, const tutti__variable *lists,
-                                 int64_t decomposition) {
-    const tutti__listed *l = find_listed(d, decomposition);
-    return l && l->segment == d->now.segment.id ? tutti__section_now(d, lists->id, l->part) : NULL;
-}
-
-/* A list for the entries of a decomposition.   Collective. */
-static tutti_err list_new(tutti_dataset *d, int64_t variable, int64_t decomposition,
-                          tutti_count all) {
-    const tutti__section new = {
-        .variable = variable, .type = TUTTI_INT64, .part = parts_there(d, variable) + 1};
-    tutti__section *s = NULL;
-    tutti__listed *l = tutti__table_grow(&d->listed, &d->listed_n, sizeof *l);
-    tutti_err err = tutti__dataset_agree(d, l ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    if (err == TUTTI_OK) err = tutti__section_new(d, &new, 8 * all, &s);
-    if (err == TUTTI_OK)
-        *l = (tutti__listed){decomposition, d->now.segment.id, s->part};
-    else if (l)
-        d->listed_n--;
-    return err;
-}
-
-/* Write it, unless it is in the file.   Collective. */
-static tutti_err list_write(tutti_dataset *d, const tutti__section *s, tutti_decomposition *p,
-                            tutti_count before) {
-    const tutti__section_progress *progress = tutti__section_progress_of(d, s);
-    tutti__put_record *record = NULL;
-    int64_t *position = NULL;
-    tutti__decomposition_facts facts;
-    tutti__decomposition_facts_of(p, &facts);
-    if (progress->puts > 0 && !progress->needs_base) return TUTTI_OK;
-    tutti_err err = tutti__record_new(d, &record);
-    if (err == TUTTI_OK) err = tutti__record_target(d, record, s, facts.number, 1);
-    if (err == TUTTI_OK) err = own_positions(p, &position);
-    err = piece_write(d, s->start + 8 * before, 8 * facts.written, position, record, err);
-    if (err == TUTTI_OK) tutti__section_progress_of(d, s)->needs_base = 0;
-    tutti__free(position);
-    return err;
-}
-
-/* How many entries the ranks write; those of the last decomposition are kept.   Collective. */
-static tutti_err sizes_make(tutti_dataset *d, const tutti__decomposition_facts *facts,
-                            const tutti__ranked_sizes **out) {
-    const int ranks = d->team->size;
-    tutti__ranked_sizes *z = &d->ranked;
-    *out = z;
-    if (z->head && z->decomposition == facts->number) return TUTTI_OK;
-    tutti__free(z->head);
-    *z = (tutti__ranked_sizes){.bytes = tutti__ranked_header(ranks)};
-    int64_t *head = tutti__calloc(1, (size_t)z->bytes);
-    tutti_err err = tutti__dataset_agree(d, head ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    if (err == TUTTI_OK)
-        err = tutti__dataset_agree(d, exchange_sizes(d, facts->written, head + HEAD));
-    if (err != TUTTI_OK) {
-        tutti__free(head);
-        return err;
-    }
-    for (int i = 0; i < ranks; i++) {
-        if (i < d->team->rank) z->before += head[HEAD + i];
-        head[1] += head[HEAD + i];
-        head[2] = tutti__max(head[2], head[HEAD + i]);
-    }
-    z->all = head[1];
-    head[0] = ranks;
-    for (int i = 0; i < HEAD + ranks; i++) head[i] = (int64_t)htole64((uint64_t)head[i]);
-    z->head = head;
-    z->decomposition = facts->number;
-    return TUTTI_OK;
-}
-
-/* Remove a list that no section of the segment being written uses. */
-static void list_release(tutti_dataset *d, const tutti__section *lists_of) {
-    const tutti__section was = *lists_of;
-    for (int64_t i = 0; i < d->listed_n; i++) {
-        const tutti__listed *l = &d->listed[i];
-        if (l->segment != was.segment || l->part != was.part) continue;
-        for (int64_t k = 0; k < d->now.sections_n; k++)
-            if (d->now.sections[k].list_segment == l->segment &&
-                d->now.sections[k].list_part == l->part)
-                return;
-        d->listed[i] = d->listed[--d->listed_n];
-        tutti__section_drop(d, tutti__section_now(d, was.variable, was.part));
-        return;
-    }
-}
-
-static tutti_err section_for_list(tutti_dataset *d, const tutti__variable *v,
-                                  const tutti__decomposition_facts *facts,
-                                  const tutti__ranked_sizes *sizes, tutti__section **out) {
-    const tutti__listed *l = find_listed(d, facts->number);
-    const tutti__section new = {
-        .variable = v->id, .type = v->put_type, .list_segment = l->segment, .list_part = l->part};
-    tutti_off whole = 0;
-    TUTTI_CHECK(tutti__mul_ok(sizes->all, tutti__item_bytes(v, v->put_type), &whole) &&
-                    whole <= (tutti_off)1 << 58,
-                TUTTI_ERR_OVERFLOW, "variable '%s' is too large", v->name); /* on all ranks alike */
-    TUTTI_TRY(tutti__section_new(d, &new, sizes->bytes + whole, out));
-    tutti__section_progress *progress = tutti__section_progress_of(d, *out);
-    progress->decomposition = facts->number;
-    progress->before = sizes->before;
-    return TUTTI_OK;
-}
-
-tutti_err tutti__ranked_new(tutti_dataset *d, const tutti__variable *v, tutti_decomposition *p,
-                            tutti__section **out) {
-    tutti__variable *lists = NULL;
-    tutti__decomposition_facts facts;
-    const tutti__ranked_sizes *sizes = NULL;
-    tutti__decomposition_facts_of(p, &facts);
-    TUTTI_TRY(tutti__own_variable(d, &d->model.spaces[facts.space], "entries", &lists));
-    TUTTI_TRY(sizes_make(d, &facts, &sizes));
-    if (!find_listed(d, facts.number)) TUTTI_TRY(list_new(d, lists->id, facts.number, sizes->all));
-    const tutti_err err = section_for_list(d, v, &facts, sizes, out);
-    const tutti__section *list = find_list(d, lists, facts.number);
-    if (err != TUTTI_OK && list) list_release(d, list);
-    return err;
-}
-
-void tutti__ranked_drop(tutti_dataset *d, tutti__section *s) {
-    const tutti__variable *v = tutti__model_variable_id(&d->model, s->variable);
-    char name[TUTTI__NAME + 16];
-    snprintf(name, sizeof name, "%s:entries", tutti__model_space_id(&d->model, v->space)->name);
-    const tutti__variable *lists = tutti__model_variable(&d->model, name);
-    const int is_now = s->list_segment == d->now.segment.id;
-    const int64_t part = s->list_part;
-    tutti__section_drop(d, s);
-    const tutti__section *list = is_now ? tutti__section_now(d, lists->id, part) : NULL;
-    if (list) list_release(d, list);
-}
-
-tutti_err tutti__ranked_prepare(tutti_dataset *d, const tutti__variable *v,
-                                tutti_decomposition *p) {
-    tutti__variable *lists = NULL;
-    tutti__decomposition_facts facts;
-    const tutti__ranked_sizes *sizes = NULL;
-    tutti__decomposition_facts_of(p, &facts);
-    TUTTI_TRY(tutti__own_variable(d, &d->model.spaces[facts.space], "entries", &lists));
-    const tutti__section *s = tutti__section_now(d, v->id, 0);
-    const tutti__section *list = find_list(d, lists, facts.number);
-    if (list) TUTTI_TRY(list_write(d, list, p, tutti__section_progress_of(d, s)->before));
-    if (!tutti__section_progress_of(d, s)->needs_base) return TUTTI_OK;
-    TUTTI_TRY(sizes_make(d, &facts, &sizes));
-    TUTTI_TRY(piece_write(d, s->start, d->team->rank == 0 ? sizes->bytes : 0, sizes->head, NULL,
-                          TUTTI_OK));
-    tutti__section_progress_of(d, s)->needs_base = 0;
-    return TUTTI_OK;
-}
 
 /* ---- accesses by places */
 
@@ -252,15 +38,6 @@ static void pieces_add(pieces *p, tutti_off file, tutti_off memory, tutti_off by
     p->file[p->n] = file;
     p->memory[p->n] = memory;
     p->length[p->n++] = bytes;
-}
-
-tutti_err tutti__ranked_writes(tutti_dataset *d, const tutti__section *s, tutti_off item,
-                               tutti_decomposition *p, tutti_access **out) {
-    const tutti_count before = tutti__section_progress_of(d, s)->before;
-    const tutti_access *access = NULL;
-    TUTTI_TRY(tutti__decomposition_packed(p, item, &access));
-    return tutti_access_shift(
-        access, s->start + tutti__ranked_header(d->team->size) + before * item, 0, out);
 }
 
 /* ---- reading: where are my positions? */
@@ -444,16 +221,14 @@ static tutti_err list_find(tutti_dataset *d, const tutti__section *s, int space,
                            tutti__section *out, tutti_file **f) {
     const tutti__segment_row *g = tutti__model_segment_id(&d->model, s->list_segment);
     const tutti__known *k = NULL;
-    char name[TUTTI__NAME + 16];
     TUTTI_CHECK(g, TUTTI_ERR_FORMAT, "there is no segment with the list of entries");
     TUTTI_TRY(tutti__sections_of(d, g - d->model.segments, &k));
-    snprintf(name, sizeof name, "%s:entries", d->model.spaces[space].name);
-    const tutti__variable *v = tutti__model_variable(&d->model, name);
+    const tutti__variable *v = tutti__ranked_lists(d, d->model.spaces[space].id);
     const tutti__section *list = v ? tutti__section_find(k, v->id, s->list_part) : NULL;
-    TUTTI_CHECK(list && list->bytes % 8 == 0, TUTTI_ERR_FORMAT, "there is no list of entries '%s'",
-                name);
+    TUTTI_CHECK(list && list->bytes % 8 == 0, TUTTI_ERR_FORMAT,
+                "there is no list of entries '%s:entries'", d->model.spaces[space].name);
     *out = *list;
-    return tutti__dataset_file(d, tutti__model_file_id(&d->model, g->file), 0, f);
+    return tutti__dataset_file(d, tutti__model_file_id(&d->model, g->file), f);
 }
 
 static tutti_err list_right(tutti_count listed, tutti_count entries) {
@@ -543,7 +318,7 @@ tutti_err tutti__ranked_reads(tutti_dataset *d, const tutti__section *s, tutti_o
     tutti__ranked_head head = {0, 0};
     tutti__places *places = NULL;
     tutti_count *holes = NULL, holes_n = 0;
-    tutti_err err = tutti__dataset_file(d, tutti__model_file_id(&d->model, g->file), 0, &f);
+    tutti_err err = tutti__dataset_file(d, tutti__model_file_id(&d->model, g->file), &f);
     TUTTI_TRY(err);
     if (d->team->rank == 0) err = header_read(f, s, item, &head);
     TUTTI_TRY(tutti__dataset_agree(d, err));
