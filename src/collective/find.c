@@ -56,7 +56,7 @@ static tutti_err plan_again(tutti_request *r, const tutti__finding *x, tutti_pla
     r->found.plan = p;
     r->found.owns_plan = 1;
     r->stats.plan_hits++;
-    r->found.displacement = x->displacement;
+    r->found.displacement = r->op.base + x->displacement;
     r->found.file_size = x->size;
     r->found.moved = x->moved && !p->run;
     r->found.done = (x->all & MOVED) && !p->run;
@@ -91,7 +91,8 @@ static tutti_err plan_anew(tutti_request *r, const tutti__finding *x, const tutt
     p->asked.is_write = r->op.is_write;
     p->cache.resident =
         own ? r->progress.background == TUTTI_BACKGROUND_IO_ONLY : (x->all & RESIDENT) != 0;
-    p->means = (tutti__means){r->op.store, r->op.stats, p->cache.resident, r->op.room, x->block};
+    p->means = (tutti__means){r->op.store, r->op.stats, p->cache.resident,
+                              r->op.room,  x->block,    r->op.base};
     /* one of the caller's own that may go on in the background may be started, too */
     p->cache.inside = !(x->all & OUTSIDE) || (own && p->cache.resident);
     p->asked.own = tutti__access_share(r->op.access);
@@ -109,6 +110,7 @@ static tutti_err plan_anew(tutti_request *r, const tutti__finding *x, const tutt
     }
     if (!own) tutti__plan_cache_add(p);
     r->found.plan = p;
+    r->found.displacement = r->op.base;
     r->found.owns_plan = 1;
     r->found.file_size = x->size;
     return TUTTI_OK;
@@ -125,7 +127,7 @@ static void prepare(const tutti_request *r, tutti__finding *x) {
     tutti__file_report(op->file, 0, x->bytes, "plan");
     /* which call this is, and all of it that agrees */
     x->block = op->sums ? op->sums->bytes : 0;
-    const int64_t also[] = {r->asked.least, op->room, x->block};
+    const int64_t also[] = {r->asked.least, op->room, x->block, op->base};
     x->call = (tutti__call){
         .object = r->asked.how == TUTTI__PLAN_ONLY ? "plan" : "file",
         .name = op->is_write ? "write" : "read",

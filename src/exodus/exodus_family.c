@@ -61,14 +61,15 @@ typedef struct {
     double last;
     tutti_off at;
     uint64_t header, identity;
+    int record_blocks;
     tutti__sidecar *sidecar;
     tutti__exodus_model model;
     tutti__cdf cdf;
 } opened;
 
 static opened opened_of(const tutti_exodus *x) {
-    return (opened){x->path,   x->file,     x->fd,      x->last,  x->at,
-                    x->header, x->identity, x->sidecar, x->model, x->cdf};
+    return (opened){x->path,     x->file,          x->fd,      x->last,  x->at, x->header,
+                    x->identity, x->record_blocks, x->sidecar, x->model, x->cdf};
 }
 
 static void opened_set(tutti_exodus *x, const opened *o) {
@@ -79,6 +80,7 @@ static void opened_set(tutti_exodus *x, const opened *o) {
     x->at = o->at;
     x->header = o->header;
     x->identity = o->identity;
+    x->record_blocks = o->record_blocks;
     x->sidecar = o->sidecar;
     x->model = o->model;
     x->cdf = o->cdf;

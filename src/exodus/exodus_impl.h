@@ -79,6 +79,7 @@ struct tutti_exodus {
     tutti_off at;       /* writers: how long the file is with the steps that it has */
     tutti_count synced; /* writers: all data is on the device if the file is this one; 0: unknown */
     int mesh_lost;      /* writers: a sync of the mesh has failed */
+    int record_blocks;  /* checksums of steps are of blocks that start at the record */
     uint64_t header;    /* a hash of it, without the number of records */
     uint64_t
         identity; /* a hash of names and ids of entities, and of samples of the mesh's arrays */
@@ -190,7 +191,10 @@ tutti_err tutti__exodus_decomposes(const tutti_exodus *x, const tutti_decomposit
 /* ---- exodus_sums.c */
 /* Checksums of a region of the file that is written by several operations: a step, or the mesh. */
 typedef struct tutti__exodus_region tutti__exodus_region;
-/* NULL if no checksums are wanted.   Local. */
+/* Where offset 0 of accesses to a step is that starts at `at` in the file.   Local. */
+tutti_off tutti__exodus_step_base(const tutti_exodus *x, tutti_off at);
+/* The mesh, or a step: parts of its operations start at tutti__exodus_step_base.  NULL if no checksums are wanted.
+ * Local. */
 tutti_err tutti__exodus_region_make(const tutti_exodus *x, tutti_off lo, tutti_off hi,
                                     tutti__exodus_region **out) TUTTI_MUST_USE;
 void tutti__exodus_region_free(tutti__exodus_region **r);

@@ -23,6 +23,7 @@ typedef struct {
 
 struct tutti__exodus_region {
     tutti__block_list blocks; /* one extent */
+    tutti_off base;           /* where offset 0 of what is written is */
     tutti__sums **sums;       /* of each operation */
     int64_t sums_n;
     int32_t operations;
@@ -32,20 +33,32 @@ struct tutti__exodus_region {
 
 /* ---- while it is written */
 
+tutti_off tutti__exodus_step_base(const tutti_exodus *x, tutti_off at) {
+    return x->record_blocks ? tutti__file_base(x->file, at) : 0;
+}
+
+/* The blocks of a region: of the mesh, or of a step. */
+static tutti_err blocks_make(const tutti_exodus *x, tutti_off lo, tutti_off hi,
+                             tutti__block_list *out) {
+    TUTTI_TRY(tutti__blocks_make(1, out));
+    if (x->record_blocks && lo >= x->cdf.fixed_end) out->origin = lo;
+    tutti__blocks_add(out, lo, hi - lo);
+    return TUTTI_OK;
+}
+
 tutti_err tutti__exodus_region_make(const tutti_exodus *x, tutti_off lo, tutti_off hi,
                                     tutti__exodus_region **out) {
     *out = NULL;
     if (!x->opt.checksums || !x->opt.sidecar) return TUTTI_OK;
     tutti__exodus_region *r = tutti__calloc(1, sizeof *r);
     if (!r) return TUTTI_ERR_NOMEM;
-    tutti_err err = tutti__blocks_make(1, &r->blocks);
-    if (err != TUTTI_OK) {
+    const tutti_err err = blocks_make(x, lo, hi, &r->blocks);
+    if (lo >= x->cdf.fixed_end) r->base = tutti__exodus_step_base(x, lo);
+    if (err == TUTTI_OK)
+        *out = r;
+    else
         tutti__exodus_region_free(&r);
-        return err;
-    }
-    tutti__blocks_add(&r->blocks, lo, hi - lo);
-    *out = r;
-    return TUTTI_OK;
+    return err;
 }
 
 void tutti__exodus_region_free(tutti__exodus_region **pr) {
@@ -78,7 +91,7 @@ tutti_err tutti__exodus_region_touch(tutti__exodus_region *r, tutti_off lo, tutt
     tutti_access *access = NULL;
     tutti__exodus_region_next(r);
     if (!r) return TUTTI_OK;
-    TUTTI_TRY(tutti_access_contiguous(lo, hi - lo, &access));
+    TUTTI_TRY(tutti_access_contiguous(lo - r->base, hi - lo, &access));
     const tutti_err err = keep(r, access);
     tutti_access_free(&access);
     return err;
@@ -97,6 +110,8 @@ tutti_err tutti__exodus_region_sums(tutti__exodus_region *r, int n, const tutti_
         return TUTTI_ERR_NOMEM;
     }
     sums->bytes = TUTTI__BLOCK;
+    sums->start = r->blocks.origin;
+    if (r->blocks.origin > 0) sums->end = r->blocks.of[0].start + r->blocks.of[0].bytes;
     *at = *out = sums;
     return TUTTI_OK;
 }
@@ -106,20 +121,19 @@ tutti_err tutti__exodus_region_sums(tutti__exodus_region *r, int n, const tutti_
 static int64_t block_of(const tutti__exodus_region *r, tutti_off at) {
     const tutti__summed *e = &r->blocks.of[0];
     const tutti_off in = tutti__min(tutti__max(at, e->start), e->start + e->bytes - 1);
-    return in / TUTTI__BLOCK - e->start / TUTTI__BLOCK;
+    return (in - r->blocks.origin) / TUTTI__BLOCK - (e->start - r->blocks.origin) / TUTTI__BLOCK;
 }
 
 /* For each block the last operation, and minus the first; who has not touched it says nothing. */
 static void note(const tutti__exodus_region *r, const written *w, int32_t *touched) {
-    tutti_off lo, hi;
+    tutti_off lo, hi, from, to;
     tutti_access_bounds(w->access, &lo, &hi);
     if (lo >= hi) return;
-    const tutti_off start = r->blocks.of[0].start / TUTTI__BLOCK * TUTTI__BLOCK;
     const int dense = tutti_access_bytes(w->access) == hi - lo;
-    const int64_t last = block_of(r, hi - 1);
-    for (int64_t b = block_of(r, lo); b <= last; b++) {
-        const tutti_off from = start + b * TUTTI__BLOCK;
-        if (!dense && tutti_access_bytes_in(w->access, from, from + TUTTI__BLOCK) == 0) continue;
+    const int64_t last = block_of(r, r->base + hi - 1);
+    for (int64_t b = block_of(r, r->base + lo); b <= last; b++) {
+        tutti__blocks_bounds(&r->blocks, b, &from, &to);
+        if (!dense && tutti_access_bytes_in(w->access, from - r->base, to - r->base) == 0) continue;
         touched[2 * b] = w->operation;
         touched[2 * b + 1] = (int32_t)tutti__max(touched[2 * b + 1], -w->operation);
     }
@@ -154,8 +168,10 @@ static tutti_err known(const tutti__exodus_region *r, const int32_t *alone, tutt
     if (!v) return TUTTI_ERR_NOMEM;
     for (int64_t i = 0; i < r->sums_n; i++)
         for (size_t k = 0; k < r->sums[i]->n; k++) {
-            const int64_t b = tutti__blocks_whole(&r->blocks, r->sums[i]->v[k].block, &extent);
-            if (b >= 0 && alone[b]) v[n++] = (tutti__sum){b, r->sums[i]->v[k].hash};
+            int64_t b = r->sums[i]->v[k].block;
+            if (r->sums[i]->end == 0) b = tutti__blocks_whole(&r->blocks, b, &extent);
+            if (b >= 0 && b < r->blocks.first[1] && alone[b])
+                v[n++] = (tutti__sum){b, r->sums[i]->v[k].hash};
         }
     *out = v;
     *n_out = n;
@@ -233,32 +249,22 @@ tutti_err tutti__exodus_compare(tutti_exodus *x, tutti_count step, tutti_off *by
     tutti__block_list b = {0};
     void *want = NULL;
     tutti_count n = -1; /* none */
-    tutti_err err = TUTTI_OK;
-    if (root && x->sidecar) {
+    tutti_err err = blocks_make(x, lo, hi, &b);
+    if (err == TUTTI_OK && root && x->sidecar) {
         err = tutti__sidecar_sums(x->sidecar, step, (uint64_t **)&want, &n);
         if (err == TUTTI_ERR_NOT_FOUND) err = TUTTI_OK;
-        if (n >= 0 && n != tutti__blocks_of(lo, hi - lo))
+        if (n >= 0 && n != b.first[1])
             err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
                                    "step %lld has %lld checksums of %lld blocks", (long long)step,
-                                   (long long)n, (long long)tutti__blocks_of(lo, hi - lo));
+                                   (long long)n, (long long)b.first[1]);
     }
     err = tutti__exodus_agree(x, err);
     if (err == TUTTI_OK) err = tutti__team_tell(x->team, &n, (int)sizeof n);
-    if (err != TUTTI_OK || n < 0) {
-        tutti__free(want);
-        return err;
-    }
-    size_t bytes = (size_t)n * sizeof(uint64_t);
-    err = tutti__exodus_tell(x, &want, &bytes);
-    if (err == TUTTI_OK) {
-        err = tutti__blocks_make(1, &b);
-        if (err == TUTTI_OK) {
-            tutti__blocks_add(&b, lo, hi - lo);
-            err = share_compare(x, step, &b, want);
-        }
-        err = tutti__exodus_agree(x, err);
-    }
-    if (err == TUTTI_OK) *bytes_out += hi - lo;
+    const int has_sums = n >= 0;
+    size_t bytes = has_sums ? (size_t)n * sizeof(uint64_t) : 0;
+    if (err == TUTTI_OK && has_sums) err = tutti__exodus_tell(x, &want, &bytes);
+    if (err == TUTTI_OK && has_sums) err = tutti__exodus_agree(x, share_compare(x, step, &b, want));
+    if (err == TUTTI_OK && has_sums) *bytes_out += hi - lo;
     tutti__blocks_free(&b);
     tutti__free(want);
     return err;

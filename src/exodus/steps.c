@@ -33,6 +33,7 @@ typedef struct {
 
 struct tutti__exodus_step {
     double time;
+    tutti_off base; /* where offset 0 of accesses is */
     tutti__exodus_region *region;
     put_record **puts;
     int64_t puts_n;
@@ -181,20 +182,21 @@ static tutti_part part_of(const tutti_access *access, void *buf, tutti_type file
         .convert = {.file_type = file, .memory_type = memory, .file_order = TUTTI_BIG_ENDIAN}};
 }
 
-/* This rank's bytes. */
+/* This rank's bytes; offset 0 of accesses is `base` in the file. */
 static tutti_err batch_parts(const tutti_exodus *x, const tutti_exodus_field *fields, int is_write,
-                             batch *b) {
+                             tutti_off base, batch *b) {
     for (tutti_count i = 0; i < b->n; i++) {
         item *t = &b->items[i];
         const tutti_off size = tutti_type_size(t->place.type);
         const tutti_access *access = NULL;
         if (fields[i].kind == TUTTI_EXODUS_GLOBAL) {
             if (is_write && x->team->rank != 0) continue;
-            TUTTI_TRY(tutti_access_contiguous(t->place.at, t->place.entries * size, &t->access));
+            TUTTI_TRY(
+                tutti_access_contiguous(t->place.at - base, t->place.entries * size, &t->access));
         } else {
             if (t->place.entries == 0) continue;
             TUTTI_TRY(tutti__decomposition_access(t->entries, size, is_write, &access));
-            TUTTI_TRY(tutti_access_shift(access, t->place.at, 0, &t->access));
+            TUTTI_TRY(tutti_access_shift(access, t->place.at - base, 0, &t->access));
         }
         b->parts[b->parts_n++] = part_of(t->access, fields[i].buf, t->place.type, fields[i].type);
     }
@@ -263,6 +265,7 @@ static tutti_err step_make(tutti_exodus *x, double time) {
     if (x->team->rank == 0) /* bytes of a step that was discarded, but could not be removed */
         TUTTI_TRY(tutti__cut_here(x->file, x->at));
     const tutti_off at = x->cdf.record_begin + x->cdf.records * x->cdf.record_bytes;
+    s->base = tutti__exodus_step_base(x, at);
     return tutti__exodus_region_make(x, at, at + x->cdf.record_bytes, &s->region);
 }
 
@@ -359,10 +362,11 @@ static tutti_err record_new(struct tutti__exodus_step *s, put_record **out) {
     return TUTTI_OK;
 }
 
-static tutti_err time_access(const tutti_exodus *x, tutti_access **out, tutti_type *type_out) {
+static tutti_err time_access(const tutti_exodus *x, tutti_off base, tutti_access **out,
+                             tutti_type *type_out) {
     const tutti__cdf_var *v = &x->cdf.vars[x->step->time_variable];
     *type_out = tutti__cdf_number(v->type);
-    return tutti_access_contiguous(tutti__cdf_place(&x->cdf, v, x->cdf.records),
+    return tutti_access_contiguous(tutti__cdf_place(&x->cdf, v, x->cdf.records) - base,
                                    tutti_type_size(*type_out), out);
 }
 
@@ -396,9 +400,10 @@ static tutti_err put_batch(tutti_exodus *x, const tutti_exodus_field *fields, ba
     TUTTI_ASSERT(record);
     t.context = record;
     tutti__exodus_region_next(s->region);
-    t.local_err = batch_parts(x, fields, 1, b);
+    t.base = s->base;
+    t.local_err = batch_parts(x, fields, 1, s->base, b);
     if (t.local_err == TUTTI_OK && with_time && x->team->rank == 0) {
-        t.local_err = time_access(x, &time, &type);
+        t.local_err = time_access(x, s->base, &time, &type);
         b->parts[b->parts_n++] = part_of(time, &s->time, type, TUTTI_FLOAT64);
     }
     if (t.local_err == TUTTI_OK)
@@ -459,7 +464,7 @@ static tutti_err commit_check(const tutti_exodus *x) {
 static tutti_err time_write(tutti_exodus *x) {
     tutti_access *access = NULL;
     tutti_type type = TUTTI_FLOAT64;
-    TUTTI_TRY(time_access(x, &access, &type));
+    TUTTI_TRY(time_access(x, 0, &access, &type));
     const tutti_part part = part_of(access, &x->step->time, type, TUTTI_FLOAT64);
     const tutti_err err = tutti_file_write_parts_independent(x->file, 1, &part, NULL);
     tutti_access_free(&access);
@@ -632,7 +637,7 @@ static tutti_err get(tutti_exodus *x, tutti_count step, tutti_count n,
     if (err == TUTTI_OK) {
         tutti__transfer t = {
             .name = "get", .file = x->file, .least = tutti__exodus_file_end(&x->cdf, step) - 3};
-        t.local_err = batch_parts(x, fields, 0, &b);
+        t.local_err = batch_parts(x, fields, 0, 0, &b);
         err = carry_out(&t, &b, starts ? r_out : NULL);
     }
     batch_free(&b);
@@ -725,7 +730,7 @@ static tutti_err follow_parts(const tutti_exodus *x, const tutti_exodus_field *f
                               batch *b) {
     tutti_count stride = 0;
     tutti_access *all = NULL;
-    TUTTI_TRY(batch_parts(x, f, 0, b));
+    TUTTI_TRY(batch_parts(x, f, 0, 0, b));
     if (b->parts_n == 0) return TUTTI_OK;
     item *t = &b->items[0];
     TUTTI_TRY(follow_stride(t, &stride));
