@@ -17,7 +17,7 @@ import re
 import sys
 
 ROOMS = ["base", "comm", "access", "cdf", "plan", "mpitype", "exchange", "store", "file", "direct", "twophase",
-         "engine", "collective", "layer", "decomposition", "array", "replicas", "mesh", "metadata", "netcdf",
+         "engine", "collective", "layer", "decomposition", "array", "replicas", "mesh", "timestep", "metadata", "netcdf",
          "compression", "dataset", "archive", "exodus"]
 PURE = {"base", "access", "cdf", "plan", "store", "compression"}
 ENGINE = {"plan", "exchange", "store", "file", "direct", "twophase", "engine", "collective"}

@@ -72,9 +72,11 @@ void tutti__requests_settle(tutti_file *f);
  * Not collective. */
 tutti_err tutti__requests_none(const tutti_file *f) TUTTI_MUST_USE;
 
-/* Another task on a file, progressed like a started transfer: a fiber runs task(context), whose waits
- * yield; then collected(context, outcome) is called by the test or wait that completes the request.  It
- * is not ordered with the transfers of the file, and needs a team of its own to talk to other ranks.
+/* Another task, progressed like a started transfer: a fiber runs task(context), whose waits yield; then
+ * collected(context, outcome) is called by the test or wait that completes the request.  It is not
+ * ordered with transfers that the caller starts, and needs a team that nobody else uses meanwhile.  A transfer inside of it runs as
+ * if it had been started there, and `how` is ignored.  Without a file (NULL) only the thread that started it, or
+ * that tests or waits for it, runs it.
  * Make it, then start it, which cannot fail, or drop it.   Not collective. */
 typedef struct tutti__task {
     const char *name;

@@ -7,7 +7,7 @@
 
 #include <endian.h>
 #include <string.h>
-#include "dataset/blocks.h"
+#include "timestep/blocks.h"
 
 /* Sections one after the other. */
 static tutti_err numbering_make(const tutti__section *sections, int64_t n, tutti__block_list *out) {

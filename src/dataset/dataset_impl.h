@@ -29,7 +29,8 @@
 #include "base/hash.h"
 #include "base/options_impl.h"
 #include "dataset/container.h"
-#include "dataset/section_state.h"
+#include "timestep/blocks.h"
+#include "timestep/section_state.h"
 #include "decomposition/decomposition.h"
 #include "layer/object.h"
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "comm/wait.h"
-#include "dataset/blocks.h"
+#include "timestep/blocks.h"
 #include "exodus/sidecar.h"
 
 /* Bytes that an operation wrote. */

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "access/convert.h"
-#include "dataset/section_state.h"
+#include "timestep/section_state.h"
 #include "exodus/sidecar.h"
 
 /* A variable that an operation writes. */

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 
-#include "dataset/section_state.h"
+#include "timestep/section_state.h"
 
 /* Decompositions are sets of four entries; 3 and 4 are different ones of the same set, 5 and 6 cover all. */
 enum { ENTRIES = 4, DECOMPOSITIONS = 7, ALL = (1 << ENTRIES) - 1, MOST = 64 };

@@ -1,4 +1,4 @@
-/* dataset: which bytes of a section that is being written can be trusted.                 no MPI
+/* timestep: which bytes of a section that is being written can be trusted.                 no MPI
  *
  * A section is written by any number of puts.  A decomposition, identified by a number, determines the entries that
  * a put writes.  The rules:

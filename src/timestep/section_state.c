@@ -1,8 +1,8 @@
-/* dataset: section_state.h: a table with one entry per decomposition.
+/* timestep: section_state.h: a table with one entry per decomposition.
  *
  * A put of the whole section replaces earlier ones: a failed sync then requires that put to be repeated, not them.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/section_state.h"
+#include "timestep/section_state.h"
 
 tutti__section_status tutti__section_status_of(const tutti__section_state *s) {
     int written = 0;
