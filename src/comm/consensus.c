@@ -85,6 +85,7 @@ static void number_wait(const tutti__team *t, const _Atomic int64_t *number, int
 void tutti__consensus_say(tutti__team *t, int64_t yes, int n, const tutti__range *range) {
     TUTTI_ASSERT(tutti__consensus_ready(t) && n <= TUTTI__CONSENSUS_RANGES);
     tutti__collective_add();
+    tutti__agreements++;
     if (t->size == 1) return;
     t->consensus.round++;
     answers *mine = answers_of(t, t->rank);

@@ -20,6 +20,8 @@
 #include "comm/vote.h"
 #include "comm/wait.h"
 
+_Atomic int64_t tutti__agreements;
+
 typedef struct {
     tutti__team *first;
     int made;

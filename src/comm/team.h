@@ -31,6 +31,9 @@ typedef struct tutti__consensus_memory {
     int spins;     /* how long to look before giving the core away */
 } tutti__consensus_memory;
 
+/* Agreements of this process so far: votes, and rounds of consensus.  For tests. */
+extern _Atomic int64_t tutti__agreements;
+
 typedef struct tutti__team {
     MPI_Comm comm;
     int rank, size;

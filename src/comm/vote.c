@@ -108,6 +108,7 @@ static tutti_err ballot_reduce(tutti__team *t, int tag, const tutti__vote *v, ba
 static tutti_err vote_with(tutti__team *t, int tag, tutti_err mine, tutti__vote *io) {
     ballot b;
     tutti__collective_add();
+    tutti__agreements++;
     ballot_fill(io, &b);
     if (mine == TUTTI_ERR_ARG) { /* the caller may know better why it has no arguments */
         const tutti_err why = tutti__error_refused();

@@ -144,28 +144,27 @@ tutti_err tutti_exodus_put_info(tutti_exodus *x, int n, const char *const *lines
 
 /* ---- their end */
 
-static tutti_err header_make(tutti_exodus *x, struct tutti__nemesis *nemesis) {
+static tutti_err header_make(tutti_exodus *x, const tutti__exodus_addition *more) {
     const tutti__cdf_align align = {.records = x->opt.alignment ? x->opt.alignment : 4096};
     TUTTI_TRY(tutti__exodus_encode(&x->model, &x->cdf));
-    if (nemesis) TUTTI_TRY(tutti__nemesis_define(nemesis, &x->cdf));
+    if (more) TUTTI_TRY(more->define(more->state, &x->cdf));
     return tutti__cdf_layout(&x->cdf, &align);
 }
 
-static tutti_err settle(tutti_exodus *x) {
+static tutti_err settle(tutti_exodus *x, int has_additions) {
     TUTTI_TRY(tutti__exodus_model_settle(&x->model));
     TUTTI_TRY(tutti__exodus_model_check(&x->model));
-    TUTTI_CHECK(!x->opt.nemesis || x->partition, TUTTI_ERR_STATE,
-                "what Nemesis has is found from a mesh: tutti_exodus_put_mesh");
+    TUTTI_CHECK(!x->opt.nemesis || has_additions, TUTTI_ERR_STATE,
+                "option nemesis needs a mesh: call tutti_exodus_put_mesh");
     return TUTTI_OK;
 }
 
-tutti_err tutti__exodus_finish_definitions(tutti_exodus *x) {
-    struct tutti__nemesis *nemesis = NULL;
+tutti_err tutti__exodus_finish_definitions(tutti_exodus *x, const tutti__exodus_addition *more) {
     const tutti__exodus_model as_said =
         x->model; /* counts and sizes of numbers that it found not */
-    tutti_err err = tutti__exodus_agree(x, settle(x));
-    if (err == TUTTI_OK && x->opt.nemesis) err = tutti__nemesis_make(x, &nemesis);
-    if (err == TUTTI_OK) err = tutti__exodus_agree(x, header_make(x, nemesis));
+    tutti_err err = settle(x, more != NULL);
+    if (err == TUTTI_OK) err = header_make(x, more);
+    err = tutti__exodus_agree(x, err);
     if (err == TUTTI_OK) err = tutti__exodus_file_make(x);
     const int made = err == TUTTI_OK;
     if (made) {
@@ -174,8 +173,6 @@ tutti_err tutti__exodus_finish_definitions(tutti_exodus *x) {
         err = tutti__exodus_agree(
             x, tutti__exodus_region_make(x, x->cdf.header_bytes, x->cdf.fixed_end, &x->mesh));
     }
-    if (err == TUTTI_OK && nemesis) err = tutti__nemesis_write(x, nemesis);
-    if (nemesis) tutti__nemesis_free(&nemesis);
     if (!made) {
         tutti__cdf_free(&x->cdf);
         x->model.p = as_said.p;
@@ -190,7 +187,7 @@ tutti_err tutti_exodus_end_definitions(tutti_exodus *x) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__exodus_live(x));
     TUTTI_TRY(tutti__exodus_call(x, "end_definitions", 0, tutti__exodus_defining(x)));
-    tutti_err err = tutti__exodus_finish_definitions(x);
+    tutti_err err = tutti__exodus_finish_definitions(x, NULL);
     if (err == TUTTI_OK) err = tutti__exodus_file_show(x);
     return tutti__exodus_named(x, "end_definitions", err);
 }

@@ -147,7 +147,7 @@ static tutti_err share_compare(const tutti_exodus *x, const opened *old, int64_t
 /* Has the file the mesh of the one before?  Only if all bytes of both are equal may decompositions and the mesh that get_mesh
  * returned be kept; where there are none of them, the files are not read.   Collective. */
 static tutti_err meshes_compare(tutti_exodus *x, const opened *old, int *same) {
-    const int kept = x->count > 0 || x->held || x->dealt;
+    const int kept = x->count > 0 || x->local || x->mesh_read.data;
     int equal = kept && x->header == old->header; /* rank 0 knows the header of a new file */
     int64_t differs = 0;
     *same = 0;
@@ -204,8 +204,7 @@ tutti_err tutti_exodus_next_file(tutti_exodus *x) {
     x->file_number++;
     x->naming = naming;
     if (!same) {
-        tutti__exodus_held_free(x);
-        tutti__exodus_dealt_free(x);
+        tutti__exodus_results_free(x);
         x->topology++;
     }
     return tutti__exodus_named(x, "next_file", err);

@@ -13,13 +13,12 @@
  *   exodus_file     the file and its sidecar: made, opened, its number of records
  *   exodus_open     create, open, close, refresh, a new mesh
  *   exodus_family   files that follow each other
- *   exodus_entries  decompositions of nodes, blocks and sets
- *   arrays          where arrays lie; pieces of them put and got
- *   pieces          pieces of many arrays in one operation
- *   mesh_ids        ids of all ranks to positions in the file
- *   mesh_check ... mesh_put     a mesh by ids: counted, ordered, written (family.h)
- *   mesh_entries ... mesh_get   elements dealt out to ranks, halos; a mesh read so (deal.h)
- *   nemesis         borders of a partition, written and read
+ *   exodus_decomposition   decompositions of nodes, blocks and sets
+ *   exodus_local    entries that this rank has by put_mesh or get_mesh
+ *   entity_class    entries of a rank by kinds, with their positions; accessors of the mesh that it passes
+ *   arrays          places of arrays in the file; sections of them written and read
+ *   array_places    places of arrays, for programs that read the file themselves
+ *   array_values    values of many arrays in one operation
  *   steps           steps begin, are put, committed, got, followed
  *   exodus_sums     checksums of steps and of the mesh; verify
  *   exodus_ask      looking at a file; notes
@@ -51,12 +50,18 @@ typedef enum tutti__series_naming {
 } tutti__series_naming;
 
 /* Entries of an entity that this rank has, by put_mesh or get_mesh. */
-typedef struct tutti__exodus_held {
+typedef struct tutti__exodus_local {
     tutti_exodus_kind kind;
     tutti_count number; /* of the kind; 0: nodes */
     tutti_count own;    /* the first so many are its own; the rest is halo */
     tutti_decomposition *entries;
-} tutti__exodus_held;
+} tutti__exodus_local;
+
+/* Memory that a call has returned to the user: it stays until the next such call, or until the mesh changes. */
+typedef struct tutti__exodus_result {
+    void *data;
+    void (*free)(void *data);
+} tutti__exodus_result;
 
 extern const tutti__class tutti__exodus_class;
 
@@ -83,16 +88,13 @@ struct tutti_exodus {
     uint64_t header;    /* a hash of it, without the number of records */
     uint64_t
         identity; /* a hash of names and ids of entities, and of samples of the mesh's arrays */
-    tutti__sidecar *sidecar;  /* rank 0 */
-    char warning[256];        /* why there are no checksums, or "" */
-    char mesh_warning[256];   /* what get_mesh has ignored, or "" */
-    tutti__exodus_held *held; /* by kind and number; NULL: no mesh yet */
-    tutti_count held_n;
-    struct tutti__exodus_dealt *dealt;  /* what get_mesh gave; mesh_get.c */
-    struct tutti__nemesis_found *found; /* what nemesis_get gave; nemesis_get.c */
-    const struct tutti__partition
-        *partition;                    /* the mesh that is being put; NULL: none (nemesis.h) */
-    struct tutti__exodus_step *step;   /* that has begun; steps.c */
+    tutti__sidecar *sidecar;    /* rank 0 */
+    char warning[256];          /* why there are no checksums, or "" */
+    char mesh_warning[256];     /* what get_mesh has ignored, or "" */
+    tutti__exodus_local *local; /* by kind and number; NULL: no mesh yet */
+    tutti_count local_n;
+    tutti__exodus_result mesh_read, nemesis_read; /* of get_mesh, of nemesis_get */
+    struct tutti__exodus_step *step;              /* that has begun; steps.c */
     struct tutti__exodus_region *mesh; /* its checksums, while it is written; exodus_sums.c */
     unsigned char *checked;            /* [checked_n] steps that have been compared */
     tutti_count checked_n;
@@ -153,9 +155,15 @@ tutti_err tutti__exodus_file_steps(const tutti_exodus *x, tutti_count *out) TUTT
 tutti_off tutti__exodus_file_end(const tutti__cdf *c, tutti_count records);
 
 /* ---- exodus_define.c */
+/* Dimensions and variables of a module above, added to the header before its layout.   Not collective. */
+typedef struct tutti__exodus_addition {
+    tutti_err (*define)(const void *state, tutti__cdf *cdf);
+    const void *state;
+} tutti__exodus_addition;
 /* End the definitions: all counts of the model are known.  Header, names, ids and whatever else is not
- * an array of the mesh are in the file; x->cdf says where arrays lie; x->file is open.   Collective. */
-tutti_err tutti__exodus_finish_definitions(tutti_exodus *x) TUTTI_MUST_USE;
+ * an array of the mesh are in the file; x->cdf says where arrays lie; x->file is open.   more: NULL if there are no additions.   Collective. */
+tutti_err tutti__exodus_finish_definitions(tutti_exodus *x,
+                                           const tutti__exodus_addition *more) TUTTI_MUST_USE;
 
 /* ---- arrays.c */
 /* Where an array lies in the file. */
@@ -229,21 +237,15 @@ tutti_err tutti__exodus_next_steps(tutti_exodus *x) TUTTI_MUST_USE;
 /* Give up the step that has begun, if there is one.   Collective. */
 tutti_err tutti__exodus_give_up(tutti_exodus *x) TUTTI_MUST_USE;
 
-/* ---- mesh_put.c, mesh_get.c */
-/* What this rank has of an entity; NULL: there is no mesh.   Local. */
-const tutti__exodus_held *tutti__exodus_held_of(const tutti_exodus *x, tutti_exodus_kind kind,
-                                                tutti_count number);
-void tutti__exodus_held_free(tutti_exodus *x);
-/* What get_mesh and nemesis_get gave: for close. */
-void tutti__exodus_dealt_free(tutti_exodus *x);
-
-/* ---- nemesis.c */
-/* Dimensions and variables of Nemesis for a partition, before the layout; then their contents.  What is
- * in between is kept in *state.   Collective. */
-struct tutti__nemesis;
-tutti_err tutti__nemesis_make(tutti_exodus *x, struct tutti__nemesis **state) TUTTI_MUST_USE;
-tutti_err tutti__nemesis_define(struct tutti__nemesis *state, tutti__cdf *cdf) TUTTI_MUST_USE;
-tutti_err tutti__nemesis_write(tutti_exodus *x, struct tutti__nemesis *state) TUTTI_MUST_USE;
-void tutti__nemesis_free(struct tutti__nemesis **state);
+/* ---- exodus_local.c: what put_mesh, get_mesh and nemesis_get leave in the object.   Not collective. */
+/* Entries of an entity that this rank has; NULL: there is no mesh. */
+const tutti__exodus_local *tutti__exodus_local_of(const tutti_exodus *x, tutti_exodus_kind kind,
+                                                  tutti_count number);
+void tutti__exodus_local_drop(tutti_count n, tutti__exodus_local *local);
+void tutti__exodus_local_free(tutti_exodus *x);
+/* Replace a result; data may be NULL. */
+void tutti__exodus_result_set(tutti__exodus_result *r, void *data, void (*free)(void *data));
+/* The mesh changes: release local entries and all results. */
+void tutti__exodus_results_free(tutti_exodus *x);
 
 #endif

@@ -75,8 +75,7 @@ static tutti_err object_make(const char *path, int mode, const tutti_exodus_opti
 
 /* What belongs to the file that it is on. */
 static void contents_free(tutti_exodus *x) {
-    tutti__exodus_held_free(x);
-    tutti__exodus_dealt_free(x);
+    tutti__exodus_results_free(x);
     tutti__exodus_region_free(&x->mesh);
     tutti__exodus_model_free(&x->model);
     tutti__cdf_free(&x->cdf);
@@ -265,8 +264,7 @@ tutti_err tutti_exodus_new_topology(tutti_exodus *x) {
     x->path = path;
     x->naming = naming;
     x->file_number++;
-    tutti__exodus_held_free(x);
-    tutti__exodus_dealt_free(x);
+    tutti__exodus_results_free(x);
     tutti__cdf_free(&x->cdf);
     tutti__exodus_model_forget(&x->model);
     model_begin(x);

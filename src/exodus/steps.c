@@ -134,7 +134,7 @@ static tutti_err field_take(const tutti_exodus *x, const tutti_exodus_field *f, 
         tutti__decomposition_facts_of(f->entries, &facts);
         t->decomposition = facts.number;
     } else {
-        const tutti__exodus_held *h = tutti__exodus_held_of(x, f->kind, number);
+        const tutti__exodus_local *h = tutti__exodus_local_of(x, f->kind, number);
         TUTTI_CHECK(h, TUTTI_ERR_STATE,
                     "%s %lld, variable '%s': which entries? There was no put_mesh or get_mesh",
                     word, (long long)f->id, f->variable);

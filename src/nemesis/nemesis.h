@@ -1,4 +1,4 @@
-/* exodus: what Nemesis has of a partition: the nodes and elements of each processor, and its borders.
+/* nemesis: what Nemesis has of a partition: the nodes and elements of each processor, and its borders.
  *
  *   nemesis_borders   from every rank's own elements to its borders, on a team
  *   nemesis           as variables of the file, written
@@ -11,13 +11,14 @@
 #ifndef TUTTI_NEMESIS_H
 #define TUTTI_NEMESIS_H
 
-#include "exodus/family.h"
+#include "exodus/array_values.h"
+#include "exodus/entity_class.h"
 
 /* A mesh, in positions of the file. */
 typedef struct tutti__partition {
     const tutti__exodus_model *model;
     const tutti_exodus_mesh *mesh;
-    const tutti__mesh_families *families;
+    const tutti__mesh_classes *classes;
 } tutti__partition;
 
 /* A list with a neighbour: items lo ... hi - 1 of those that are shared. */
@@ -42,5 +43,16 @@ typedef struct tutti__borders {
 tutti_err tutti__borders_make(tutti__team *t, const tutti__partition *p,
                               tutti__borders *out) TUTTI_MUST_USE;
 void tutti__borders_free(tutti__borders *b);
+
+/* ---- nemesis_write.c */
+/* What a partition adds to a file: found on all ranks (Collective), defined in the header by tutti__nemesis_define, then added to the
+ * values that this rank writes. */
+typedef struct tutti__nemesis tutti__nemesis;
+tutti_err tutti__nemesis_make(tutti__team *t, const tutti__partition *p,
+                              tutti__nemesis **out) TUTTI_MUST_USE;
+tutti_err tutti__nemesis_define(const void *nemesis, tutti__cdf *cdf) TUTTI_MUST_USE;
+tutti_err tutti__nemesis_add(const tutti__nemesis *s, const tutti__cdf *cdf,
+                             tutti__values *values) TUTTI_MUST_USE;
+void tutti__nemesis_free(tutti__nemesis **s);
 
 #endif

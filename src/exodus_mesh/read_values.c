@@ -1,6 +1,6 @@
-/* exodus: numbers of a mesh that a rank needs, once it is known what it has.
+/* exodus_mesh: numbers of a mesh that a rank needs, once it is known what it has.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "exodus/getting.h"
+#include "exodus_mesh/read_state.h"
 
 /* ---- fetching */
 
@@ -12,19 +12,19 @@ tutti_err tutti__fetch_add(tutti__getting *g, const tutti_exodus_array *a, tutti
     TUTTI_TRY(tutti__exodus_place_of(g->x, a, &at));
     *out = (tutti__fetched){at.type, 0, at.numbers};
     for (tutti_count i = 0; i < n; i++)
-        TUTTI_TRY(tutti__bundle_add(&g->bundle, &at, (position[i] - base) * at.numbers, at.numbers,
+        TUTTI_TRY(tutti__values_add(&g->bundle, &at, (position[i] - base) * at.numbers, at.numbers,
                                     i == 0 ? &out->index : NULL, NULL));
     return TUTTI_OK;
 }
 
 const int64_t *tutti__fetched_ints(const tutti__getting *g, const tutti__fetched *f,
                                    tutti_count i) {
-    return tutti__bundle_ints(&g->bundle, f->type) + f->index + i * f->n;
+    return tutti__values_ints(&g->bundle, f->type) + f->index + i * f->n;
 }
 
 const double *tutti__fetched_reals(const tutti__getting *g, const tutti__fetched *f,
                                    tutti_count i) {
-    return tutti__bundle_reals(&g->bundle, f->type) + f->index + i * f->n;
+    return tutti__values_reals(&g->bundle, f->type) + f->index + i * f->n;
 }
 
 /* ---- the rest */
@@ -46,7 +46,7 @@ static tutti_err entries_fetch(tutti__getting *g, tutti_exodus_kind kind, int ha
     tutti__have *h = &g->of[kind];
     const tutti_exodus_array ids = {.what = TUTTI_EXODUS_IDS, .kind = kind};
     if (has_ids) TUTTI_TRY(tutti__fetch_add(g, &ids, h->items.n, h->items.items, 0, &h->ids));
-    for (tutti_count c = 0; c < h->classes && kind != TUTTI_EXODUS_NODAL; c++) {
+    for (tutti_count c = 0; c < h->entities && kind != TUTTI_EXODUS_NODAL; c++) {
         const tutti_exodus_entity *row = &g->x->model.of[kind].row[c];
         const tutti_exodus_array a = {.what = TUTTI_EXODUS_ATTRIBUTES, .kind = kind, .id = row->id};
         if (row->attributes)
@@ -69,7 +69,7 @@ static tutti_err set_fetch(tutti__getting *g, tutti_exodus_kind kind, tutti_coun
         tutti__fetched *f = &g->factors[kind][c];
         *f = (tutti__fetched){at.type, 0, 1};
         for (tutti_count i = lo; i < hi; i++)
-            TUTTI_TRY(tutti__bundle_add(&g->bundle, &at, m[i].at, m[i].weight,
+            TUTTI_TRY(tutti__values_add(&g->bundle, &at, m[i].at, m[i].weight,
                                         i == lo ? &f->index : NULL, NULL));
     }
     a.what = TUTTI_EXODUS_ATTRIBUTES;
@@ -78,7 +78,7 @@ static tutti_err set_fetch(tutti__getting *g, tutti_exodus_kind kind, tutti_coun
         tutti__fetched *f = &g->set_attributes[kind][c];
         *f = (tutti__fetched){at.type, 0, at.numbers};
         for (tutti_count i = lo; i < hi; i++)
-            TUTTI_TRY(tutti__bundle_add(&g->bundle, &at, (m[i].index - start) * at.numbers,
+            TUTTI_TRY(tutti__values_add(&g->bundle, &at, (m[i].index - start) * at.numbers,
                                         at.numbers, i == lo ? &f->index : NULL, NULL));
     }
     return TUTTI_OK;

@@ -1,4 +1,4 @@
-/* exodus: a mesh read as it was dealt out.
+/* exodus_mesh: a mesh read as it was dealt out.
  *
  *   elements   whose they are (mesh_deal.c), then their nodes, edges and faces
  *   faces, edges, nodes    those of the elements; what belongs to none goes to its home
@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "exodus/getting.h"
+#include "exodus_mesh/read_state.h"
 
 static void have_free(tutti__have *h) {
     void *const all[] = {h->starts, h->items.items, h->items.halo, h->first,     h->place,
@@ -26,8 +26,8 @@ static void getting_free(tutti__getting *g) {
         tutti__free(g->set_attributes[k]);
     }
     tutti__free(g->owner);
-    tutti__bundle_free(&g->bundle);
-    tutti__mesh_families_free(&g->families);
+    tutti__values_free(&g->bundle);
+    tutti__mesh_classes_free(&g->classes);
 }
 
 /* ---- what this rank has */
@@ -35,7 +35,7 @@ static void getting_free(tutti__getting *g) {
 static tutti_err have_begin(const tutti__exodus_model *m, tutti_exodus_kind kind, tutti__have *h) {
     const size_t n = kind == TUTTI_EXODUS_NODAL ? 1 : (size_t)m->of[kind].n;
     h->kind = kind;
-    h->classes = (tutti_count)n;
+    h->entities = (tutti_count)n;
     h->starts = kind == TUTTI_EXODUS_NODAL ? tutti__calloc(2, sizeof *h->starts)
                                            : tutti__starts_of(m, kind);
     h->first = tutti__calloc(n + 1, sizeof *h->first);
@@ -56,7 +56,7 @@ static tutti_err places_make(tutti__have *h) {
     h->place = tutti__malloc((size_t)(n + 1) * sizeof *h->place);
     if (!h->place) return TUTTI_ERR_NOMEM;
     TUTTI_ASSERT(h->items.halo);
-    for (tutti_count c = 0, i = 0; c < h->classes; c++) {
+    for (tutti_count c = 0, i = 0; c < h->entities; c++) {
         const tutti_count lo = i;
         tutti_count own = 0, at = lo;
         for (; i < n && h->items.items[i] < h->starts[c + 1]; i++) own += !h->items.halo[i];
@@ -100,7 +100,7 @@ static tutti_err connected_get(tutti__getting *g) {
         if (row->faces && mine == TUTTI_OK)
             mine = tutti__fetch_add(g, &a, n, v, h->starts[c], &h->faces[c]);
     }
-    return tutti__bundle_move(g->x, &g->bundle, 0, 0, NULL, mine);
+    return tutti__values_move(g->x, &g->bundle, 0, 0, NULL, mine);
 }
 
 static int is_faced(const tutti__getting *g, tutti_count c) {
@@ -116,10 +116,10 @@ static tutti_err referred(const tutti__getting *g, tutti_exodus_kind kind, tutti
     const tutti__have *e = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK];
     const tutti__fetched *by = kind == TUTTI_EXODUS_EDGE_BLOCK ? e->edges : e->faces;
     tutti_count n = e->lists.start[e->lists.n], k = 0;
-    for (tutti_count c = 0; c < e->classes; c++) n += (e->first[c + 1] - e->first[c]) * by[c].n;
+    for (tutti_count c = 0; c < e->entities; c++) n += (e->first[c + 1] - e->first[c]) * by[c].n;
     tutti_count *v = *out = tutti__malloc((size_t)(n + 1) * sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
-    for (tutti_count c = 0; c < e->classes; c++) {
+    for (tutti_count c = 0; c < e->entities; c++) {
         const tutti_count lo = e->first[c], hi = e->first[c + 1];
         for (tutti_count q = 0; q < (hi - lo) * by[c].n; q++) {
             const int64_t to = tutti__fetched_ints(g, &by[c], 0)[q];
@@ -165,7 +165,7 @@ static tutti_err nodes_collect(tutti__getting *g) {
         n += g->of[k].lists.start[g->of[k].lists.n];
     tutti_count *v = h->items.items = tutti__malloc((size_t)(n + 1) * sizeof *v), k = 0;
     if (!v) return TUTTI_ERR_NOMEM;
-    for (tutti_count c = 0; c < e->classes; c++)
+    for (tutti_count c = 0; c < e->entities; c++)
         for (tutti_count q = e->lists.start[e->first[c]];
              q < e->lists.start[e->first[c + 1]] && !is_faced(g, c); q++)
             v[k++] = e->lists.to[q];
@@ -202,7 +202,7 @@ static tutti_err nodes_halo(tutti__getting *g) {
     h->items.halo = tutti__calloc((size_t)h->items.n + 1, 1);
     if (!h->items.halo) return TUTTI_ERR_NOMEM;
     for (int halo = 1; halo >= 0; halo--)
-        for (tutti_count c = 0; c < e->classes; c++)
+        for (tutti_count c = 0; c < e->entities; c++)
             for (tutti_count i = e->first[c]; i < e->first[c + 1]; i++)
                 if (e->items.halo[i] == halo)
                     mark(g, i, is_faced(g, c), (unsigned char)halo, h->items.halo);
@@ -288,7 +288,7 @@ static tutti_err get(tutti__getting *g) {
     TUTTI_TRY(nodes_get(g));
     TUTTI_TRY(sets_get(g));
     mine = tutti__fetch_all(g);
-    TUTTI_TRY(tutti__bundle_move(g->x, &g->bundle, 0, 0, NULL, mine));
+    TUTTI_TRY(tutti__values_move(g->x, &g->bundle, 0, 0, NULL, mine));
     mine = tutti__mesh_fill(g);
     if (mine == TUTTI_OK) mine = tutti__getting_remember(g);
     TUTTI_TRY(tutti__exodus_agree(g->x, mine));
@@ -316,15 +316,14 @@ tutti_err tutti_exodus_get_mesh(tutti_exodus *x, const tutti_exodus_deal *deal,
     err = get(&g);
     TUTTI_ASSERT(mesh_out);
     if (err == TUTTI_OK) {
-        tutti__exodus_dealt_forget(x);
-        tutti__exodus_held_free(x);
-        x->dealt = g.out;
-        x->held = g.held;
-        x->held_n = g.held_n;
+        tutti__exodus_result_set(&x->mesh_read, g.out, tutti__result_mesh_free);
+        tutti__exodus_local_free(x);
+        x->local = g.local;
+        x->local_n = g.local_n;
         *mesh_out = &g.out->mesh;
     } else {
-        tutti__dealt_drop(g.out);
-        tutti__exodus_held_drop(g.held_n, g.held);
+        tutti__result_mesh_free(g.out);
+        tutti__exodus_local_drop(g.local_n, g.local);
     }
     getting_free(&g);
     return tutti__exodus_named(x, "get_mesh", err);

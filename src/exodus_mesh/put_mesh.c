@@ -1,4 +1,4 @@
-/* exodus: a mesh of all ranks, written.
+/* exodus_mesh: a mesh of all ranks, written.
  *
  *   check        each rank looks at its own
  *   order        nodes, edges, faces, elements, members of sets: positions and counts
@@ -9,17 +9,17 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "exodus/family.h"
-#include "exodus/nemesis.h"
-#include "exodus/pieces.h"
+#include "exodus_mesh/positions.h"
+#include "nemesis/nemesis.h"
 
 typedef struct {
     tutti_exodus *x;
     const tutti_exodus_mesh *mesh;
-    tutti__mesh_families families;
+    tutti__mesh_classes classes;
     tutti_exodus_parameters had;   /* before counts were found */
     tutti_exodus_entity *rows_had; /* all rows, kind by kind */
-    tutti__bundle bundle;
+    tutti__nemesis *nemesis;
+    tutti__values bundle;
 } putting;
 
 /* ---- order */
@@ -27,13 +27,13 @@ typedef struct {
 static tutti_err order_all(putting *p) {
     tutti__team *t = p->x->team;
     const tutti__exodus_model *m = &p->x->model;
-    TUTTI_TRY(tutti__family_nodes(t, p->mesh, TUTTI_OK, &p->families.of[TUTTI_EXODUS_NODAL]));
+    TUTTI_TRY(tutti__positions_of_nodes(t, p->mesh, TUTTI_OK, &p->classes.of[TUTTI_EXODUS_NODAL]));
     for (int k = 0; k < 3; k++)
-        TUTTI_TRY(tutti__family_blocks(t, m, p->mesh, tutti__block_kinds[k], &p->families));
+        TUTTI_TRY(tutti__positions_of_blocks(t, m, p->mesh, tutti__block_kinds[k], &p->classes));
     for (int k = 0; k < 5; k++)
         if (m->of[tutti__set_kinds[k]].n > 0)
-            TUTTI_TRY(tutti__family_sets(t, m, p->mesh, tutti__set_kinds[k], &p->families));
-    return tutti__factors_agree(t, m, p->mesh, &p->families);
+            TUTTI_TRY(tutti__positions_of_members(t, m, p->mesh, tutti__set_kinds[k], &p->classes));
+    return tutti__factors_agree(t, m, p->mesh, &p->classes);
 }
 
 static int is_block(int kind) {
@@ -55,7 +55,7 @@ static tutti_err writers_all(putting *p) {
     int64_t v[TUTTI_EXODUS_KINDS * NUMBERS] = {0};
     int64_t largest = 0;
     for (int k = 0; k < TUTTI_EXODUS_KINDS; k++) {
-        const tutti__family *f = &p->families.of[k];
+        const tutti__entity_class *f = &p->classes.of[k];
         for (tutti_count i = 0; i < f->n; i++) v[k * NUMBERS + SHARED] += !f->first[i];
         v[k * NUMBERS + STRANGE] = f->start && !f->plain;
         if (k == TUTTI_EXODUS_NODAL || is_block(k)) largest = tutti__max(largest, f->largest);
@@ -63,12 +63,12 @@ static tutti_err writers_all(putting *p) {
     TUTTI_TRY(tutti__team_sum(p->x->team, v, TUTTI_EXODUS_KINDS * NUMBERS));
     TUTTI_TRY(tutti__team_max(p->x->team, TUTTI_OK, &largest));
     for (int k = 0; k < TUTTI_EXODUS_KINDS; k++) {
-        tutti__family *f = &p->families.of[k];
+        tutti__entity_class *f = &p->classes.of[k];
         f->plain = v[k * NUMBERS + STRANGE] == 0 && !wants_id_map(&p->x->model.p, k);
         f->largest = largest;
         if (v[k * NUMBERS + SHARED] == 0) continue;
-        TUTTI_TRY(tutti__family_writers(p->x->team, &p->x->opt.choice,
-                                        k == TUTTI_EXODUS_NODAL ? p->mesh->own : NULL, f));
+        TUTTI_TRY(tutti__choose_writers_of(p->x->team, &p->x->opt.choice,
+                                           k == TUTTI_EXODUS_NODAL ? p->mesh->own : NULL, f));
     }
     return TUTTI_OK;
 }
@@ -107,7 +107,7 @@ static tutti_err count_set(tutti_count *given, tutti_count found, const char *wh
 }
 
 static tutti_err row_count(const putting *p, tutti_exodus_kind kind, tutti_count c) {
-    const tutti__family *f = &p->families.of[kind];
+    const tutti__entity_class *f = &p->classes.of[kind];
     tutti_exodus_entity *row = &p->x->model.of[kind].row[c];
     const char *name = tutti_exodus_kind_name((int)kind);
     TUTTI_TRY(count_set(&row->entries, f->count[c], name, row->id));
@@ -115,13 +115,13 @@ static tutti_err row_count(const putting *p, tutti_exodus_kind kind, tutti_count
         return tutti__shape_list_of(row->topology)
                    ? count_set(&row->list, f->weights[c], name, row->id)
                    : TUTTI_OK;
-    const tutti_count factors = p->families.has_factors[kind][c] ? f->weights[c] : 0;
+    const tutti_count factors = p->classes.has_factors[kind][c] ? f->weights[c] : 0;
     return count_set(&row->factors, factors, name, row->id);
 }
 
 static tutti_err counts_set(putting *p) {
     tutti_exodus_parameters *q = &p->x->model.p;
-    const tutti__family *f = p->families.of;
+    const tutti__entity_class *f = p->classes.of;
     TUTTI_TRY(rows_keep(p));
     TUTTI_TRY(count_set(&q->nodes, f[TUTTI_EXODUS_NODAL].all, "nodes of file", 0));
     TUTTI_TRY(count_set(&q->elements, f[TUTTI_EXODUS_ELEMENT_BLOCK].all, "elements of file", 0));
@@ -132,7 +132,7 @@ static tutti_err counts_set(putting *p) {
     q->has_edge_ids = !f[TUTTI_EXODUS_EDGE_BLOCK].plain;
     q->has_face_ids = !f[TUTTI_EXODUS_FACE_BLOCK].plain;
     for (int k = 0; k < TUTTI_EXODUS_KINDS; k++)
-        for (tutti_count c = 0; c < f[k].classes && k != TUTTI_EXODUS_NODAL; c++)
+        for (tutti_count c = 0; c < f[k].entities && k != TUTTI_EXODUS_NODAL; c++)
             TUTTI_TRY(row_count(p, (tutti_exodus_kind)k, c));
     tutti__exodus_table *nodes = &p->x->model.of[TUTTI_EXODUS_NODAL];
     if (nodes->n > 0) nodes->row[0].entries = q->nodes;
@@ -148,26 +148,26 @@ static tutti_err place(const putting *p, tutti_exodus_what what, const tutti_exo
 }
 
 /* Item i of a family: which of its entity in the file. */
-static tutti_count nth(const tutti__family *f, tutti_count c, tutti_count i) {
+static tutti_count nth(const tutti__entity_class *f, tutti_count c, tutti_count i) {
     return f->position[i] - f->before[c];
 }
 
 /* n numbers for each of the items of entity c, from `values` (NULL: zeros). */
-static tutti_err reals_add(putting *p, const tutti__family *f, tutti_count c,
+static tutti_err reals_add(putting *p, const tutti__entity_class *f, tutti_count c,
                            const tutti__exodus_place *at, const double *values) {
     const tutti_count n = at->numbers;
     for (tutti_count j = f->start[c]; j < f->start[c + 1]; j++) {
         const tutti_count i = f->sorted[j].index;
         void *to = NULL;
         if (!f->writes[i]) continue;
-        TUTTI_TRY(tutti__bundle_add(&p->bundle, at, nth(f, c, i) * n, n, NULL, &to));
+        TUTTI_TRY(tutti__values_add(&p->bundle, at, nth(f, c, i) * n, n, NULL, &to));
         if (n > 0 && values) memcpy(to, values + (i - f->start[c]) * n, (size_t)n * sizeof *values);
         if (n > 0 && !values) memset(to, 0, (size_t)n * sizeof *values);
     }
     return TUTTI_OK;
 }
 
-static tutti_err attributes_add(putting *p, const tutti__family *f, tutti_count c,
+static tutti_err attributes_add(putting *p, const tutti__entity_class *f, tutti_count c,
                                 const tutti_exodus_entity *row, const double *values) {
     tutti__exodus_place at;
     if (row->attributes == 0 || f->start[c] == f->start[c + 1]) return TUTTI_OK;
@@ -176,15 +176,15 @@ static tutti_err attributes_add(putting *p, const tutti__family *f, tutti_count 
 }
 
 /* k places of each item, as positions from 1 in another family. */
-static tutti_err places_add(putting *p, const tutti__family *f, tutti_count c,
+static tutti_err places_add(putting *p, const tutti__entity_class *f, tutti_count c,
                             const tutti__exodus_place *at, const tutti_count *places,
-                            const tutti__family *to) {
+                            const tutti__entity_class *to) {
     const tutti_count n = at->numbers;
     for (tutti_count j = f->start[c]; j < f->start[c + 1]; j++) {
         const tutti_count i = f->sorted[j].index;
         void *out = NULL;
         if (!f->writes[i]) continue;
-        TUTTI_TRY(tutti__bundle_add(&p->bundle, at, nth(f, c, i) * n, n, NULL, &out));
+        TUTTI_TRY(tutti__values_add(&p->bundle, at, nth(f, c, i) * n, n, NULL, &out));
         for (tutti_count q = 0; q < n; q++)
             ((int64_t *)out)[q] = to->position[places[(i - f->start[c]) * n + q]] + 1;
     }
@@ -192,8 +192,8 @@ static tutti_err places_add(putting *p, const tutti__family *f, tutti_count c,
 }
 
 /* Lists of nodes (faces), and how long they are. */
-static tutti_err lists_add(putting *p, const tutti__family *f, tutti_count c,
-                           const tutti_exodus_elements *e, const tutti__family *to) {
+static tutti_err lists_add(putting *p, const tutti__entity_class *f, tutti_count c,
+                           const tutti_exodus_elements *e, const tutti__entity_class *to) {
     const tutti_exodus_entity *row = &p->x->model.of[f->kind].row[c];
     tutti__exodus_place counts, list;
     TUTTI_TRY(place(p, TUTTI_EXODUS_COUNTS, row, &counts));
@@ -204,11 +204,11 @@ static tutti_err lists_add(putting *p, const tutti__family *f, tutti_count c,
             void *out = NULL;
             if (!f->writes[i]) continue;
             if (pass == 0) {
-                TUTTI_TRY(tutti__bundle_add(&p->bundle, &counts, nth(f, c, i), 1, NULL, &out));
+                TUTTI_TRY(tutti__values_add(&p->bundle, &counts, nth(f, c, i), 1, NULL, &out));
                 *(int64_t *)out = n;
                 continue;
             }
-            TUTTI_TRY(tutti__bundle_add(&p->bundle, &list, f->at[i], n, NULL, &out));
+            TUTTI_TRY(tutti__values_add(&p->bundle, &list, f->at[i], n, NULL, &out));
             for (tutti_count q = 0; q < n; q++)
                 ((int64_t *)out)[q] = to->position[e->nodes[e->start[i - f->start[c]] + q]] + 1;
         }
@@ -216,7 +216,7 @@ static tutti_err lists_add(putting *p, const tutti__family *f, tutti_count c,
 }
 
 static tutti_err block_add(putting *p, tutti_exodus_kind kind, tutti_count c) {
-    const tutti__family *f = &p->families.of[kind], *all = p->families.of;
+    const tutti__entity_class *f = &p->classes.of[kind], *all = p->classes.of;
     const tutti_exodus_entity *row = &p->x->model.of[kind].row[c];
     const tutti_exodus_elements e = tutti__mesh_block(p->mesh, kind, c);
     const tutti__shape_list listed = tutti__shape_list_of(row->topology);
@@ -243,7 +243,7 @@ static tutti_err block_add(putting *p, tutti_exodus_kind kind, tutti_count c) {
 
 /* The id map of a kind: ids of entity c. */
 static tutti_err ids_add(putting *p, tutti_exodus_kind kind, tutti_count c, const int64_t *ids) {
-    const tutti__family *f = &p->families.of[kind];
+    const tutti__entity_class *f = &p->classes.of[kind];
     tutti__exodus_place at;
     if (f->plain || f->start[c] == f->start[c + 1]) return TUTTI_OK;
     TUTTI_TRY(place(p, TUTTI_EXODUS_IDS, &(tutti_exodus_entity){.kind = kind}, &at));
@@ -251,26 +251,26 @@ static tutti_err ids_add(putting *p, tutti_exodus_kind kind, tutti_count c, cons
         const tutti_count i = f->sorted[j].index;
         void *out = NULL;
         if (!f->writes[i]) continue;
-        TUTTI_TRY(tutti__bundle_add(&p->bundle, &at, f->position[i], 1, NULL, &out));
+        TUTTI_TRY(tutti__values_add(&p->bundle, &at, f->position[i], 1, NULL, &out));
         *(int64_t *)out = ids ? ids[i - f->start[c]] : f->position[i] + 1;
     }
     return TUTTI_OK;
 }
 
-static tutti_err ints_add(putting *p, const tutti__family *f, tutti_count c,
+static tutti_err ints_add(putting *p, const tutti__entity_class *f, tutti_count c,
                           const tutti__exodus_place *at, const int *values) {
     for (tutti_count j = f->start[c]; j < f->start[c + 1]; j++) {
         const tutti_count i = f->sorted[j].index;
         void *out = NULL;
         if (!f->writes[i]) continue;
-        TUTTI_TRY(tutti__bundle_add(&p->bundle, at, nth(f, c, i), 1, NULL, &out));
+        TUTTI_TRY(tutti__values_add(&p->bundle, at, nth(f, c, i), 1, NULL, &out));
         *(int64_t *)out = values ? values[i - f->start[c]] : 1;
     }
     return TUTTI_OK;
 }
 
 /* Factors of a member are as many as its weight says, in the file and in memory. */
-static tutti_err factors_add(putting *p, const tutti__family *f, tutti_count c,
+static tutti_err factors_add(putting *p, const tutti__entity_class *f, tutti_count c,
                              const tutti_exodus_entity *row, const double *values) {
     const tutti_count n = f->start[c + 1] - f->start[c];
     tutti__exodus_place at;
@@ -283,7 +283,7 @@ static tutti_err factors_add(putting *p, const tutti__family *f, tutti_count c,
         const tutti_count i = f->sorted[j].index, k = i - f->start[c];
         void *out = NULL;
         if (!f->writes[i]) continue;
-        err = tutti__bundle_add(&p->bundle, &at, f->at[i], f->weight[i], NULL, &out);
+        err = tutti__values_add(&p->bundle, &at, f->at[i], f->weight[i], NULL, &out);
         if (err == TUTTI_OK && f->weight[i] > 0)
             memcpy(out, values + from[k], (size_t)f->weight[i] * sizeof *values);
     }
@@ -292,13 +292,13 @@ static tutti_err factors_add(putting *p, const tutti__family *f, tutti_count c,
 }
 
 static tutti_err set_add(putting *p, tutti_exodus_kind kind, tutti_count c) {
-    const tutti__family *f = &p->families.of[kind];
+    const tutti__entity_class *f = &p->classes.of[kind];
     const tutti_exodus_entity *row = &p->x->model.of[kind].row[c];
     const tutti_exodus_members s = tutti__mesh_set(p->mesh, kind, c);
     tutti__exodus_place at;
     if (s.n == 0) return TUTTI_OK;
     TUTTI_TRY(place(p, TUTTI_EXODUS_MEMBERS, row, &at));
-    TUTTI_TRY(places_add(p, f, c, &at, s.members, &p->families.of[tutti__members_of(kind)]));
+    TUTTI_TRY(places_add(p, f, c, &at, s.members, &p->classes.of[tutti__members_of(kind)]));
     if (kind != TUTTI_EXODUS_NODE_SET && kind != TUTTI_EXODUS_ELEMENT_SET) {
         const tutti_err err = place(p, TUTTI_EXODUS_SIDES, row, &at);
         const int missing = err == TUTTI_ERR_NOT_FOUND && kind != TUTTI_EXODUS_SIDE_SET && !s.sides;
@@ -310,7 +310,7 @@ static tutti_err set_add(putting *p, tutti_exodus_kind kind, tutti_count c) {
 }
 
 static tutti_err pieces_add(putting *p) {
-    const tutti__family *nodes = &p->families.of[TUTTI_EXODUS_NODAL];
+    const tutti__entity_class *nodes = &p->classes.of[TUTTI_EXODUS_NODAL];
     const tutti__exodus_model *m = &p->x->model;
     TUTTI_TRY(ids_add(p, TUTTI_EXODUS_NODAL, 0, p->mesh->node_ids));
     TUTTI_TRY(attributes_add(
@@ -339,8 +339,8 @@ static tutti_err coordinates_make(putting *p, tutti_access **access, tutti_part 
         const tutti_access *whole = NULL;
         tutti__exodus_place at;
         TUTTI_TRY(tutti__exodus_place_of(p->x, &a, &at));
-        TUTTI_ASSERT(p->x->held[0].kind == TUTTI_EXODUS_NODAL);
-        TUTTI_TRY(tutti__decomposition_access(p->x->held[0].entries, tutti_type_size(at.type), 1,
+        TUTTI_ASSERT(p->x->local[0].kind == TUTTI_EXODUS_NODAL);
+        TUTTI_TRY(tutti__decomposition_access(p->x->local[0].entries, tutti_type_size(at.type), 1,
                                               &whole));
         TUTTI_TRY(tutti_access_shift(whole, at.at, 0, &access[k]));
         const tutti_type type = p->mesh->type == TUTTI_BYTES ? TUTTI_FLOAT64 : p->mesh->type;
@@ -355,10 +355,12 @@ static tutti_err coordinates_make(putting *p, tutti_access **access, tutti_part 
 static tutti_err write_all(putting *p) {
     tutti_access *access[3] = {NULL, NULL, NULL};
     tutti_part parts[3];
-    const int dims = p->families.of[TUTTI_EXODUS_NODAL].all > 0 ? p->x->model.p.dims : 0;
+    const int dims = p->classes.of[TUTTI_EXODUS_NODAL].all > 0 ? p->x->model.p.dims : 0;
     tutti_err mine = dims > 0 ? coordinates_make(p, access, parts) : TUTTI_OK;
     if (mine == TUTTI_OK) mine = pieces_add(p);
-    const tutti_err err = tutti__bundle_move(p->x, &p->bundle, 1, dims, parts, mine);
+    if (mine == TUTTI_OK && p->nemesis)
+        mine = tutti__nemesis_add(p->nemesis, &p->x->cdf, &p->bundle);
+    const tutti_err err = tutti__values_move(p->x, &p->bundle, 1, dims, parts, mine);
     for (int k = 0; k < 3; k++) tutti_access_free(&access[k]);
     return err;
 }
@@ -374,7 +376,7 @@ static tutti_err may_put(const tutti_exodus *x) {
 
 /* Ids need a width in the file, unless it was said. */
 static tutti_err width_set(const putting *p) {
-    const int64_t largest = p->families.of[TUTTI_EXODUS_NODAL].largest;
+    const int64_t largest = p->classes.of[TUTTI_EXODUS_NODAL].largest;
     TUTTI_CHECK(largest <= INT32_MAX || p->x->opt.integer_bytes != 4, TUTTI_ERR_OVERFLOW,
                 "id %lld does not fit integers of 4 bytes", (long long)largest);
     if (largest > INT32_MAX) p->x->model.map_bytes = 8;
@@ -388,13 +390,13 @@ static tutti_err put(putting *p) {
     tutti_err mine = counts_set(p);
     if (mine == TUTTI_OK) mine = width_set(p);
     if (mine == TUTTI_OK)
-        mine = tutti__exodus_held_make(&x->model, &p->families, NULL, &x->held, &x->held_n);
+        mine = tutti__exodus_local_make(&x->model, &p->classes, NULL, &x->local, &x->local_n);
     TUTTI_TRY(tutti__exodus_agree(x, mine));
-    const tutti__partition partition = {&x->model, p->mesh, &p->families};
-    x->partition = &partition;
-    const tutti_err err = tutti__exodus_finish_definitions(x);
-    x->partition = NULL;
-    return err == TUTTI_OK ? write_all(p) : err;
+    const tutti__partition partition = {&x->model, p->mesh, &p->classes};
+    if (x->opt.nemesis) TUTTI_TRY(tutti__nemesis_make(x->team, &partition, &p->nemesis));
+    const tutti__exodus_addition more = {tutti__nemesis_define, p->nemesis};
+    TUTTI_TRY(tutti__exodus_finish_definitions(x, p->nemesis ? &more : NULL));
+    return write_all(p);
 }
 
 tutti_err tutti_exodus_put_mesh(tutti_exodus *x, const tutti_exodus_mesh *mesh) {
@@ -405,19 +407,20 @@ tutti_err tutti_exodus_put_mesh(tutti_exodus *x, const tutti_exodus_mesh *mesh) 
     if (err == TUTTI_OK) err = tutti__mesh_check(&x->model, mesh);
     TUTTI_TRY(tutti__exodus_call(x, "put_mesh", 0, err));
     const int map_bytes = x->model.map_bytes;
-    tutti__exodus_dealt_forget(x);
-    tutti__exodus_held_free(x);
+    tutti__exodus_result_set(&x->mesh_read, NULL, NULL);
+    tutti__exodus_local_free(x);
     err = put(&p);
     if (err == TUTTI_OK) err = tutti__exodus_file_show(x);
     if (err != TUTTI_OK) {
-        tutti__exodus_held_free(x);
+        tutti__exodus_local_free(x);
         if (x->defining) { /* as before */
             rows_restore(&p);
             x->model.map_bytes = map_bytes;
         }
     }
-    tutti__bundle_free(&p.bundle);
-    tutti__mesh_families_free(&p.families);
+    tutti__nemesis_free(&p.nemesis);
+    tutti__values_free(&p.bundle);
+    tutti__mesh_classes_free(&p.classes);
     tutti__free(p.rows_had);
     return tutti__exodus_named(x, "put_mesh", err);
 }

@@ -1,13 +1,13 @@
-/* exodus: what a rank has of a mesh that it got, remembered for results.
+/* exodus_mesh: what a rank has of a mesh that it got, remembered for results.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "exodus/getting.h"
+#include "exodus_mesh/read_state.h"
 
-static tutti_err family_begin(tutti__family *f, tutti_exodus_kind kind, tutti_count classes,
+static tutti_err family_begin(tutti__entity_class *f, tutti_exodus_kind kind, tutti_count classes,
                               tutti_count n, const tutti_count *starts) {
     const size_t c = (size_t)classes;
-    *f = (tutti__family){.kind = kind, .classes = classes, .n = n, .all = starts[classes]};
+    *f = (tutti__entity_class){.kind = kind, .entities = classes, .n = n, .all = starts[classes]};
     f->start = tutti__calloc(c + 1, sizeof *f->start);
     f->count = tutti__calloc(c + 1, sizeof *f->count);
     f->before = tutti__calloc(c + 1, sizeof *f->before);
@@ -22,16 +22,16 @@ static tutti_err family_begin(tutti__family *f, tutti_exodus_kind kind, tutti_co
 
 static tutti_err entries_remember(tutti__getting *g, tutti_exodus_kind kind) {
     const tutti__have *h = &g->of[kind];
-    tutti__family *f = &g->families.of[kind];
-    TUTTI_TRY(family_begin(f, kind, h->classes, h->items.n, h->starts));
-    memcpy(f->start, h->first, ((size_t)h->classes + 1) * sizeof *f->start);
+    tutti__entity_class *f = &g->classes.of[kind];
+    TUTTI_TRY(family_begin(f, kind, h->entities, h->items.n, h->starts));
+    memcpy(f->start, h->first, ((size_t)h->entities + 1) * sizeof *f->start);
     for (tutti_count k = 0; k < h->items.n; k++) f->position[h->place[k]] = h->items.items[k];
-    return tutti__family_sort(f);
+    return tutti__positions_sort(f);
 }
 
 static tutti_err members_remember(tutti__getting *g, tutti_exodus_kind kind) {
     const tutti_count sets = g->x->model.of[kind].n, n = g->members_n[kind];
-    tutti__family *f = &g->families.of[kind];
+    tutti__entity_class *f = &g->classes.of[kind];
     tutti_count *starts = tutti__starts_of(&g->x->model, kind), i = 0;
     const tutti_err err = starts ? family_begin(f, kind, sets, n, starts) : TUTTI_ERR_NOMEM;
     for (tutti_count c = 0; c < sets && err == TUTTI_OK; c++) {
@@ -40,7 +40,7 @@ static tutti_err members_remember(tutti__getting *g, tutti_exodus_kind kind) {
         f->start[c + 1] = i;
     }
     tutti__free(starts);
-    return err == TUTTI_OK ? tutti__family_sort(f) : err;
+    return err == TUTTI_OK ? tutti__positions_sort(f) : err;
 }
 
 tutti_err tutti__getting_remember(tutti__getting *g) {
@@ -55,10 +55,10 @@ tutti_err tutti__getting_remember(tutti__getting *g) {
 /* Results may be written: by whom, of what several have. */
 tutti_err tutti__getting_writers(tutti__getting *g) {
     for (int k = 0; k < TUTTI_EXODUS_KINDS && (g->x->mode & TUTTI_WRITE); k++) {
-        tutti__family *f = &g->families.of[k];
+        tutti__entity_class *f = &g->classes.of[k];
         if (!f->start || f->all == 0) continue;
-        TUTTI_TRY(tutti__family_writers(g->x->team, &g->x->opt.choice,
-                                        k == TUTTI_EXODUS_NODAL ? g->owner : NULL, f));
+        TUTTI_TRY(tutti__choose_writers_of(g->x->team, &g->x->opt.choice,
+                                           k == TUTTI_EXODUS_NODAL ? g->owner : NULL, f));
     }
     return TUTTI_OK;
 }
@@ -66,5 +66,5 @@ tutti_err tutti__getting_writers(tutti__getting *g) {
 tutti_err tutti__getting_hold(tutti__getting *g) {
     tutti_count *own[TUTTI_EXODUS_KINDS] = {NULL};
     for (int k = TUTTI_EXODUS_NODAL; k <= TUTTI_EXODUS_FACE_BLOCK; k++) own[k] = g->of[k].own;
-    return tutti__exodus_held_make(&g->x->model, &g->families, own, &g->held, &g->held_n);
+    return tutti__exodus_local_make(&g->x->model, &g->classes, own, &g->local, &g->local_n);
 }

@@ -1,4 +1,4 @@
-/* exodus: the ranks that elements are distributed to.
+/* exodus_mesh: the ranks that elements are distributed to.
  *
  * Every rank computes the ranks of a share of the elements, in the order of the file, and sends them their
  * elements.  Partitioners (decomposition/partition.h) get the centre of each element as a point; METIS gets a
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "decomposition/partition.h"
-#include "exodus/deal.h"
+#include "exodus_mesh/distribute.h"
 
 /* The share of this rank. */
 typedef struct {
@@ -84,7 +84,7 @@ static tutti_err nodes_need(distribution *d) {
 /* Coordinates of n nodes, ascending: [3 n]. */
 static tutti_err coordinates_read(tutti_exodus *x, tutti_count n, const tutti_count *node,
                                   tutti_err mine, double *out) {
-    tutti__bundle b = {.n = 0};
+    tutti__values b = {.n = 0};
     tutti_count index[3] = {0};
     tutti_type type[3] = {0};
     for (int k = 0; k < x->model.p.dims && n > 0 && mine == TUTTI_OK; k++) {
@@ -94,15 +94,15 @@ static tutti_err coordinates_read(tutti_exodus *x, tutti_count n, const tutti_co
         mine = tutti__exodus_place_of(x, &a, &at);
         type[k] = at.type;
         for (tutti_count i = 0; i < n && mine == TUTTI_OK; i++)
-            mine = tutti__bundle_add(&b, &at, node[i], 1, i == 0 ? &index[k] : NULL, NULL);
+            mine = tutti__values_add(&b, &at, node[i], 1, i == 0 ? &index[k] : NULL, NULL);
     }
-    const tutti_err err = tutti__bundle_move(x, &b, 0, 0, NULL, mine);
+    const tutti_err err = tutti__values_move(x, &b, 0, 0, NULL, mine);
     TUTTI_ASSERT(out || err != TUTTI_OK);
     for (int k = 0; k < x->model.p.dims && n > 0 && err == TUTTI_OK; k++) {
-        const double *from = tutti__bundle_reals(&b, type[k]) + index[k];
+        const double *from = tutti__values_reals(&b, type[k]) + index[k];
         for (tutti_count i = 0; i < n; i++) out[3 * i + k] = from[i];
     }
-    tutti__bundle_free(&b);
+    tutti__values_free(&b);
     return err;
 }
 

@@ -1,11 +1,11 @@
-/* exodus: what a file has of a partition, read: a rank's processor and no other.  Two reads: where its
+/* nemesis: what a file has of a partition, read: a rank's processor and no other.  Two reads: where its
  * pieces end, then the pieces.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <limits.h>
 #include <string.h>
 
-#include "exodus/family.h"
-#include "exodus/pieces.h"
+#include "exodus/entity_class.h"
+#include "exodus/array_values.h"
 
 enum {
     INT_NODES,
@@ -33,7 +33,8 @@ struct tutti__nemesis_found {
     int *node_processors, *element_processors, *sides;
 };
 
-static void found_free(struct tutti__nemesis_found *f) {
+static void found_free(void *found) {
+    struct tutti__nemesis_found *f = found;
     if (!f) return;
     void *const all[] = {f->nodes,      f->elements,        f->node_ids,          f->element_ids,
                          f->node_start, f->element_start,   f->map_nodes,         f->map_elements,
@@ -42,16 +43,10 @@ static void found_free(struct tutti__nemesis_found *f) {
     tutti__free(f);
 }
 
-void tutti__exodus_dealt_free(tutti_exodus *x) {
-    tutti__exodus_dealt_forget(x);
-    found_free(x->found);
-    x->found = NULL;
-}
-
 typedef struct {
     tutti_exodus *x;
     int processor;
-    tutti__bundle bundle;
+    tutti__values bundle;
     int64_t lo[PIECES], hi[PIECES];
     struct tutti__nemesis_found *f;
 } reading;
@@ -80,13 +75,13 @@ static tutti_err fetch_add(reading *r, const char *name, tutti_count first, tutt
                 (long long)n);
     TUTTI_CHECK(at.type == TUTTI_INT32 || at.type == TUTTI_INT64, TUTTI_ERR_FORMAT,
                 "%s is of type %s", name, tutti_type_name(at.type));
-    TUTTI_TRY(tutti__bundle_add(&r->bundle, &at, first, n, &out->index, NULL));
+    TUTTI_TRY(tutti__values_add(&r->bundle, &at, first, n, &out->index, NULL));
     out->type = at.type;
     return TUTTI_OK;
 }
 
 static int64_t number(const reading *r, const fetch *f, tutti_count i) {
-    return tutti__bundle_ints(&r->bundle, f->type)[f->index + i];
+    return tutti__values_ints(&r->bundle, f->type)[f->index + i];
 }
 
 /* ---- where pieces are */
@@ -100,7 +95,7 @@ static tutti_err ends_read(reading *r, int wanted) {
     for (int k = 0; k < PIECES && mine == TUTTI_OK && wanted; k++)
         if (place_of(r->x, ends_of[k], &at))
             mine = fetch_add(r, ends_of[k], lo, r->processor - lo + 1, &f[k]);
-    TUTTI_TRY(tutti__bundle_move(r->x, &r->bundle, 0, 0, NULL, mine));
+    TUTTI_TRY(tutti__values_move(r->x, &r->bundle, 0, 0, NULL, mine));
     for (int k = 0; k < PIECES && wanted && mine == TUTTI_OK; k++) {
         if (f[k].n > 0) {
             r->hi[k] = number(r, &f[k], f[k].n - 1);
@@ -113,7 +108,7 @@ static tutti_err ends_read(reading *r, int wanted) {
                                     ends_of[k], r->processor, (long long)r->lo[k],
                                     (long long)r->hi[k]);
     }
-    tutti__bundle_free(&r->bundle);
+    tutti__values_free(&r->bundle);
     return tutti__exodus_agree(r->x, mine);
 }
 
@@ -204,12 +199,12 @@ static tutti_err read_all(reading *r) {
     tutti_count first[2] = {0, 0};
     TUTTI_TRY(ends_read(r, r->processor >= 0));
     tutti_err mine = pieces_add(r, f);
-    TUTTI_TRY(tutti__bundle_move(r->x, &r->bundle, 0, 0, NULL, mine));
+    TUTTI_TRY(tutti__values_move(r->x, &r->bundle, 0, 0, NULL, mine));
     r->f = tutti__calloc(1, sizeof *r->f);
     mine = r->f ? pieces_take(r, f, first) : TUTTI_ERR_NOMEM;
-    tutti__bundle_free(&r->bundle);
+    tutti__values_free(&r->bundle);
     if (mine == TUTTI_OK) mine = mapped_add(r, first, mapped);
-    TUTTI_TRY(tutti__bundle_move(r->x, &r->bundle, 0, 0, NULL, mine));
+    TUTTI_TRY(tutti__values_move(r->x, &r->bundle, 0, 0, NULL, mine));
     return tutti__exodus_agree(r->x, mapped_take(r, mapped));
 }
 
@@ -237,13 +232,13 @@ tutti_err tutti_exodus_nemesis_get(tutti_exodus *x, int processor, tutti_exodus_
     int processors = 0;
     TUTTI_TRY(tutti__exodus_call(x, "nemesis_get", 0, check(x, processor, out, &processors)));
     const tutti_err err = read_all(&r);
-    tutti__bundle_free(&r.bundle);
+    tutti__values_free(&r.bundle);
     if (err != TUTTI_OK) {
         found_free(r.f);
         return tutti__exodus_named(x, "nemesis_get", err);
     }
-    found_free(x->found);
-    const struct tutti__nemesis_found *f = x->found = r.f;
+    const struct tutti__nemesis_found *f = r.f;
+    tutti__exodus_result_set(&x->nemesis_read, r.f, found_free);
     *out = (tutti_exodus_nemesis){.processors = processors,
                                   .internal_nodes = r.hi[INT_NODES] - r.lo[INT_NODES],
                                   .border_nodes = r.hi[BOR_NODES] - r.lo[BOR_NODES],

@@ -1,4 +1,4 @@
-/* exodus: borders of a partition.
+/* nemesis: borders of a partition.
  *
  * The home of a node (decomposition/incidence.h) knows whose elements have it, and tells all who have the node.
  * A side all of whose nodes are border nodes may be one of another rank's too: such sides meet at a
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exodus/deal.h"
-#include "exodus/nemesis.h"
+#include "decomposition/incidence.h"
+#include "nemesis/nemesis.h"
 
 void tutti__borders_free(tutti__borders *b) {
     tutti__free(b->nodes);
@@ -39,7 +39,7 @@ typedef struct {
 typedef struct {
     tutti__team *team;
     const tutti__partition *p;
-    const tutti__family *nodes, *elements, *faces;
+    const tutti__entity_class *nodes, *elements, *faces;
     unsigned char *own;    /* [nodes] an element of this rank's own has it */
     tutti_count *position; /* [nodes] rising */
     tutti__entries ranks;  /* of each node in this order: whose elements have it */
@@ -57,7 +57,7 @@ static const tutti_exodus_entity *row_of(const bordering *b, tutti_count c) {
 
 /* Where entry i of face block f's list is. */
 static const tutti_count *face_nodes(const bordering *b, tutti_count face, tutti_count *n_out) {
-    const tutti_count c = tutti__interval_of(b->faces->start, b->faces->classes, face);
+    const tutti_count c = tutti__interval_of(b->faces->start, b->faces->entities, face);
     const tutti_exodus_entity *row = &b->p->model->of[TUTTI_EXODUS_FACE_BLOCK].row[c];
     const tutti_exodus_elements e = tutti__mesh_block(b->p->mesh, TUTTI_EXODUS_FACE_BLOCK, c);
     const tutti_count i = face - b->faces->start[c];
@@ -99,7 +99,7 @@ static tutti_count side_node(const bordering *b, const element *e, tutti_count s
 /* ---- nodes */
 
 static void own_mark(bordering *b) {
-    for (tutti_count c = 0; c < b->elements->classes; c++) {
+    for (tutti_count c = 0; c < b->elements->entities; c++) {
         const tutti_exodus_elements e =
             tutti__mesh_block(b->p->mesh, TUTTI_EXODUS_ELEMENT_BLOCK, c);
         for (tutti_count i = 0; i < e.n; i++) {
@@ -255,7 +255,7 @@ static tutti_err sides_collect(const bordering *b, sides *out) {
     tutti_err err = border ? TUTTI_OK : TUTTI_ERR_NOMEM;
     for (tutti_count j = 0; j < b->nodes->n && err == TUTTI_OK; j++)
         border[b->nodes->sorted[j].index] = kind_of(b, j) == BORDER;
-    for (tutti_count c = 0; c < b->elements->classes && err == TUTTI_OK; c++) {
+    for (tutti_count c = 0; c < b->elements->entities && err == TUTTI_OK; c++) {
         const tutti_exodus_elements e =
             tutti__mesh_block(b->p->mesh, TUTTI_EXODUS_ELEMENT_BLOCK, c);
         for (tutti_count i = 0; i < e.n && err == TUTTI_OK; i++) {
@@ -408,7 +408,7 @@ static tutti_err items_of(tutti_count n, const shared *v, int64_t **items, int64
 /* ---- elements */
 
 static tutti_err elements_sort_out(const bordering *b, tutti__borders *out) {
-    const tutti__family *f = b->elements;
+    const tutti__entity_class *f = b->elements;
     tutti_count *at_border = tutti__malloc((size_t)(b->side_n + 1) * sizeof *at_border), m = 0;
     out->elements = tutti__malloc((size_t)(f->n + 1) * sizeof *out->elements);
     if (!at_border || !out->elements) {
@@ -437,7 +437,7 @@ static tutti_err maps_all(bordering *b, tutti__borders *out) {
 }
 
 tutti_err tutti__borders_make(tutti__team *t, const tutti__partition *p, tutti__borders *out) {
-    const tutti__family *f = p->families->of;
+    const tutti__entity_class *f = p->classes->of;
     bordering b = {.team = t,
                    .p = p,
                    .nodes = &f[TUTTI_EXODUS_NODAL],

@@ -1,31 +1,16 @@
-/* exodus: positions and writers of what a rank has: nodes, then edges, faces and elements, whose copies
+/* exodus_mesh: positions and writers of what a rank has: nodes, then edges, faces and elements, whose copies
  * are compared by the positions of their nodes.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "exodus/family.h"
+#include "exodus_mesh/positions.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
 
-void tutti__family_free(tutti__family *f) {
-    void *const all[] = {f->start,   f->count,  f->before, f->position, f->at,
-                         f->weights, f->weight, f->first,  f->writes,   f->sorted};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) tutti__free(all[i]);
-    *f = (tutti__family){.n = 0};
-}
+/* ---- orders become classes */
 
-void tutti__mesh_families_free(tutti__mesh_families *m) {
-    for (int k = 0; k < TUTTI_EXODUS_KINDS; k++) {
-        tutti__family_free(&m->of[k]);
-        tutti__free(m->has_factors[k]);
-        m->has_factors[k] = NULL;
-    }
-}
-
-/* ---- orders become families */
-
-tutti_err tutti__family_sort(tutti__family *f) {
+tutti_err tutti__positions_sort(tutti__entity_class *f) {
     tutti__numbered *v = tutti__malloc(2 * (size_t)f->n * sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; i < f->n; i++) v[i] = (tutti__numbered){f->position[i], i};
@@ -35,7 +20,7 @@ tutti_err tutti__family_sort(tutti__family *f) {
     return TUTTI_OK;
 }
 
-static tutti_err finish(tutti__family *f, const tutti__ids_spec *spec, tutti__ids_order *o) {
+static tutti_err finish(tutti__entity_class *f, const tutti__ids_spec *spec, tutti__ids_order *o) {
     f->plain = tutti__ids_plain(spec, o);
     f->position = o->position;
     f->at = o->at;
@@ -44,27 +29,27 @@ static tutti_err finish(tutti__family *f, const tutti__ids_spec *spec, tutti__id
     f->weights = o->weights;
     f->before = o->before;
     *o = (tutti__ids_order){.implicit_ids = 0};
-    f->all = f->before[f->classes];
-    f->n = f->start[f->classes];
-    for (tutti_count c = 0; c < f->classes; c++)
+    f->all = f->before[f->entities];
+    f->n = f->start[f->entities];
+    for (tutti_count c = 0; c < f->entities; c++)
         for (tutti_count i = f->start[c]; i < f->start[c + 1]; i++) f->position[i] += f->before[c];
     for (tutti_count i = 0; i < f->n && spec->number; i++)
         f->largest = tutti__max(f->largest, spec->number[i]);
     f->writes = tutti__malloc((size_t)f->n + 1);
     if (!f->writes) return TUTTI_ERR_NOMEM;
     memset(f->writes, 1, (size_t)f->n + 1);
-    return tutti__family_sort(f);
+    return tutti__positions_sort(f);
 }
 
-tutti_err tutti__family_take(tutti__team *t, tutti__family *f, const tutti__ids_spec *spec,
-                             tutti_err mine) {
+tutti_err tutti__positions_make(tutti__team *t, tutti__entity_class *f, const tutti__ids_spec *spec,
+                                tutti_err mine) {
     tutti__ids_order o = {.implicit_ids = 0};
     TUTTI_TRY(tutti__ids_order_make(t, spec, mine, &o));
     return tutti__team_agree(t, finish(f, spec, &o));
 }
 
-tutti_err tutti__family_writers(tutti__team *t, const tutti_replicas_choice *choice,
-                                const unsigned char *own, tutti__family *f) {
+tutti_err tutti__choose_writers_of(tutti__team *t, const tutti_replicas_choice *choice,
+                                   const unsigned char *own, tutti__entity_class *f) {
     const int asks = choice->rule == TUTTI_REPLICAS_IDG || choice->rule == TUTTI_REPLICAS_OWN;
     tutti_replicas_choice by = *choice;
     unsigned char *mine = tutti__malloc((size_t)f->n + 1);
@@ -88,9 +73,9 @@ tutti_err tutti__family_writers(tutti__team *t, const tutti_replicas_choice *cho
 
 /* ---- nodes */
 
-tutti_err tutti__family_nodes(tutti__team *t, const tutti_exodus_mesh *mesh, tutti_err mine,
-                              tutti__family *f) {
-    *f = (tutti__family){.kind = TUTTI_EXODUS_NODAL, .classes = 1};
+tutti_err tutti__positions_of_nodes(tutti__team *t, const tutti_exodus_mesh *mesh, tutti_err mine,
+                                    tutti__entity_class *f) {
+    *f = (tutti__entity_class){.kind = TUTTI_EXODUS_NODAL, .entities = 1};
     if (mine == TUTTI_OK) {
         f->start = tutti__calloc(2, sizeof *f->start);
         if (f->start)
@@ -102,7 +87,7 @@ tutti_err tutti__family_nodes(tutti__team *t, const tutti_exodus_mesh *mesh, tut
                                   .classes = 1,
                                   .start = f->start,
                                   .number = mine == TUTTI_OK ? mesh->node_ids : NULL};
-    return tutti__family_take(t, f, &spec, mine);
+    return tutti__positions_make(t, f, &spec, mine);
 }
 
 /* ---- blocks */
@@ -113,7 +98,7 @@ static uint64_t mixed(uint64_t h, tutti_count x) {
 }
 
 static uint64_t places_hash(uint64_t h, tutti_count n, const tutti_count *place,
-                            const tutti__family *of) {
+                            const tutti__entity_class *of) {
     for (tutti_count q = 0; q < n; q++) h = mixed(h, of->position[place[q]]);
     return h;
 }
@@ -132,31 +117,32 @@ static const char *entry_word(tutti_exodus_kind kind) {
                                              : "element";
 }
 
-static tutti_err starts_make(const tutti_exodus_mesh *mesh, tutti__family *f) {
-    f->start = tutti__calloc((size_t)f->classes + 1, sizeof *f->start);
+static tutti_err starts_make(const tutti_exodus_mesh *mesh, tutti__entity_class *f) {
+    f->start = tutti__calloc((size_t)f->entities + 1, sizeof *f->start);
     if (!f->start) return TUTTI_ERR_NOMEM;
-    for (tutti_count c = 0; c < f->classes; c++)
+    for (tutti_count c = 0; c < f->entities; c++)
         f->start[c + 1] = f->start[c] + tutti__mesh_block(mesh, f->kind, c).n;
     return TUTTI_OK;
 }
 
 static void block_join(const tutti__exodus_model *m, const tutti_exodus_mesh *mesh,
-                       const tutti__mesh_families *families, tutti__family *f, tutti_count c,
+                       const tutti__mesh_classes *classes, tutti__entity_class *f, tutti_count c,
                        joined *j) {
     const tutti_exodus_entity *row = &m->of[f->kind].row[c];
     const tutti_exodus_elements e = tutti__mesh_block(mesh, f->kind, c);
     const int faced = tutti__shape_list_of(row->topology) == TUTTI__NFACED;
-    const tutti__family *to = &families->of[faced ? TUTTI_EXODUS_FACE_BLOCK : TUTTI_EXODUS_NODAL];
+    const tutti__entity_class *to =
+        &classes->of[faced ? TUTTI_EXODUS_FACE_BLOCK : TUTTI_EXODUS_NODAL];
     j->class_id[c] = row->id;
     for (tutti_count i = 0; i < e.n; i++) {
         const tutti_count k = f->start[c] + i, n = tutti__entry_nodes(row, &e, i);
         uint64_t h = places_hash((uint64_t)n, n, e.nodes + tutti__entry_start(row, &e, i), to);
         if (row->edges)
             h = places_hash(h, row->edges, e.edges + i * row->edges,
-                            &families->of[TUTTI_EXODUS_EDGE_BLOCK]);
+                            &classes->of[TUTTI_EXODUS_EDGE_BLOCK]);
         if (row->faces)
             h = places_hash(h, row->faces, e.faces + i * row->faces,
-                            &families->of[TUTTI_EXODUS_FACE_BLOCK]);
+                            &classes->of[TUTTI_EXODUS_FACE_BLOCK]);
         j->check[k] = h;
         f->weight[k] = e.start ? n : 0;
         if (e.ids) j->number[k] = e.ids[i];
@@ -165,34 +151,35 @@ static void block_join(const tutti__exodus_model *m, const tutti_exodus_mesh *me
 }
 
 static tutti_err blocks_join(const tutti__exodus_model *m, const tutti_exodus_mesh *mesh,
-                             const tutti__mesh_families *families, tutti__family *f, joined *j) {
+                             const tutti__mesh_classes *classes, tutti__entity_class *f,
+                             joined *j) {
     TUTTI_TRY(starts_make(mesh, f));
-    const size_t n = (size_t)f->start[f->classes];
+    const size_t n = (size_t)f->start[f->entities];
     j->number = tutti__malloc(n * sizeof *j->number);
     j->check = tutti__malloc(n * sizeof *j->check);
-    j->class_id = tutti__calloc((size_t)f->classes, sizeof *j->class_id);
+    j->class_id = tutti__calloc((size_t)f->entities, sizeof *j->class_id);
     f->weight = tutti__malloc(n * sizeof *f->weight);
     if (!j->number || !j->check || !j->class_id || !f->weight) return TUTTI_ERR_NOMEM;
-    for (tutti_count c = 0; c < f->classes; c++) block_join(m, mesh, families, f, c, j);
+    for (tutti_count c = 0; c < f->entities; c++) block_join(m, mesh, classes, f, c, j);
     return TUTTI_OK;
 }
 
-tutti_err tutti__family_blocks(tutti__team *t, const tutti__exodus_model *m,
-                               const tutti_exodus_mesh *mesh, tutti_exodus_kind kind,
-                               tutti__mesh_families *families) {
-    tutti__family *f = &families->of[kind];
+tutti_err tutti__positions_of_blocks(tutti__team *t, const tutti__exodus_model *m,
+                                     const tutti_exodus_mesh *mesh, tutti_exodus_kind kind,
+                                     tutti__mesh_classes *classes) {
+    tutti__entity_class *f = &classes->of[kind];
     joined j = {.number = NULL};
-    *f = (tutti__family){.kind = kind, .classes = m->of[kind].n};
-    const tutti_err mine = blocks_join(m, mesh, families, f, &j);
+    *f = (tutti__entity_class){.kind = kind, .entities = m->of[kind].n};
+    const tutti_err mine = blocks_join(m, mesh, classes, f, &j);
     const tutti__ids_spec spec = {.what = entry_word(kind),
-                                  .classes = f->classes,
+                                  .classes = f->entities,
                                   .start = f->start,
                                   .number = j.has_ids ? j.number : NULL,
                                   .weight = f->weight,
                                   .check = j.check,
                                   .checked = "nodes",
                                   .class_id = j.class_id};
-    const tutti_err err = tutti__family_take(t, f, &spec, mine);
+    const tutti_err err = tutti__positions_make(t, f, &spec, mine);
     tutti__free(j.number);
     tutti__free(j.check);
     tutti__free(j.class_id);

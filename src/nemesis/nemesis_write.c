@@ -1,13 +1,13 @@
-/* exodus: a partition in the file, by the names that Nemesis' readers know.
+/* nemesis: a partition in the file, by the names that Nemesis' readers know.
  *
  * One file has what all processors have, one processor's after the other's (nem_ftype: 1, "scalar").
  * An array X of them has beside it X_idx, where each processor's piece ends, and the state of each
  * processor: 0, it has none.  Arrays of length 0 are not there.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "exodus/nemesis.h"
+#include "nemesis/nemesis.h"
 
 #include "decomposition/shares.h"
-#include "exodus/pieces.h"
+#include "exodus/array_values.h"
 
 /* Counts of a processor, summed up over those before it. */
 enum {
@@ -68,19 +68,17 @@ struct tutti__nemesis {
     int64_t mine[COUNTS], all[COUNTS], before[COUNTS];
 };
 
-void tutti__nemesis_free(struct tutti__nemesis **state) {
-    if (!*state) return;
-    tutti__borders_free(&(*state)->b);
-    tutti__free(*state);
-    *state = NULL;
+void tutti__nemesis_free(tutti__nemesis **s) {
+    if (!*s) return;
+    tutti__borders_free(&(*s)->b);
+    tutti__free(*s);
+    *s = NULL;
 }
 
-tutti_err tutti__nemesis_make(tutti_exodus *x, struct tutti__nemesis **state) {
-    *state = NULL;
-    if (!x->partition || !x->opt.nemesis) return TUTTI_OK; /* nobody has said whose what is */
-    struct tutti__nemesis *s = tutti__calloc(1, sizeof *s);
-    tutti_err err = tutti__exodus_agree(x, s ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    if (err == TUTTI_OK) err = tutti__borders_make(x->team, x->partition, &s->b);
+tutti_err tutti__nemesis_make(tutti__team *t, const tutti__partition *p, tutti__nemesis **out) {
+    tutti__nemesis *s = tutti__calloc(1, sizeof *s);
+    tutti_err err = tutti__team_agree(t, s ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    if (err == TUTTI_OK) err = tutti__borders_make(t, p, &s->b);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(s);
         const tutti__borders *b = &s->b;
@@ -95,13 +93,13 @@ tutti_err tutti__nemesis_make(tutti_exodus *x, struct tutti__nemesis **state) {
                                       b->element_maps > 0 ? b->element_map[b->element_maps - 1].hi
                                                           : 0};
         for (int k = 0; k < COUNTS; k++) s->mine[k] = s->all[k] = mine[k];
-        s->model = &x->model;
-        s->ranks = x->team->size;
-        s->rank = x->team->rank;
-        err = tutti__sums_before(x->team, TUTTI_OK, COUNTS, s->all, s->before);
+        s->model = p->model;
+        s->ranks = t->size;
+        s->rank = t->rank;
+        err = tutti__sums_before(t, TUTTI_OK, COUNTS, s->all, s->before);
     }
-    *state = s;
-    if (err != TUTTI_OK) tutti__nemesis_free(state);
+    if (err != TUTTI_OK) tutti__nemesis_free(&s);
+    *out = s;
     return err;
 }
 
@@ -133,10 +131,10 @@ static tutti_err wholes_define(const tutti__exodus_model *m, tutti__cdf *cdf) {
     return TUTTI_OK;
 }
 
-tutti_err tutti__nemesis_define(struct tutti__nemesis *s, tutti__cdf *cdf) {
+tutti_err tutti__nemesis_define(const void *nemesis, tutti__cdf *cdf) {
+    const tutti__nemesis *s = nemesis;
     static const float file_version = 2.6f, api_version = 6.02f;
     tutti_count processors = -1, dim[COUNTS], type = 0;
-    if (!s) return TUTTI_OK;
     const int bytes = s->model->bulk_bytes;
     TUTTI_TRY(
         tutti__cdf_put_att(cdf, -1, "nemesis_file_version", TUTTI__CDF_FLOAT, 1, &file_version));
@@ -159,22 +157,22 @@ tutti_err tutti__nemesis_define(struct tutti__nemesis *s, tutti__cdf *cdf) {
 /* ---- contents */
 
 typedef struct {
-    const tutti_exodus *x;
-    const struct tutti__nemesis *s;
-    tutti__bundle bundle;
+    const tutti__cdf *cdf;
+    const tutti__nemesis *s;
+    tutti__values *values;
 } writing;
 
 /* n numbers of a variable from `first` on: *out is where they go.  NULL: the file has it not. */
 static tutti_err numbers_add(writing *w, const char *name, tutti_count first, tutti_count n,
                              int64_t **out) {
     void *data = NULL;
-    const tutti_count var = tutti__cdf_find_var(&w->x->cdf, name);
+    const tutti_count var = tutti__cdf_find_var(w->cdf, name);
     *out = NULL;
     if (var < 0 || n == 0) return TUTTI_OK;
-    const tutti__cdf_var *v = &w->x->cdf.vars[var];
+    const tutti__cdf_var *v = &w->cdf->vars[var];
     const tutti__exodus_place at = {
         .at = v->begin, .entries = v->numbers, .numbers = 1, .type = tutti__cdf_number(v->type)};
-    TUTTI_TRY(tutti__bundle_add(&w->bundle, &at, first, n, NULL, &data));
+    TUTTI_TRY(tutti__values_add(w->values, &at, first, n, NULL, &data));
     *out = data;
     return TUTTI_OK;
 }
@@ -214,7 +212,7 @@ typedef struct {
 
 static tutti_err maps_write(writing *w, const map_names *n, const tutti__neighbour *map,
                             const int64_t *items) {
-    const struct tutti__nemesis *s = w->s;
+    const tutti__nemesis *s = w->s;
     int64_t *to = NULL;
     for (tutti_count k = 0; k < s->mine[n->by]; k++) {
         TUTTI_TRY(number_add(w, n->ids, s->before[n->by] + k, map[k].rank + 1));
@@ -234,7 +232,7 @@ static tutti_err everything(writing *w) {
     static const map_names elements = {ELEMENT_MAPS,  MAP_ELEMENTS,      "e_comm_ids",
                                        "e_comm_stat", "e_comm_data_idx", "e_comm_eids",
                                        "e_comm_proc"};
-    const struct tutti__nemesis *s = w->s;
+    const tutti__nemesis *s = w->s;
     const tutti__borders *b = &s->b;
     if (s->rank == 0) TUTTI_TRY(wholes_write(w));
     for (int k = 0; k < ENDS; k++) {
@@ -252,11 +250,8 @@ static tutti_err everything(writing *w) {
     return list_add(w, "e_comm_sids", MAP_ELEMENTS, b->shared_sides);
 }
 
-tutti_err tutti__nemesis_write(tutti_exodus *x, struct tutti__nemesis *s) {
-    writing w = {.x = x, .s = s};
-    if (!s) return TUTTI_OK;
-    const tutti_err mine = everything(&w);
-    const tutti_err err = tutti__bundle_move(x, &w.bundle, 1, 0, NULL, mine);
-    tutti__bundle_free(&w.bundle);
-    return err;
+tutti_err tutti__nemesis_add(const tutti__nemesis *s, const tutti__cdf *cdf,
+                             tutti__values *values) {
+    writing w = {.cdf = cdf, .s = s, .values = values};
+    return everything(&w);
 }

@@ -1,4 +1,4 @@
-/* exodus: members of sets, to the ranks that they concern.
+/* exodus_mesh: members of sets, to the ranks that they concern.
  *
  * All members of all sets of a kind are one list, and every rank reads a slice of it: however many sets
  * there are, that is one read.  A member goes to the home of its node (element), which sends it on to
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exodus/deal.h"
+#include "exodus_mesh/distribute.h"
 
 /* The slice of this rank. */
 typedef struct {
@@ -38,7 +38,7 @@ static int is_optional(tutti_exodus_kind kind, tutti_exodus_what what) {
     return what == TUTTI_EXODUS_SIDES && kind != TUTTI_EXODUS_SIDE_SET;
 }
 
-static tutti_err array_add(slicing *s, tutti_exodus_what what, tutti__bundle *b, found *at) {
+static tutti_err array_add(slicing *s, tutti_exodus_what what, tutti__values *b, found *at) {
     const tutti__exodus_table *table = &s->x->model.of[s->kind];
     tutti_count lo, hi;
     TUTTI_ASSERT(s->starts && at);
@@ -51,7 +51,7 @@ static tutti_err array_add(slicing *s, tutti_exodus_what what, tutti__bundle *b,
         const tutti_err err = tutti__exodus_place_of(s->x, &a, &place);
         if (err == TUTTI_ERR_NOT_FOUND && is_optional(s->kind, what)) continue;
         TUTTI_TRY(err);
-        TUTTI_TRY(tutti__bundle_add(b, &place, lo, hi - lo, &index, NULL));
+        TUTTI_TRY(tutti__values_add(b, &place, lo, hi - lo, &index, NULL));
         for (tutti_count i = lo; i < hi; i++)
             at[s->starts[c] + i - s->first] = (found){place.type, index + i - lo};
     }
@@ -76,28 +76,28 @@ static tutti_err member_check(const slicing *s, tutti_count i) {
 }
 
 static tutti_err slice_read(slicing *s) {
-    tutti__bundle b = {.n = 0};
+    tutti__values b = {.n = 0};
     found *at = tutti__calloc(2 * (size_t)s->n + 1, sizeof *at);
     tutti_err mine = at ? TUTTI_OK : TUTTI_ERR_NOMEM;
     if (mine == TUTTI_OK) mine = array_add(s, TUTTI_EXODUS_MEMBERS, &b, at);
     if (mine == TUTTI_OK && s->sided) mine = array_add(s, TUTTI_EXODUS_SIDES, &b, at + s->n);
-    tutti_err err = tutti__bundle_move(s->x, &b, 0, 0, NULL, mine);
+    tutti_err err = tutti__values_move(s->x, &b, 0, 0, NULL, mine);
     mine = TUTTI_OK;
     TUTTI_ASSERT((at && s->member) || err != TUTTI_OK);
     for (tutti_count i = 0; i < s->n && err == TUTTI_OK && mine == TUTTI_OK; i++) {
         const found *m = &at[i], *side = &at[s->n + i];
         s->member[i] = (tutti__member){.index = s->first + i,
-                                       .position = tutti__bundle_ints(&b, m->type)[m->index] - 1,
+                                       .position = tutti__values_ints(&b, m->type)[m->index] - 1,
                                        .weight = 1};
         if (s->sided)
             s->member[i].side = side->type == TUTTI_BYTES
                                     ? 1
-                                    : (int32_t)tutti__bundle_ints(&b, side->type)[side->index];
+                                    : (int32_t)tutti__values_ints(&b, side->type)[side->index];
         mine = member_check(s, i);
     }
     if (err == TUTTI_OK) err = tutti__exodus_agree(s->x, mine);
     tutti__free(at);
-    tutti__bundle_free(&b);
+    tutti__values_free(&b);
     return err;
 }
 

@@ -1,23 +1,19 @@
-/* exodus: what has been read, as the mesh of a rank: places instead of positions, own elements before
+/* exodus_mesh: what has been read, as the mesh of a rank: places instead of positions, own elements before
  * the halo.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "exodus/getting.h"
+#include "exodus_mesh/read_state.h"
 
-void tutti__dealt_drop(struct tutti__exodus_dealt *d) {
+void tutti__result_mesh_free(void *result) {
+    tutti__result_mesh *d = result;
     for (tutti_count i = 0; d && i < d->n; i++) tutti__free(d->kept[i]);
     if (d) tutti__free(d->kept);
     tutti__free(d);
 }
 
-void tutti__exodus_dealt_forget(tutti_exodus *x) {
-    tutti__dealt_drop(x->dealt);
-    x->dealt = NULL;
-}
-
 /* Memory for the mesh; all 0. */
-static tutti_err keep(struct tutti__exodus_dealt *d, tutti_count n, size_t size, void *out) {
+static tutti_err keep(tutti__result_mesh *d, tutti_count n, size_t size, void *out) {
     void *v = NULL;
     if (d->n == d->room) {
         const tutti_count room = 2 * d->room + 64;
@@ -114,10 +110,10 @@ static tutti_err blocks_fill(tutti__getting *g, tutti_exodus_kind kind,
     const tutti__have *h = &g->of[kind];
     const int64_t *ids = NULL;
     tutti_exodus_elements *v = NULL;
-    if (h->classes == 0) return TUTTI_OK;
-    TUTTI_TRY(keep(g->out, h->classes, sizeof *v, &v));
+    if (h->entities == 0) return TUTTI_OK;
+    TUTTI_TRY(keep(g->out, h->entities, sizeof *v, &v));
     TUTTI_TRY(ids_fill(g, h, &ids));
-    for (tutti_count c = 0; c < h->classes; c++) {
+    for (tutti_count c = 0; c < h->entities; c++) {
         const tutti_count lo = h->first[c], n = h->first[c + 1] - lo;
         const tutti__fetched *f = &h->attributes[c];
         v[c].n = n;

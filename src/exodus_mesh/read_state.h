@@ -1,4 +1,4 @@
-/* exodus: a mesh that is being read: what a rank has of it, and what is fetched for that.
+/* exodus_mesh: a mesh that is being read: what a rank has of it, and what is fetched for that.
  *
  *   mesh_fetch      coordinates, ids, attributes, factors: one read
  *   mesh_fill       everything as the struct that the caller gets
@@ -9,14 +9,15 @@
 #ifndef TUTTI_GETTING_H
 #define TUTTI_GETTING_H
 
-#include "exodus/deal.h"
+#include "exodus_mesh/distribute.h"
+#include "exodus_mesh/positions.h"
 
 /* What the caller got, until the next time. */
-struct tutti__exodus_dealt {
+typedef struct tutti__result_mesh {
     tutti_exodus_mesh mesh;
     tutti_count n, room;
     void **kept; /* all memory that the mesh points to */
-};
+} tutti__result_mesh;
 
 /* A piece of an array that is going to be read: numbers of one entity. */
 typedef struct {
@@ -27,15 +28,15 @@ typedef struct {
 /* What this rank has of a kind of blocks, or of the nodes. */
 typedef struct {
     tutti_exodus_kind kind;
-    tutti_count classes;
-    tutti_count *starts;  /* [classes + 1] of the file's */
+    tutti_count entities;
+    tutti_count *starts;  /* [entities + 1] of the file's */
     tutti__claim items;   /* rising */
     tutti__entries lists; /* nodes (faces) of each, in this order */
     tutti__incidence holders;
-    tutti_count *first; /* [classes + 1] items of each entity */
+    tutti_count *first; /* [entities + 1] items of each entity */
     tutti_count *place; /* [n] where item k is in the mesh: own ones before halo */
-    tutti_count *own;   /* [classes] */
-    tutti__fetched *edges, *faces, *attributes; /* [classes] */
+    tutti_count *own;   /* [entities] */
+    tutti__fetched *edges, *faces, *attributes; /* [entities] */
     tutti__fetched ids;
 } tutti__have;
 
@@ -48,11 +49,11 @@ typedef struct {
     tutti__member *members[TUTTI_EXODUS_KINDS];
     tutti__fetched *factors[TUTTI_EXODUS_KINDS], *set_attributes[TUTTI_EXODUS_KINDS]; /* [sets] */
     tutti__fetched coordinates[3], node_attributes;
-    tutti__bundle bundle;
-    tutti__mesh_families families;
-    struct tutti__exodus_dealt *out;
-    tutti__exodus_held *held;
-    tutti_count held_n;
+    tutti__values bundle;
+    tutti__mesh_classes classes;
+    tutti__result_mesh *out;
+    tutti__exodus_local *local;
+    tutti_count local_n;
 } tutti__getting;
 
 /* ---- mesh_fetch.c */
@@ -69,11 +70,11 @@ tutti_err tutti__fetch_all(tutti__getting *g) TUTTI_MUST_USE;
 /* ---- mesh_fill.c */
 /* It has been read: g->out.   Local. */
 tutti_err tutti__mesh_fill(tutti__getting *g) TUTTI_MUST_USE;
-void tutti__dealt_drop(struct tutti__exodus_dealt *d);
+void tutti__result_mesh_free(void *result);
 
 /* ---- mesh_remember.c */
-/* Families of what this rank has: g->families; then who writes, if anybody may (Collective); then
- * g->held. */
+/* Families of what this rank has: g->classes; then who writes, if anybody may (Collective); then
+ * g->local. */
 tutti_err tutti__getting_remember(tutti__getting *g) TUTTI_MUST_USE;
 tutti_err tutti__getting_writers(tutti__getting *g) TUTTI_MUST_USE;
 tutti_err tutti__getting_hold(tutti__getting *g) TUTTI_MUST_USE;

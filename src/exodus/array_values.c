@@ -1,21 +1,21 @@
 /* exodus: pieces of arrays, collected by type.  Neighbours in the file that come one after the other
  * become one piece.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "exodus/pieces.h"
+#include "exodus/array_values.h"
 
 static int is_real(tutti_type t) {
     return t == TUTTI_FLOAT32 || t == TUTTI_FLOAT64;
 }
 
-static tutti__pieces *pieces_of(tutti__bundle *b, tutti_type type) {
+static tutti__values_part *pieces_of(tutti__values *b, tutti_type type) {
     for (int i = 0; i < b->n; i++)
         if (b->of[i].file_type == type) return &b->of[i];
-    TUTTI_ASSERT(b->n < TUTTI__BUNDLE_TYPES);
-    b->of[b->n] = (tutti__pieces){.file_type = type};
+    TUTTI_ASSERT(b->n < TUTTI__VALUE_TYPES);
+    b->of[b->n] = (tutti__values_part){.file_type = type};
     return &b->of[b->n++];
 }
 
-static tutti_err numbers_room(tutti__pieces *p, tutti_count n) {
+static tutti_err numbers_room(tutti__values_part *p, tutti_count n) {
     enum { NUMBER = 8 }; /* bytes in memory */
     tutti_count room = tutti__max(p->numbers_room, 64);
     TUTTI_CHECK(n <= PTRDIFF_MAX / 32 - p->numbers, TUTTI_ERR_NOMEM, "%lld numbers", (long long)n);
@@ -28,7 +28,7 @@ static tutti_err numbers_room(tutti__pieces *p, tutti_count n) {
     return TUTTI_OK;
 }
 
-static tutti_err piece_room(tutti__pieces *p) {
+static tutti_err piece_room(tutti__values_part *p) {
     if (p->n < p->room) return TUTTI_OK;
     const tutti_count room = tutti__max(64, 2 * p->room);
     tutti_off *at = tutti__realloc(p->at, (size_t)room * sizeof *at);
@@ -40,9 +40,9 @@ static tutti_err piece_room(tutti__pieces *p) {
     return TUTTI_OK;
 }
 
-tutti_err tutti__bundle_add(tutti__bundle *b, const tutti__exodus_place *place, tutti_count first,
+tutti_err tutti__values_add(tutti__values *b, const tutti__exodus_place *place, tutti_count first,
                             tutti_count n, tutti_count *index_out, void **data_out) {
-    tutti__pieces *p = pieces_of(b, place->type);
+    tutti__values_part *p = pieces_of(b, place->type);
     const tutti_off size = tutti_type_size(place->type);
     const tutti_count all = place->entries * place->numbers; /* as the file has them */
     TUTTI_CHECK(first >= 0 && n >= 0 && first <= all && n <= all - first, TUTTI_ERR_FORMAT,
@@ -63,23 +63,23 @@ tutti_err tutti__bundle_add(tutti__bundle *b, const tutti__exodus_place *place, 
     return TUTTI_OK;
 }
 
-static const void *numbers_of(const tutti__bundle *b, tutti_type type) {
+static const void *numbers_of(const tutti__values *b, tutti_type type) {
     for (int i = 0; i < b->n; i++)
         if (b->of[i].file_type == type) return b->of[i].data;
     return NULL;
 }
 
-const int64_t *tutti__bundle_ints(const tutti__bundle *b, tutti_type file_type) {
+const int64_t *tutti__values_ints(const tutti__values *b, tutti_type file_type) {
     TUTTI_ASSERT(!is_real(file_type));
     return numbers_of(b, file_type);
 }
 
-const double *tutti__bundle_reals(const tutti__bundle *b, tutti_type file_type) {
+const double *tutti__values_reals(const tutti__values *b, tutti_type file_type) {
     TUTTI_ASSERT(is_real(file_type));
     return numbers_of(b, file_type);
 }
 
-static tutti_err part_of(const tutti__pieces *p, tutti_access **access, tutti_part *out) {
+static tutti_err part_of(const tutti__values_part *p, tutti_access **access, tutti_part *out) {
     TUTTI_TRY(tutti_access_runs(p->n, p->at, p->length, access));
     *out =
         (tutti_part){.access = *access,
@@ -90,9 +90,9 @@ static tutti_err part_of(const tutti__pieces *p, tutti_access **access, tutti_pa
     return TUTTI_OK;
 }
 
-tutti_err tutti__bundle_move(tutti_exodus *x, tutti__bundle *b, int is_write, int n,
+tutti_err tutti__values_move(tutti_exodus *x, tutti__values *b, int is_write, int n,
                              const tutti_part *more, tutti_err mine) {
-    tutti_access *access[TUTTI__BUNDLE_TYPES] = {NULL};
+    tutti_access *access[TUTTI__VALUE_TYPES] = {NULL};
     tutti_part *parts = NULL;
     int all = 0;
     if (mine == TUTTI_OK) {
@@ -108,11 +108,11 @@ tutti_err tutti__bundle_move(tutti_exodus *x, tutti__bundle *b, int is_write, in
     return err;
 }
 
-void tutti__bundle_free(tutti__bundle *b) {
+void tutti__values_free(tutti__values *b) {
     for (int i = 0; i < b->n; i++) {
         tutti__free(b->of[i].at);
         tutti__free(b->of[i].length);
         tutti__free(b->of[i].data);
     }
-    *b = (tutti__bundle){.n = 0};
+    *b = (tutti__values){.n = 0};
 }

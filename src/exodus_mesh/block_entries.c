@@ -1,11 +1,11 @@
-/* exodus: entries of blocks by their positions.
+/* exodus_mesh: entries of blocks by their positions.
  *
  * Where the list of an nsided or nfaced entry begins only the counts of all before it tell: every rank
  * reads the counts of its slice and sums them up, and is asked by the others.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "exodus/deal.h"
+#include "exodus_mesh/distribute.h"
 
 tutti_count *tutti__starts_of(const tutti__exodus_model *m, tutti_exodus_kind kind) {
     const tutti__exodus_table *table = &m->of[kind];
@@ -67,7 +67,7 @@ static tutti_err integers_check(const tutti__exodus_place *at, tutti_exodus_kind
 
 static tutti_err counts_read(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
     const tutti__exodus_table *table = &x->model.of[kind];
-    tutti__bundle b = {.n = 0};
+    tutti__values b = {.n = 0};
     tutti_err mine = TUTTI_OK;
     tutti_count lo, hi, index = 0;
     tutti__exodus_place at;
@@ -78,14 +78,14 @@ static tutti_err counts_read(tutti_exodus *x, tutti_exodus_kind kind, lists *l) 
             .what = TUTTI_EXODUS_COUNTS, .kind = kind, .id = table->row[c].id};
         mine = tutti__exodus_place_of(x, &a, &at);
         if (mine == TUTTI_OK) mine = integers_check(&at, kind, table->row[c].id);
-        if (mine == TUTTI_OK) mine = tutti__bundle_add(&b, &at, lo, hi - lo, &index, NULL);
+        if (mine == TUTTI_OK) mine = tutti__values_add(&b, &at, lo, hi - lo, &index, NULL);
         for (tutti_count i = lo; i < hi && mine == TUTTI_OK; i++)
             l->own[l->start[c] + i - l->first] = (extent){(tutti_count)at.type, index + i - lo};
     }
-    tutti_err err = tutti__bundle_move(x, &b, 0, 0, NULL, mine);
+    tutti_err err = tutti__values_move(x, &b, 0, 0, NULL, mine);
     for (tutti_count i = 0; i < l->n && err == TUTTI_OK; i++)
-        l->own[i].n = tutti__bundle_ints(&b, (tutti_type)l->own[i].at)[l->own[i].n];
-    tutti__bundle_free(&b);
+        l->own[i].n = tutti__values_ints(&b, (tutti_type)l->own[i].at)[l->own[i].n];
+    tutti__values_free(&b);
     return err;
 }
 
@@ -169,7 +169,7 @@ typedef struct {
     tutti_count *starts; /* of the blocks */
     lists l;
     tutti__entries e;
-    tutti__bundle b;
+    tutti__values b;
     tutti_type *type;   /* [blocks] of its numbers, */
     tutti_count *index; /* and which of that type are the first of its entries */
 } reading;
@@ -193,7 +193,7 @@ static tutti_err entries_add(reading *r) {
         for (int first = 1; i < e->n && e->position[i] < r->starts[c + 1]; i++, first = 0) {
             const extent here = extent_of(row, &r->l, c, e->position[i] - r->starts[c]);
             tutti_count where = 0;
-            TUTTI_TRY(tutti__bundle_add(&r->b, &at, here.at, here.n, &where, NULL));
+            TUTTI_TRY(tutti__values_add(&r->b, &at, here.at, here.n, &where, NULL));
             if (first) r->index[c] = where;
             e->start[i + 1] = e->start[i] + here.n;
         }
@@ -213,7 +213,7 @@ static tutti_err entries_take(reading *r) {
         const tutti_count most = faced ? p->faces : p->nodes, begin = i;
         if (i == e->n || e->position[i] >= r->starts[c + 1]) continue;
         while (i < e->n && e->position[i] < r->starts[c + 1]) i++;
-        const int64_t *from = tutti__bundle_ints(&r->b, r->type[c]) + r->index[c];
+        const int64_t *from = tutti__values_ints(&r->b, r->type[c]) + r->index[c];
         for (tutti_count k = e->start[begin]; k < e->start[i]; k++) {
             const int64_t to = from[k - e->start[begin]];
             TUTTI_CHECK(to >= 1 && to <= most, TUTTI_ERR_FORMAT,
@@ -245,14 +245,14 @@ tutti_err tutti__entries_read(tutti_exodus *x, tutti_exodus_kind kind, tutti_cou
     if (err == TUTTI_OK) err = lists_ask(x, kind, r.starts, &r.e, &r.l);
     if (err == TUTTI_OK) {
         mine = entries_add(&r);
-        err = tutti__bundle_move(x, &r.b, 0, 0, NULL, mine);
+        err = tutti__values_move(x, &r.b, 0, 0, NULL, mine);
     }
     if (err == TUTTI_OK) err = tutti__exodus_agree(x, entries_take(&r));
     tutti__free(r.starts);
     tutti__free(r.index);
     tutti__free(r.type);
     lists_free(&r.l);
-    tutti__bundle_free(&r.b);
+    tutti__values_free(&r.b);
     if (err == TUTTI_OK)
         *out = r.e;
     else

@@ -1,4 +1,4 @@
-/* exodus: a mesh of a file dealt out to ranks.
+/* exodus_mesh: a mesh of a file dealt out to ranks.
  *
  *   mesh_entries   entries of blocks read by their positions
  *   mesh_deal      whose the elements are: by order, METIS, curve, list; halos
@@ -12,8 +12,8 @@
 #define TUTTI_DEAL_H
 
 #include "decomposition/incidence.h"
-#include "exodus/family.h"
-#include "exodus/pieces.h"
+#include "exodus_mesh/positions.h"
+#include "exodus/array_values.h"
 
 /* ---- mesh_entries.c */
 
