@@ -172,7 +172,7 @@ tutti_err tutti_exodus_next_file(tutti_exodus *x) {
     char *path = NULL;
     tutti__series_naming naming = TUTTI__SERIES_UNKNOWN;
     int same = 0;
-    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_TRY(tutti__exodus_enter(x));
     TUTTI_TRY(tutti__exodus_call(x, "next_file", 0, tutti__exodus_between(x)));
     tutti_err err = tutti__exodus_path_next(x, &naming, &path);
     if (err == TUTTI_OK) err = tutti__exodus_agree(x, x->team->rank ? TUTTI_OK : is_there(path));
