@@ -66,12 +66,12 @@ static int sums_first(const tutti__op *op) {
 /* A long piece whose blocks have checksums: some blocks at a time, so that they are still in the
  * cache when they are copied. */
 static tutti_err list_summed(lister *l, tutti_off file, char *memory, tutti_off bytes) {
-    const tutti_off origin = l->op->file->origin;
+    const tutti_off start = file - l->op->file->origin;
     const tutti_off some = tutti__max(SUMMED, l->op->sums->bytes);
     for (tutti_off at = 0, n; at < bytes; at += n) {
-        const tutti_off end = (file + at - origin + some) & ~(some - 1);
-        n = tutti__min(end - (file + at - origin), bytes - at);
-        TUTTI_TRY(tutti__sums_add(l->op->sums, file + at - origin, memory + at, n));
+        const tutti_off end = tutti__sums_floor(l->op->sums, start + at + some, some);
+        n = tutti__min(end - (start + at), bytes - at);
+        TUTTI_TRY(tutti__sums_add(l->op->sums, start + at, memory + at, n));
         TUTTI_TRY(lister_add(l, file + at, memory + at, n));
         TUTTI_TRY(lister_flush(l));
         tutti__file_report(l->op->file, l->op->moved, l->total, "file");
@@ -196,7 +196,7 @@ static tutti_off stretch_size(const tutti__op *op, tutti_off from, tutti_off siz
     if (!op->is_write || !op->sums) return size;
     const tutti_off block = op->sums->bytes;
     const tutti_off lo = tutti__side_offset(op->access->file, from) + op->shift - op->file->origin;
-    return ((lo + tutti__max(size, block)) & ~(block - 1)) - lo;
+    return tutti__sums_floor(op->sums, lo + tutti__max(size, block), block) - lo;
 }
 
 static tutti_err list_staged(lister *l) {

@@ -16,7 +16,8 @@ typedef struct tutti__op {
     int is_write;
     char *buf;
     tutti__parts *parts; /* NULL: `buf` is the memory of `access` */
-    tutti_off shift;     /* file offset of the access's offset 0 */
+    tutti_off base;      /* where offset 0 of the request's access is, behind the file's origin */
+    tutti_off shift;     /* file offset of the access's offset 0, once a plan is known */
     tutti_off eof;       /* reads: end of the file, relative to shift; writes: TUTTI__OFF_END */
     tutti_off zeros;     /* writes: holes behind this may be written as zeros; relative to shift */
     int eof_unknown;     /* a read that comes short has met the end of the file */
