@@ -205,7 +205,7 @@ static double read_slabs(int with_decomposition) {
     tutti_decomposition *p = NULL;
     const int64_t lo = mesh.nodes * rank / ranks, n = mesh.nodes * (rank + 1) / ranks - lo;
     const tutti_decomposition_spec spec = {.kind = TUTTI_BY_SLICE,
-                                           .slice = {.lo = {lo}, .hi = {lo + n - 1}}};
+                                           .slice = {.lo = {lo}, .hi = {lo + n}}};
     tutti_exodus_field f[MOST_VARIABLES];
     must_tutti(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL, &x));
     MPI_Barrier(MPI_COMM_WORLD);

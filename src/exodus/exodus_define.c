@@ -159,27 +159,26 @@ static tutti_err settle(tutti_exodus *x, int has_additions) {
     return TUTTI_OK;
 }
 
-tutti_err tutti__exodus_finish_definitions(tutti_exodus *x, const tutti__exodus_addition *more) {
-    const tutti__exodus_model as_said =
-        x->model; /* counts and sizes of numbers that it found not */
-    tutti_err err = settle(x, more != NULL);
-    if (err == TUTTI_OK) err = header_make(x, more);
-    err = tutti__exodus_agree(x, err);
+tutti_err tutti__exodus_finish_definitions(tutti_exodus *x, const tutti__exodus_addition *more,
+                                           tutti_err local_err) {
+    const tutti__exodus_model before = x->model; /* without the counts and sizes that are found */
+    if (local_err == TUTTI_OK) local_err = settle(x, more != NULL);
+    if (local_err == TUTTI_OK) local_err = header_make(x, more);
+    if (local_err == TUTTI_OK)
+        local_err = tutti__exodus_region_make(x, x->cdf.header_bytes, x->cdf.fixed_end, &x->mesh);
+    tutti_err err = tutti__exodus_agree(x, local_err);
     if (err == TUTTI_OK) err = tutti__exodus_file_make(x);
-    const int made = err == TUTTI_OK;
-    if (made) {
+    if (err == TUTTI_OK) {
         x->defining = 0;
         x->topology++;
-        err = tutti__exodus_agree(
-            x, tutti__exodus_region_make(x, x->cdf.header_bytes, x->cdf.fixed_end, &x->mesh));
+        return TUTTI_OK;
     }
-    if (!made) {
-        tutti__cdf_free(&x->cdf);
-        x->model.p = as_said.p;
-        x->model.id_bytes = as_said.id_bytes;
-        x->model.map_bytes = as_said.map_bytes;
-        x->model.bulk_bytes = as_said.bulk_bytes;
-    }
+    tutti__exodus_region_free(&x->mesh);
+    tutti__cdf_free(&x->cdf);
+    x->model.p = before.p;
+    x->model.id_bytes = before.id_bytes;
+    x->model.map_bytes = before.map_bytes;
+    x->model.bulk_bytes = before.bulk_bytes;
     return err;
 }
 
@@ -187,7 +186,7 @@ tutti_err tutti_exodus_end_definitions(tutti_exodus *x) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__exodus_enter(x));
     TUTTI_TRY(tutti__exodus_call(x, "end_definitions", 0, tutti__exodus_defining(x)));
-    tutti_err err = tutti__exodus_finish_definitions(x, NULL);
+    tutti_err err = tutti__exodus_finish_definitions(x, NULL, TUTTI_OK);
     if (err == TUTTI_OK) err = tutti__exodus_file_show(x);
     return tutti__exodus_named(x, "end_definitions", err);
 }

@@ -196,9 +196,11 @@ static void root_close(tutti_exodus *x) {
 
 tutti_err tutti__exodus_file_make(tutti_exodus *x) {
     const int root = x->team->rank == 0;
-    tutti_err err = tutti__exodus_agree(x, root ? root_make(x) : TUTTI_OK);
-    if (err == TUTTI_OK)
-        err = tutti_file_open(x->team->comm, x->path, TUTTI_READ | TUTTI_WRITE, &x->io, &x->file);
+    const tutti_err made = root ? root_make(x) : TUTTI_OK;
+    if (made != TUTTI_OK) /* the others wait for rank 0 in open, and get this error */
+        tutti_refuse(made, tutti_last_error()->detail, tutti_last_error()->text);
+    const tutti_err err = tutti_file_open(x->team->comm, made == TUTTI_OK ? x->path : NULL,
+                                          TUTTI_READ | TUTTI_WRITE, &x->io, &x->file);
     if (err != TUTTI_OK && root) {
         if (x->fd >= 0) {
             unlink(x->path);
@@ -223,8 +225,7 @@ static tutti_err root_show(tutti_exodus *x) {
 }
 
 tutti_err tutti__exodus_file_show(tutti_exodus *x) {
-    const int durable = x->opt.level == TUTTI_DURABLE;
-    TUTTI_TRY(tutti__exodus_agree(x, durable ? tutti__sync_here(x->file) : TUTTI_OK));
+    if (x->opt.level == TUTTI_DURABLE) TUTTI_TRY(tutti__exodus_agree(x, tutti__sync_here(x->file)));
     return tutti__exodus_agree(x, x->team->rank == 0 ? root_show(x) : TUTTI_OK);
 }
 

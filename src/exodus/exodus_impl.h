@@ -175,9 +175,10 @@ typedef struct tutti__exodus_addition {
     const void *state;
 } tutti__exodus_addition;
 /* End the definitions: all counts of the model are known.  Header, names, ids and whatever else is not
- * an array of the mesh are in the file; x->cdf says where arrays lie; x->file is open.   more: NULL if there are no additions.   Collective. */
-tutti_err tutti__exodus_finish_definitions(tutti_exodus *x,
-                                           const tutti__exodus_addition *more) TUTTI_MUST_USE;
+ * an array of the mesh are in the file; x->cdf says where arrays lie; x->file is open.   more: NULL if there are no additions; local_err: the
+ * error of this rank so far.   Collective. */
+tutti_err tutti__exodus_finish_definitions(tutti_exodus *x, const tutti__exodus_addition *more,
+                                           tutti_err local_err) TUTTI_MUST_USE;
 
 /* ---- arrays.c */
 /* Where an array lies in the file. */

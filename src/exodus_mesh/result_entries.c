@@ -1,4 +1,4 @@
-/* exodus_mesh: what a rank has of a mesh that it got, remembered for results.
+/* exodus_mesh: the entries of a mesh that a rank has read, as classes and decompositions, for results.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
@@ -20,8 +20,8 @@ static tutti_err family_begin(tutti__entity_class *f, tutti_exodus_kind kind, tu
     return TUTTI_OK;
 }
 
-static tutti_err entries_remember(tutti__getting *g, tutti_exodus_kind kind) {
-    const tutti__have *h = &g->of[kind];
+static tutti_err entries_remember(tutti__read_state *g, tutti_exodus_kind kind) {
+    const tutti__read_class *h = &g->of[kind];
     tutti__entity_class *f = &g->classes.of[kind];
     TUTTI_TRY(family_begin(f, kind, h->entities, h->items.n, h->starts));
     memcpy(f->start, h->first, ((size_t)h->entities + 1) * sizeof *f->start);
@@ -29,7 +29,7 @@ static tutti_err entries_remember(tutti__getting *g, tutti_exodus_kind kind) {
     return tutti__positions_sort(f);
 }
 
-static tutti_err members_remember(tutti__getting *g, tutti_exodus_kind kind) {
+static tutti_err members_remember(tutti__read_state *g, tutti_exodus_kind kind) {
     const tutti_count sets = g->x->model.of[kind].n, n = g->members_n[kind];
     tutti__entity_class *f = &g->classes.of[kind];
     tutti_count *starts = tutti__starts_of(&g->x->model, kind), i = 0;
@@ -43,7 +43,7 @@ static tutti_err members_remember(tutti__getting *g, tutti_exodus_kind kind) {
     return err == TUTTI_OK ? tutti__positions_sort(f) : err;
 }
 
-tutti_err tutti__getting_remember(tutti__getting *g) {
+tutti_err tutti__result_classes_make(tutti__read_state *g) {
     for (int k = TUTTI_EXODUS_NODAL; k <= TUTTI_EXODUS_FACE_BLOCK; k++)
         TUTTI_TRY(entries_remember(g, (tutti_exodus_kind)k));
     for (int k = 0; k < 5; k++)
@@ -53,17 +53,18 @@ tutti_err tutti__getting_remember(tutti__getting *g) {
 }
 
 /* Results may be written: by whom, of what several have. */
-tutti_err tutti__getting_writers(tutti__getting *g) {
+tutti_err tutti__result_writers_choose(tutti__read_state *g) {
     for (int k = 0; k < TUTTI_EXODUS_KINDS && (g->x->mode & TUTTI_WRITE); k++) {
         tutti__entity_class *f = &g->classes.of[k];
         if (!f->start || f->all == 0) continue;
-        TUTTI_TRY(tutti__choose_writers_of(g->x->team, &g->x->opt.choice,
-                                           k == TUTTI_EXODUS_NODAL ? g->owner : NULL, f));
+        TUTTI_TRY(tutti__choose_writers_of(
+            g->x->team, &g->x->opt.choice,
+            k == TUTTI_EXODUS_NODAL ? g->of[TUTTI_EXODUS_NODAL].owner : NULL, f));
     }
     return TUTTI_OK;
 }
 
-tutti_err tutti__getting_hold(tutti__getting *g) {
+tutti_err tutti__result_local_make(tutti__read_state *g) {
     tutti_count *own[TUTTI_EXODUS_KINDS] = {NULL};
     for (int k = TUTTI_EXODUS_NODAL; k <= TUTTI_EXODUS_FACE_BLOCK; k++) own[k] = g->of[k].own;
     return tutti__exodus_local_make(&g->x->model, &g->classes, own, &g->local, &g->local_n);

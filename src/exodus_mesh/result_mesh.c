@@ -1,5 +1,4 @@
-/* exodus_mesh: what has been read, as the mesh of a rank: places instead of positions, own elements before
- * the halo.
+/* exodus_mesh: what has been read as the mesh of a rank: indices instead of positions, own elements before the halo.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
@@ -31,17 +30,17 @@ static tutti_err keep(tutti__result_mesh *d, tutti_count n, size_t size, void *o
 
 /* ---- all of it as a mesh */
 
-static tutti_err ids_fill(tutti__getting *g, const tutti__have *h, const int64_t **out) {
+static tutti_err ids_fill(tutti__read_state *g, const tutti__read_class *h, const int64_t **out) {
     int64_t *ids = NULL;
     TUTTI_TRY(keep(g->out, h->items.n, sizeof *ids, &ids));
     for (tutti_count k = 0; k < h->items.n; k++)
-        ids[h->place[k]] = h->ids.n ? *tutti__fetched_ints(g, &h->ids, k) : h->items.items[k] + 1;
+        ids[h->place[k]] = h->ids.n ? *tutti__read_ints(g, &h->ids, k) : h->items.items[k] + 1;
     *out = ids;
     return TUTTI_OK;
 }
 
-static tutti_err nodes_fill(tutti__getting *g) {
-    const tutti__have *h = &g->of[TUTTI_EXODUS_NODAL];
+static tutti_err nodes_fill(tutti__read_state *g) {
+    const tutti__read_class *h = &g->of[TUTTI_EXODUS_NODAL];
     tutti_exodus_mesh *m = &g->out->mesh;
     unsigned char *own = NULL;
     m->nodes = h->items.n;
@@ -51,16 +50,16 @@ static tutti_err nodes_fill(tutti__getting *g) {
         double *x = NULL;
         TUTTI_TRY(keep(g->out, m->nodes, sizeof *x, &x));
         if (m->nodes > 0)
-            memcpy(x, tutti__fetched_reals(g, &g->coordinates[k], 0), (size_t)m->nodes * sizeof *x);
+            memcpy(x, tutti__read_reals(g, &g->coordinates[k], 0), (size_t)m->nodes * sizeof *x);
         m->coordinates[k] = x;
     }
     TUTTI_TRY(keep(g->out, m->nodes, 1, &own));
-    if (m->nodes > 0) memcpy(own, g->owner, (size_t)m->nodes);
+    if (m->nodes > 0) memcpy(own, h->owner, (size_t)m->nodes);
     m->own = own;
     if (g->node_attributes.n > 0) {
         double *x = NULL;
         TUTTI_TRY(keep(g->out, m->nodes * g->node_attributes.n, sizeof *x, &x));
-        memcpy(x, tutti__fetched_reals(g, &g->node_attributes, 0),
+        memcpy(x, tutti__read_reals(g, &g->node_attributes, 0),
                (size_t)(m->nodes * g->node_attributes.n) * sizeof *x);
         m->node_attributes = x;
     }
@@ -68,9 +67,9 @@ static tutti_err nodes_fill(tutti__getting *g) {
 }
 
 /* Numbers of the file, from 1, as places of this rank. */
-static tutti_err places_fill(tutti__getting *g, const tutti__have *h, tutti_count c,
-                             const tutti__fetched *f, const tutti_count **out) {
-    const tutti__have *to =
+static tutti_err places_fill(tutti__read_state *g, const tutti__read_class *h, tutti_count c,
+                             const tutti__read_values *f, const tutti_count **out) {
+    const tutti__read_class *to =
         &g->of[f == &h->edges[c] ? TUTTI_EXODUS_EDGE_BLOCK : TUTTI_EXODUS_FACE_BLOCK];
     const tutti_count lo = h->first[c], hi = h->first[c + 1];
     tutti_count *v = NULL;
@@ -78,17 +77,17 @@ static tutti_err places_fill(tutti__getting *g, const tutti__have *h, tutti_coun
     TUTTI_TRY(keep(g->out, (hi - lo) * f->n, sizeof *v, &v));
     for (tutti_count k = lo; k < hi; k++)
         for (tutti_count q = 0; q < f->n; q++)
-            v[(h->place[k] - lo) * f->n + q] = tutti__sorted_find(
-                to->items.items, to->items.n, tutti__fetched_ints(g, f, k - lo)[q] - 1);
+            v[(h->place[k] - lo) * f->n + q] =
+                tutti__position_find(&to->index, tutti__read_ints(g, f, k - lo)[q] - 1);
     *out = v;
     return TUTTI_OK;
 }
 
-static tutti_err lists_fill(tutti__getting *g, const tutti__have *h, tutti_count c,
+static tutti_err lists_fill(tutti__read_state *g, const tutti__read_class *h, tutti_count c,
                             tutti_exodus_elements *e) {
     const tutti_exodus_entity *row = &g->x->model.of[h->kind].row[c];
     const tutti__shape_list listed = tutti__shape_list_of(row->topology);
-    const tutti__have *to =
+    const tutti__read_class *to =
         &g->of[listed == TUTTI__NFACED ? TUTTI_EXODUS_FACE_BLOCK : TUTTI_EXODUS_NODAL];
     const tutti_count lo = h->first[c], hi = h->first[c + 1], *from = h->lists.start;
     tutti_count *start = NULL, *nodes = NULL;
@@ -99,15 +98,15 @@ static tutti_err lists_fill(tutti__getting *g, const tutti__have *h, tutti_count
     for (tutti_count k = lo; k < hi; k++)
         for (tutti_count q = from[k]; q < from[k + 1]; q++)
             nodes[start[h->place[k] - lo] + q - from[k]] =
-                tutti__sorted_find(to->items.items, to->items.n, h->lists.to[q]);
+                tutti__position_find(&to->index, h->lists.to[q]);
     e->nodes = nodes;
     if (listed) e->start = start;
     return TUTTI_OK;
 }
 
-static tutti_err blocks_fill(tutti__getting *g, tutti_exodus_kind kind,
+static tutti_err blocks_fill(tutti__read_state *g, tutti_exodus_kind kind,
                              const tutti_exodus_elements **out) {
-    const tutti__have *h = &g->of[kind];
+    const tutti__read_class *h = &g->of[kind];
     const int64_t *ids = NULL;
     tutti_exodus_elements *v = NULL;
     if (h->entities == 0) return TUTTI_OK;
@@ -115,7 +114,7 @@ static tutti_err blocks_fill(tutti__getting *g, tutti_exodus_kind kind,
     TUTTI_TRY(ids_fill(g, h, &ids));
     for (tutti_count c = 0; c < h->entities; c++) {
         const tutti_count lo = h->first[c], n = h->first[c + 1] - lo;
-        const tutti__fetched *f = &h->attributes[c];
+        const tutti__read_values *f = &h->attributes[c];
         v[c].n = n;
         v[c].ids = ids + lo;
         TUTTI_TRY(lists_fill(g, h, c, &v[c]));
@@ -125,7 +124,7 @@ static tutti_err blocks_fill(tutti__getting *g, tutti_exodus_kind kind,
         double *x = NULL;
         TUTTI_TRY(keep(g->out, n * f->n, sizeof *x, &x));
         for (tutti_count k = 0; k < n; k++)
-            memcpy(x + (h->place[lo + k] - lo) * f->n, tutti__fetched_reals(g, f, k),
+            memcpy(x + (h->place[lo + k] - lo) * f->n, tutti__read_reals(g, f, k),
                    (size_t)f->n * sizeof *x);
         v[c].attributes = x;
     }
@@ -141,9 +140,9 @@ typedef struct {
     tutti_count factors_n, attributes_n;
 } pool;
 
-static tutti_err pool_make(tutti__getting *g, tutti_exodus_kind kind, pool *p) {
+static tutti_err pool_make(tutti__read_state *g, tutti_exodus_kind kind, pool *p) {
     const tutti__member *m = g->members[kind];
-    const tutti__have *h = &g->of[tutti__members_of(kind)];
+    const tutti__read_class *h = &g->of[tutti__members_of(kind)];
     const tutti_count n = g->members_n[kind];
     tutti_count weights = 0, attributes = 0;
     for (tutti_count c = 0; c < g->x->model.of[kind].n; c++)
@@ -155,7 +154,7 @@ static tutti_err pool_make(tutti__getting *g, tutti_exodus_kind kind, pool *p) {
     TUTTI_TRY(keep(g->out, weights, sizeof *p->factors, &p->factors));
     TUTTI_TRY(keep(g->out, n * attributes, sizeof *p->attributes, &p->attributes));
     for (tutti_count i = 0; i < n; i++) {
-        const tutti_count k = tutti__sorted_find(h->items.items, h->items.n, m[i].position);
+        const tutti_count k = tutti__position_find(&h->index, m[i].position);
         TUTTI_ASSERT(k >= 0);
         p->members[i] = h->place[k];
         if (p->sides) p->sides[i] = m[i].side;
@@ -163,9 +162,9 @@ static tutti_err pool_make(tutti__getting *g, tutti_exodus_kind kind, pool *p) {
     return TUTTI_OK;
 }
 
-static void set_fill(const tutti__getting *g, tutti_exodus_kind kind, tutti_count c, tutti_count lo,
-                     pool *p, tutti_exodus_members *s) {
-    const tutti__fetched *f = &g->factors[kind][c], *a = &g->set_attributes[kind][c];
+static void set_fill(const tutti__read_state *g, tutti_exodus_kind kind, tutti_count c,
+                     tutti_count lo, pool *p, tutti_exodus_members *s) {
+    const tutti__read_values *f = &g->factors[kind][c], *a = &g->set_attributes[kind][c];
     tutti_count weights = 0;
     s->members = p->members + lo;
     if (p->sides) s->sides = p->sides + lo;
@@ -173,19 +172,19 @@ static void set_fill(const tutti__getting *g, tutti_exodus_kind kind, tutti_coun
     if (f->n > 0) {
         s->factors = p->factors + p->factors_n;
         if (weights > 0)
-            memcpy(p->factors + p->factors_n, tutti__fetched_reals(g, f, 0),
+            memcpy(p->factors + p->factors_n, tutti__read_reals(g, f, 0),
                    (size_t)weights * sizeof(double));
         p->factors_n += weights;
     }
     if (a->n > 0) {
         s->attributes = p->attributes + p->attributes_n;
-        memcpy(p->attributes + p->attributes_n, tutti__fetched_reals(g, a, 0),
+        memcpy(p->attributes + p->attributes_n, tutti__read_reals(g, a, 0),
                (size_t)(s->n * a->n) * sizeof(double));
         p->attributes_n += s->n * a->n;
     }
 }
 
-static tutti_err sets_fill(tutti__getting *g, tutti_exodus_kind kind,
+static tutti_err sets_fill(tutti__read_state *g, tutti_exodus_kind kind,
                            const tutti_exodus_members **out) {
     const tutti_count sets = g->x->model.of[kind].n;
     tutti_exodus_members *v = NULL;
@@ -204,7 +203,7 @@ static tutti_err sets_fill(tutti__getting *g, tutti_exodus_kind kind,
     return TUTTI_OK;
 }
 
-tutti_err tutti__mesh_fill(tutti__getting *g) {
+tutti_err tutti__result_mesh_make(tutti__read_state *g) {
     g->out = tutti__calloc(1, sizeof *g->out);
     if (!g->out) return TUTTI_ERR_NOMEM;
     tutti_exodus_mesh *m = &g->out->mesh;

@@ -3,9 +3,10 @@
  * in which every rank knows everything; and what is refused.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
-#include "decomposition/id_order.h"
+#include "exodus_mesh/id_order.h"
 
 static tutti__team *team;
+static tutti__entity_class o;
 
 enum { MOST = 400, CLASSES = 7 };
 
@@ -20,6 +21,7 @@ static int items;
 static int64_t number[MOST];
 static tutti_count weight[MOST], start[CLASSES + 1];
 static uint64_t check[MOST];
+static int64_t blocks[CLASSES] = {10, 20};
 static int item[MOST];
 
 static void world_random(int classes) {
@@ -37,8 +39,45 @@ static void world_random(int classes) {
     }
 }
 
+static uint64_t check_of(const void *context, tutti_count i) {
+    (void)context;
+    return check[i];
+}
+
+static int64_t block_of(const void *context, tutti_count c) {
+    (void)context;
+    return blocks[c];
+}
+
+/* Starts and weights are the order's own. */
+static tutti__ids ids_make(int classes, const int64_t *numbers, const tutti_count *weights) {
+    const size_t n = (size_t)start[classes];
+    o = (tutti__entity_class){.entities = classes};
+    o.start = tutti__malloc(((size_t)classes + 1) * sizeof *o.start);
+    memcpy(o.start, start, ((size_t)classes + 1) * sizeof *o.start);
+    if (weights) o.weight = tutti__malloc((n + 1) * sizeof *o.weight);
+    if (weights) memcpy(o.weight, weights, n * sizeof *o.weight);
+    return (tutti__ids){.class = &o,
+                        .what = "element",
+                        .number = numbers,
+                        .check = check_of,
+                        .checked = "nodes",
+                        .entity_id = block_of};
+}
+
+/* One class in a round of its own; all ranks agree on the outcome. */
+static tutti_err order_make(const tutti__ids *ids) {
+    static const tutti_replicas_choice first = {.rule = TUTTI_REPLICAS_FIRST};
+    tutti__ids_round round;
+    CHECK_OK(tutti__ids_round_make(team, o.entities, 0, &round));
+    tutti_err err = tutti__ids_order(team, &round, &first, 1, ids, TUTTI_OK);
+    err = tutti__team_agree(team, err);
+    tutti__ids_round_free(&round);
+    return err;
+}
+
 /* This rank's items, class by class, in an order of its own. */
-static int mine_make(int classes, tutti__ids_spec *s) {
+static int mine_make(int classes, tutti__ids *s) {
     int n = 0;
     for (int c = 0; c < classes; c++) {
         start[c] = n;
@@ -58,27 +97,17 @@ static int mine_make(int classes, tutti__ids_spec *s) {
         weight[k] = weight_of[item[k]];
         check[k] = (uint64_t)number[k] * 0x9e3779b97f4a7c15u;
     }
-    *s = (tutti__ids_spec){.what = "element",
-                           .classes = classes,
-                           .start = start,
-                           .number = n > 0 ? number : NULL,
-                           .weight = weight,
-                           .check = check,
-                           .checked = "nodes"};
+    *s = ids_make(classes, n > 0 ? number : NULL, weight);
     return n;
 }
 
 static void trial(void) {
     const int classes = 1 + (int)rnd(CLASSES);
-    tutti__ids_spec s;
-    tutti__ids_order o;
+    tutti__ids s;
     tutti_count count[CLASSES] = {0}, weights[CLASSES] = {0};
     world_random(classes);
-    int any = 0;
     const int n = mine_make(classes, &s);
-    for (int i = 0; i < items; i++) any |= holders[i] != 0;
-    CHECK_OK(same_everywhere(tutti__ids_order_make(team, &s, TUTTI_OK, &o)));
-    CHECK_EQ(o.implicit_ids, !any);
+    CHECK_OK(same_everywhere(order_make(&s)));
     static tutti_count position[MOST], at[MOST];
     for (int i = 0; i < items; i++) {
         position[i] = count[class_of[i]]++;
@@ -86,66 +115,62 @@ static void trial(void) {
         weights[class_of[i]] += weight_of[i];
     }
     for (int k = 0; k < n; k++) {
-        CHECK_EQ(o.position[k], position[item[k]]);
+        CHECK_EQ(o.position[k], o.before[class_of[item[k]]] + position[item[k]]);
         CHECK_EQ(o.at[k], at[item[k]]);
         CHECK_EQ(o.first[k], (holders[item[k]] & ((1u << rank) - 1)) == 0);
+        CHECK_EQ(o.writes[k], o.first[k]);
+        CHECK_EQ(o.sorted[k].number, o.position[o.sorted[k].index]);
+        CHECK(k == 0 || o.sorted[k - 1].number < o.sorted[k].number, "not sorted");
     }
     for (int c = 0; c < classes; c++) {
         CHECK_EQ(o.count[c], count[c]);
         CHECK_EQ(o.weights[c], weights[c]);
         CHECK_EQ(o.before[c + 1], o.before[c] + count[c]);
     }
-    tutti__ids_order_free(&o);
+    tutti__entity_class_free(&o);
 }
 
-/* As they lie. */
-static void lying(void) {
-    tutti__ids_order o;
+/* Without numbers: in rank order. */
+static void in_rank_order(void) {
     const tutti_count n[2] = {rank % 3, 4 - rank % 2};
     tutti_count before[2] = {0, 0};
     start[0] = 0;
     start[1] = n[0];
     start[2] = n[0] + n[1];
-    const tutti__ids_spec s = {.what = "node", .classes = 2, .start = start};
+    const tutti__ids s = ids_make(2, NULL, NULL);
     for (int r = 0; r < rank; r++) {
         before[0] += r % 3;
         before[1] += 4 - r % 2;
     }
-    CHECK_OK(same_everywhere(tutti__ids_order_make(team, &s, TUTTI_OK, &o)));
-    CHECK(o.implicit_ids && tutti__ids_plain(&s, &o), "no ids");
+    CHECK_OK(same_everywhere(order_make(&s)));
+    CHECK(o.plain && o.largest == 0, "no ids");
     for (int c = 0; c < 2; c++)
-        for (tutti_count i = 0; i < n[c]; i++) CHECK_EQ(o.position[start[c] + i], before[c] + i);
-    tutti__ids_order_free(&o);
+        for (tutti_count i = 0; i < n[c]; i++)
+            CHECK_EQ(o.position[start[c] + i], o.before[c] + before[c] + i);
+    tutti__entity_class_free(&o);
 }
 
-static void refused(tutti_err code, const char *words, const tutti__ids_spec *s) {
-    tutti__ids_order o;
-    CHECK_SAME(tutti__ids_order_make(team, s, TUTTI_OK, &o), code);
+static void refused(tutti_err code, const char *words, const int64_t *numbers) {
+    const tutti__ids s = ids_make(2, numbers, NULL);
+    CHECK_SAME(order_make(&s), code);
+    tutti__entity_class_free(&o);
     CHECK(strstr(tutti_last_message(), words), "'%s' is not in: %s", words, tutti_last_message());
 }
 
 static void refusals(void) {
-    static const int64_t blocks[2] = {10, 20};
-    tutti__ids_spec s = {.what = "element",
-                         .classes = 2,
-                         .start = start,
-                         .number = number,
-                         .check = check,
-                         .checked = "nodes",
-                         .class_id = blocks};
     const int last = ranks - 1;
     for (int i = 0; i < 4; i++) number[i] = 100 * rank + i, check[i] = 1;
     start[0] = 0, start[1] = 2, start[2] = 4;
     if (rank == last) number[3] = number[0];
-    refused(TUTTI_ERR_ARG, "(entries 0 and 3 on this rank)", &s);
+    refused(TUTTI_ERR_ARG, "(entries 0 and 3 on this rank)", number);
     if (ranks == 1) return;
     for (int i = 0; i < 4; i++) number[i] = 100 * rank + i;
     if (rank == last) number[3] = 0;
-    refused(TUTTI_ERR_ARG, "element id 0 is in block 10 of rank 0 and in block 20 of rank", &s);
+    refused(TUTTI_ERR_ARG, "element id 0 is in block 10 of rank 0 and in block 20 of rank", number);
     if (rank == last) number[3] = 3, check[3] = 2;
-    refused(TUTTI_ERR_MISMATCH, "element id 3: nodes differ between rank", &s);
-    if (rank == last) s.number = NULL;
-    refused(TUTTI_ERR_MISMATCH, "element ids are given on some ranks only", &s);
+    refused(TUTTI_ERR_MISMATCH, "element id 3 has other nodes on rank", number);
+    refused(TUTTI_ERR_MISMATCH, "some ranks have element ids and others none",
+            rank == last ? NULL : number);
 }
 
 int main(int argc, char **argv) {
@@ -156,7 +181,7 @@ int main(int argc, char **argv) {
     CHECK_OK(tutti__team_take(MPI_COMM_WORLD, "", &team));
     const account before = account_now();
     for (int k = 0; k < (ranks < 5 ? 40 : 12); k++) trial();
-    lying();
+    in_rank_order();
     refusals();
     account_check(before);
     tutti__team_give(&team);
