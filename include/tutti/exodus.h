@@ -32,7 +32,7 @@
  *
  * All calls are Collective and all arguments agree unless it is said otherwise; what agrees is
  * compared.  After an error all ranks have the same code and message, and the file is as before.
- * docs/exodus.md has a table of the calls of libexodusii and what they are here.
+ * docs/reference/exodus.md has a table of the calls of libexodusii and what they are here.
  *
  * Errors.  A collective call fails with one code and one message on all ranks, those of the lowest
  * rank that fails.  A rank that passes a NULL or stale Exodus handle has no communicator: only

@@ -84,6 +84,12 @@ tutti_off tutti__file_origin(const tutti_file *f) {
     return f->origin;
 }
 
+void tutti__file_stats_add(const tutti_file *f, tutti_stats *to) {
+    tutti_stats all;
+    tutti_file_stats(f, NULL, &all);
+    tutti__stats_add(to, &all);
+}
+
 void tutti__file_hold(tutti_file *f) {
     pthread_mutex_lock(&f->use);
 }

@@ -103,6 +103,8 @@ const char *tutti__file_path(const tutti_file *f);
  * collective; the same on all ranks. */
 tutti_off tutti__file_base(const tutti_file *f, tutti_off at);
 tutti_off tutti__file_origin(const tutti_file *f); /* where offset 0 of accesses is in the file */
+/* Add the statistics of all its operations.   Not collective. */
+void tutti__file_stats_add(const tutti_file *f, tutti_stats *to);
 /* Keep other threads from using it, over several calls. */
 void tutti__file_hold(tutti_file *f);
 void tutti__file_release(tutti_file *f);

@@ -36,27 +36,22 @@ typedef struct {
 
 /* ---- items of this rank */
 
-static tutti_err numbers_sort(ordering *o) {
+static tutti_err sort_items(ordering *o) {
     const tutti__ids_spec *s = o->spec;
     char name[160];
-    o->memory = tutti__malloc(2 * (size_t)o->n * sizeof *o->memory);
-    if (!o->memory) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < o->n; i++) o->memory[i] = (tutti__numbered){s->number[i], i};
-    o->sorted = tutti__numbered_sort(o->memory, o->n, o->memory + o->n);
-    for (tutti_count j = 1; j < o->n; j++) {
-        const tutti_count i = o->sorted[j].index;
-        if (o->sorted[j].number != o->sorted[j - 1].number) continue;
-        if (s->name)
-            s->name(s->context, i, name, sizeof name);
-        else
-            snprintf(name, sizeof name, "%s id %lld", s->what, (long long)s->number[i]);
-        TUTTI_FAIL(TUTTI_ERR_ARG, "duplicate %s (entries %lld and %lld on this rank)", name,
-                   (long long)o->sorted[j - 1].index, (long long)i);
-    }
-    return TUTTI_OK;
+    tutti_count duplicate = 0;
+    TUTTI_TRY(tutti__numbers_sort(o->n, s->number, &o->memory, &o->sorted, &duplicate));
+    if (duplicate == 0) return TUTTI_OK;
+    const tutti_count i = o->sorted[duplicate].index;
+    if (s->name)
+        s->name(s->context, i, name, sizeof name);
+    else
+        snprintf(name, sizeof name, "%s id %lld", s->what, (long long)s->number[i]);
+    TUTTI_FAIL(TUTTI_ERR_ARG, "duplicate %s (entries %lld and %lld on this rank)", name,
+               (long long)o->sorted[duplicate - 1].index, (long long)i);
 }
 
-static tutti_err records_make(const ordering *o, item_record **out) {
+static tutti_err make_item_records(const ordering *o, item_record **out) {
     const tutti__ids_spec *s = o->spec;
     item_record *v = *out = tutti__malloc((size_t)o->n * sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
@@ -73,7 +68,7 @@ static tutti_err records_make(const ordering *o, item_record **out) {
 /* ---- numbers of the range of this rank */
 
 /* Records a and b have the same number: compare them. */
-static tutti_err copies_compare(const ordering *o, tutti_count a, tutti_count b) {
+static tutti_err compare_copies(const ordering *o, tutti_count a, tutti_count b) {
     const item_record *v = o->join.record, *x = &v[a], *y = &v[b];
     const tutti__directory *d = &o->join.directory;
     const tutti__ids_spec *s = o->spec;
@@ -85,41 +80,25 @@ static tutti_err copies_compare(const ordering *o, tutti_count a, tutti_count b)
                 (long long)(s->class_id ? s->class_id[y->of_class] : y->of_class),
                 tutti__directory_source(d, b));
     TUTTI_CHECK(x->check == y->check && x->weight == y->weight, TUTTI_ERR_MISMATCH,
-                "%s id %lld has other %s on rank %d than on rank %d", s->what, (long long)x->number,
+                "%s id %lld: %s differ between rank %d and rank %d", s->what, (long long)x->number,
                 s->checked ? s->checked : "values", tutti__directory_source(d, b),
                 tutti__directory_source(d, a));
     return TUTTI_OK;
 }
 
 /* Count each number once. */
-static tutti_err range_count(ordering *o) {
+static tutti_err count_range(ordering *o) {
     const tutti_count m = o->join.directory.m, classes = o->spec->classes;
     const tutti__numbered *v = o->join.sorted;
     for (tutti_count from = 0, to = 0; from < m; from = to) {
         const item_record *x = (const item_record *)o->join.record + v[from].index;
         to = tutti__join_group_end(&o->join, from);
         for (tutti_count k = from + 1; k < to; k++)
-            TUTTI_TRY(copies_compare(o, v[from].index, v[k].index));
+            TUTTI_TRY(compare_copies(o, v[from].index, v[k].index));
         o->sum[x->of_class]++;
         o->sum[classes + x->of_class] += x->weight;
     }
     return TUTTI_OK;
-}
-
-/* The counts of the ranges before are in o->before. */
-static void range_place(ordering *o, item_place *out) {
-    const tutti_count m = o->join.directory.m, classes = o->spec->classes;
-    const tutti__numbered *v = o->join.sorted;
-    for (tutti_count from = 0, to = 0; from < m; from = to) {
-        const item_record *x = (const item_record *)o->join.record + v[from].index;
-        const item_place p = {o->before[x->of_class]++, o->before[classes + x->of_class], 0};
-        o->before[classes + x->of_class] += x->weight;
-        to = tutti__join_group_end(&o->join, from);
-        for (tutti_count k = from; k < to; k++) {
-            out[v[k].index] = p;
-            out[v[k].index].first = k == from;
-        }
-    }
 }
 
 /* ---- the order of all ranks */
@@ -134,31 +113,27 @@ void tutti__ids_order_free(tutti__ids_order *o) {
     *o = (tutti__ids_order){.implicit_ids = 0};
 }
 
-static tutti_err result_make(const tutti__ids_spec *s, tutti_count n, tutti__ids_order *out) {
-    const size_t classes = (size_t)s->classes;
-    out->position = tutti__malloc((size_t)n * sizeof *out->position);
-    out->first = tutti__malloc((size_t)n);
-    out->at = tutti__malloc((size_t)n * sizeof *out->at);
-    out->count = tutti__calloc(classes, sizeof *out->count);
-    out->weights = tutti__calloc(classes, sizeof *out->weights);
-    out->before = tutti__calloc(classes + 1, sizeof *out->before);
-    return out->position && out->first && out->at && out->count && out->weights && out->before
-               ? TUTTI_OK
-               : TUTTI_ERR_NOMEM;
-}
-
 /* The part that is local. */
-static tutti_err prepare(ordering *o, tutti__ids_order *out) {
+static tutti_err prepare_order(ordering *o, tutti__ids_order *out) {
     const tutti__ids_spec *s = o->spec;
     o->n = s->start[s->classes];
     o->sum = tutti__calloc(2 * (size_t)s->classes, sizeof *o->sum);
     o->before = tutti__calloc(2 * (size_t)s->classes, sizeof *o->before);
     if (!o->sum || !o->before) return TUTTI_ERR_NOMEM;
-    TUTTI_TRY(result_make(s, o->n, out));
-    return s->number ? numbers_sort(o) : TUTTI_OK;
+    const size_t classes = (size_t)s->classes;
+    out->position = tutti__malloc((size_t)o->n * sizeof *out->position);
+    out->first = tutti__malloc((size_t)o->n);
+    out->at = tutti__malloc((size_t)o->n * sizeof *out->at);
+    out->count = tutti__calloc(classes, sizeof *out->count);
+    out->weights = tutti__calloc(classes, sizeof *out->weights);
+    out->before = tutti__calloc(classes + 1, sizeof *out->before);
+    TUTTI_TRY(out->position && out->first && out->at && out->count && out->weights && out->before
+                  ? TUTTI_OK
+                  : TUTTI_ERR_NOMEM);
+    return s->number ? sort_items(o) : TUTTI_OK;
 }
 
-static tutti_err in_rank_order(ordering *o, tutti__ids_order *out) {
+static tutti_err order_by_rank(ordering *o, tutti__ids_order *out) {
     const tutti__ids_spec *s = o->spec;
     TUTTI_ASSERT(o->sum && o->before);
     for (tutti_count c = 0; c < s->classes; c++)
@@ -177,17 +152,32 @@ static tutti_err in_rank_order(ordering *o, tutti__ids_order *out) {
     return TUTTI_OK;
 }
 
-static tutti_err by_number(ordering *o, tutti__ids_order *out) {
+static tutti_err order_by_number(ordering *o, tutti__ids_order *out) {
     item_record *records = NULL;
     item_place *place = NULL, *answer = NULL;
-    tutti_err err = records_make(o, &records);
+    tutti_err err = make_item_records(o, &records);
     err = tutti__join_make(o->team, err, (int)sizeof *records, o->n, records, &o->join);
     tutti__free(records);
     if (err == TUTTI_OK)
-        err = tutti__sums_before(o->team, range_count(o), 2 * o->spec->classes, o->sum, o->before);
+        err = tutti__sums_before(o->team, count_range(o), 2 * o->spec->classes, o->sum, o->before);
     if (err == TUTTI_OK) {
         place = tutti__malloc((size_t)o->join.directory.m * sizeof *place);
-        if (place) range_place(o, place);
+        /* The counts of the ranges before are in o->before. */
+        if (place) {
+            const tutti_count m = o->join.directory.m, classes = o->spec->classes;
+            const tutti__numbered *v = o->join.sorted;
+            for (tutti_count from = 0, to = 0; from < m; from = to) {
+                const item_record *x = (const item_record *)o->join.record + v[from].index;
+                const item_place p = {o->before[x->of_class]++, o->before[classes + x->of_class],
+                                      0};
+                o->before[classes + x->of_class] += x->weight;
+                to = tutti__join_group_end(&o->join, from);
+                for (tutti_count k = from; k < to; k++) {
+                    place[v[k].index] = p;
+                    place[v[k].index].first = k == from;
+                }
+            }
+        }
         err = tutti__join_answer(o->team, place ? TUTTI_OK : TUTTI_ERR_NOMEM, &o->join,
                                  (int)sizeof *place, place, (void **)&answer);
     }
@@ -209,14 +199,15 @@ tutti_err tutti__ids_order_make(tutti__team *t, const tutti__ids_spec *spec, tut
     const tutti__reduction all[] = {{TUTTI__SUM, &numbered}, {TUTTI__SUM, &implicit}};
     ordering o = {.team = t, .spec = spec};
     tutti__ids_order made = {.implicit_ids = 0};
-    if (local_err == TUTTI_OK) local_err = prepare(&o, &made);
+    if (local_err == TUTTI_OK) local_err = prepare_order(&o, &made);
     if (local_err == TUTTI_OK && o.n > 0) *(spec->number ? &numbered : &implicit) = 1;
     tutti_err err = tutti__team_reduce(t, local_err, 2, all);
     if (err == TUTTI_OK && numbered > 0 && implicit > 0)
-        err = tutti__error_set(TUTTI_ERR_MISMATCH, 0, -1, "some ranks have %s ids and others none",
+        err = tutti__error_set(TUTTI_ERR_MISMATCH, 0, -1, "%s ids are given on some ranks only",
                                spec->what);
     made.implicit_ids = numbered == 0;
-    if (err == TUTTI_OK) err = made.implicit_ids ? in_rank_order(&o, &made) : by_number(&o, &made);
+    if (err == TUTTI_OK)
+        err = made.implicit_ids ? order_by_rank(&o, &made) : order_by_number(&o, &made);
     TUTTI_ASSERT(err != TUTTI_OK || (made.count && made.weights && made.before && o.sum));
     for (tutti_count c = 0; c < spec->classes && err == TUTTI_OK; c++) {
         made.count[c] = o.sum[c];

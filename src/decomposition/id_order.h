@@ -50,7 +50,7 @@ tutti_err tutti__ids_order_make(tutti__team *t, const tutti__ids_spec *spec, tut
                                 tutti__ids_order *out) TUTTI_MUST_USE;
 void tutti__ids_order_free(tutti__ids_order *o);
 
-/* Is every number its position + 1?  Yes if there are no numbers.   Local. */
+/* Is every number its position + 1?  Yes if there are no numbers.   Not collective. */
 int tutti__ids_plain(const tutti__ids_spec *spec, const tutti__ids_order *o);
 
 #endif

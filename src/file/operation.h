@@ -24,6 +24,7 @@ typedef struct tutti__op {
     tutti_off moved;     /* bytes of this rank that are done */
     tutti_off room;      /* staging memory of a node that it may have, 0: what the options allow */
     int atomic;          /* every rank by itself, under a lock */
+    int cold;            /* reads: from a device, not from the page cache */
     int sole;            /* it blocks, and this rank has no other under way in the file */
     tutti__sums *sums;   /* writes: of blocks that this rank sends to the file; NULL: not wanted */
 } tutti__op;

@@ -15,6 +15,8 @@ static int is_next(const tutti__started *op) {
 static tutti_err run_in_order(void *context) {
     tutti__started *op = context;
     while (!is_next(op)) tutti__yield();
+    for (tutti__started *o = op->queue->first; o != op; o = o->next)
+        if (o->abandoned && tutti__request_is_abandoned(o->request)) o->abandoned(o);
     const tutti_err err = op->run(op);
     op->has_ended = 1;
     return err;

@@ -15,6 +15,8 @@
 typedef struct tutti__started {
     const char *name; /* for messages */
     tutti_err (*run)(struct tutti__started *op);
+    /* Its request was abandoned, and another operation is about to run; or NULL. */
+    void (*abandoned)(struct tutti__started *op);
     /* Called once by the test or wait that completes it, with the outcome of `run`; frees the operation. */
     void (*collected)(struct tutti__started *op, tutti_err outcome);
     tutti_request *request;

@@ -140,9 +140,9 @@ struct tutti_plan {
         int degraded;         /* memory was short when it was made: the next one may be better */
         int joint;            /* a small write without holes: one rank can do it for all */
         int hits;
-        tutti_off described; /* bytes that descriptions take on some rank, as agreed */
-        tutti_off worth;     /* what they may take; the same on all ranks */
-        tutti_off lo, bytes; /* of all ranks */
+        tutti_off described;       /* bytes that descriptions take on some rank, as agreed */
+        tutti_off worth;           /* what they may take; the same on all ranks */
+        tutti_off lo, bytes, span; /* of all ranks; from first to last byte */
         tutti_plan *older;
     } cache;
     char explain[512];
