@@ -8,10 +8,10 @@
 
 static int64_t reductions;
 
-#define COUNTED(name, declared, passed)   \
-    int MPI_##name declared {             \
-        reductions++;                     \
-        return PMPI_##name passed;        \
+#define COUNTED(name, declared, passed) \
+    int MPI_##name declared {           \
+        reductions++;                   \
+        return PMPI_##name passed;      \
     }
 COUNTED(Iallreduce,
         (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c, MPI_Request *r),
