@@ -44,8 +44,6 @@ tutti_err tutti__order_entries(tutti__mesh_order *o) TUTTI_MUST_USE;
  * Collective. */
 tutti_err tutti__choose_writers_of(tutti__team *t, const tutti_replicas_choice *choice,
                                    const unsigned char *own, tutti__entity_class *f) TUTTI_MUST_USE;
-/* `sorted` of a class whose positions are known.   Not collective. */
-tutti_err tutti__positions_sort(tutti__entity_class *f) TUTTI_MUST_USE;
 
 /* ---- member_positions.c */
 /* The largest side that this rank passes.   Not collective. */
