@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "comm/collective_count.h"
 #include "comm/wait.h"
 
 typedef struct {
@@ -96,7 +95,6 @@ static tutti_err messages_run(tutti__team *t, int n, MPI_Request *sent, int tag,
 
 tutti_err tutti__sparse_exchange(tutti__team *t, int n, const tutti__sparse_message *out,
                                  int *n_in_out, tutti__sparse_message **in_out) {
-    tutti__collective_add();
     const int tag = tutti__team_tag(t);
     mailbox m = {NULL, 0, 0, TUTTI_OK};
     MPI_Request *sent = tutti__malloc((size_t)(n + 1) * sizeof *sent);
