@@ -43,7 +43,7 @@ static inline tutti_off tutti__sums_next(const tutti__sums *s, tutti_off at, tut
 }
 
 uint64_t tutti__sum_of(const void *data, size_t bytes);
-/* Add the blocks that lie within `bytes` bytes of the file at `offset`. */
+/* Add the blocks that are within `bytes` bytes of the file at `offset`. */
 tutti_err tutti__sums_add(tutti__sums *s, tutti_off offset, const void *data,
                           tutti_off bytes) TUTTI_MUST_USE;
 void tutti__sums_free(tutti__sums *s);

@@ -1,6 +1,6 @@
-/* file: the trace file.  It is written whenever a file is closed: rank 0 gathers all ranks'
- * events and writes the file anew.  A trace is told to nobody but whoever looks at it: it
- * overwrites nothing but a trace, and no file fails because of it.
+/* file: the trace file.  It is written whenever a file is closed: rank 0 gathers the events of all
+ * ranks and rewrites the file.  It overwrites only traces, and its errors are not errors of the
+ * file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "file/file.h"
 
@@ -18,7 +18,7 @@
 
 static const char trace_head[] = "{\"traceEvents\":[\n";
 
-/* Once in a process, where somebody wants to know. */
+/* Once per process, if explanations are requested. */
 static void trace_complain(const tutti_file *f, const char *what) {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     if (f->opt.explain && !atomic_flag_test_and_set(&said))
@@ -55,7 +55,7 @@ static int trace_is_data(const tutti_file *closing, const struct stat *st) {
     return found;
 }
 
-/* May it be written over?  NULL, or why not. */
+/* Whether it may be overwritten: NULL, or the reason why not. */
 static const char *trace_refused(const tutti_file *f, const struct stat *st, int fd) {
     char head[sizeof trace_head - 1];
     if (!S_ISREG(st->st_mode)) return "it is no regular file";

@@ -15,7 +15,6 @@
 
 #include <tutti/mesh.h>
 #include "base/memory.h"
-#include "base/options_impl.h"
 #include "comm/wait.h"
 #include "decomposition/partition.h"
 #include "layer/object.h"
