@@ -40,7 +40,7 @@ FILES = [str(p.relative_to(TOP)) for room in ROOMS for p in (TOP / room).rglob("
 PUBLIC = set(re.findall(r"\btutti_\w+", re.sub(r"/\*.*?\*/", "", HEADERS, flags=re.S)))
 for _name in ("tutti.F90", "exodus.inc"):
     PUBLIC |= set(re.findall(r"Fortran's own: (\w+)", (TOP / "bindings/fortran" / _name).read_text(encoding="utf-8")))
-PAGES = {p.stem for p in (TOP / "docs/man").glob("tutti*.[17]")} | gen_api_man.page_names() | {"tutti-options"}
+PAGES = {re.sub(r"\.[17](\.in)?$", "", p.name) for p in (TOP / "docs/man").glob("tutti*")} | gen_api_man.page_names() | {"tutti-options"}
 MARKS = set(re.findall(r"\bTUTTI_\w+", SOURCES))
 ERRORS = {"TUTTI_" + n for n in re.findall(r"X\((ERR_\w+),", HEADERS)}
 TABLE = re.search(r"TUTTI_OPTION_TABLE\(X\)((?:.*\\\n)+.*)", HEADERS)[1]
@@ -120,7 +120,7 @@ def commands(text):
 
 def main():
     pages = [TOP / n for n in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
-    pages += sorted((TOP / "docs").rglob("*.md")) + [TOP / "docs/man/tutti.7", TOP / "docs/man/tutti.1"]
+    pages += sorted((TOP / "docs").rglob("*.md")) + [TOP / "docs/man/tutti.7", TOP / "docs/man/tutti.1.in"]
     for page in pages:
         text = page.read_text(encoding="utf-8")
         checks = [names, options]
