@@ -31,31 +31,32 @@ typedef struct {
 
 /* ---- which segments */
 
-/* "A:B", "A:", ":B", "A" */
-static int range_take(const char *text, tutti_count n, tutti_count *first, tutti_count *last) {
-    char *end = NULL;
-    *first = strtoll(text, &end, 10);
-    if (end == text) *first = 0;
-    *last = *end == ':' ? n - 1 : *first;
-    if (*end == ':' && end[1]) {
-        const char *behind = end + 1;
-        *last = strtoll(behind, &end, 10);
-        if (end == behind) return cli_error("--segments: '%s' is not A:B", text);
-    } else if (*end == ':') {
-        end++;
-    }
-    if (*end || !*text) return cli_error("--segments: '%s' is not A:B", text);
-    if (*first < 0 || *last >= n || *first > *last)
-        return cli_error("--segments %s: there are segments 0 to %lld", text, (long long)n - 1);
-    return 0;
-}
-
 static int segments_choose(job *j) {
     const tutti_count n = tutti_dataset_segments(j->d);
     tutti_segment g;
     j->first = 0;
     j->last = n - 1;
-    if (j->config->segments) return range_take(j->config->segments, n, &j->first, &j->last);
+    if (j->config->segments) {
+        /* "A:B", "A:", ":B", "A" */
+        const char *text = j->config->segments;
+        tutti_count *first = &j->first;
+        tutti_count *last = &j->last;
+        char *end = NULL;
+        *first = strtoll(text, &end, 10);
+        if (end == text) *first = 0;
+        *last = *end == ':' ? n - 1 : *first;
+        if (*end == ':' && end[1]) {
+            const char *behind = end + 1;
+            *last = strtoll(behind, &end, 10);
+            if (end == behind) return cli_error("--segments: '%s' is not A:B", text);
+        } else if (*end == ':') {
+            end++;
+        }
+        if (*end || !*text) return cli_error("--segments: '%s' is not A:B", text);
+        if (*first < 0 || *last >= n || *first > *last)
+            return cli_error("--segments %s: there are segments 0 to %lld", text, (long long)n - 1);
+        return 0;
+    }
     if (!j->config->older) return 0;
     char *end = NULL;
     const int64_t before = strtoll(j->config->older, &end, 10);
@@ -121,14 +122,6 @@ static int stream_read(void *context, void *bytes, size_t n, size_t *got) {
     }
 }
 
-/* Where a file really is. */
-static char *path_of(int fd) {
-    char *link = cli_format("/proc/self/fd/%d", fd);
-    char *path = realpath(link, NULL);
-    free(link);
-    return path;
-}
-
 static int stream_open(job *j) {
     const data_config *c = j->config;
     struct stat st;
@@ -146,7 +139,13 @@ static int stream_open(job *j) {
         j->place = cli_format("%.500s", c->tar);
     } else if (!j->restores) {
         if (isatty(j->fd)) return cli_error("an archive is nothing to look at: > FILE");
-        if (fstat(j->fd, &st) == 0 && S_ISREG(st.st_mode)) j->place = path_of(j->fd);
+        if (fstat(j->fd, &st) == 0 && S_ISREG(st.st_mode)) {
+            /* Where a file really is. */
+            char *link = cli_format("/proc/self/fd/%d", j->fd);
+            char *path = realpath(link, NULL);
+            free(link);
+            j->place = path;
+        }
     }
     return 0;
 }

@@ -69,22 +69,6 @@ static int describe(const data_config *config, const dataset_catalogue *from, tu
 
 /* ---- segments */
 
-static int ids_copy(const dataset_catalogue *from, tutti_count g, const tutti_space_row *space,
-                    const char *ids, tutti_dataset *to) {
-    const tutti_count n = space->shape[0];
-    int64_t *id = cli_malloc((size_t)n * sizeof *id);
-    const tutti_decomposition_spec all = {.kind = TUTTI_AS_THEY_LIE, .n = n};
-    tutti_decomposition *mine = NULL;
-    tutti_err err = tutti_decomposition_create_at(from->d, space->name, g, &all, &mine);
-    if (err == TUTTI_OK)
-        err = tutti_dataset_get(from->d, g, 1, &(tutti_get){ids, mine, TUTTI_INT64, id});
-    if (err == TUTTI_OK) err = tutti_dataset_ids(to, space->name, n, id);
-    if (err != TUTTI_OK) cli_error_tutti();
-    tutti_decomposition_free(&mine);
-    free(id);
-    return err != TUTTI_OK;
-}
-
 static int shape_changed(const dataset_catalogue *from, tutti_count g, const tutti_space_row *row) {
     tutti_count before[TUTTI_MAX_DIMS];
     int ndims = 0;
@@ -104,10 +88,21 @@ static int sizes_copy(const dataset_catalogue *from, tutti_count g, tutti_datase
         char *ids = cli_format("%s:ids", row.name);
         const int mapped = row.is_list ? dataset_has(from, g, ids, &section) : 0;
         int failed = mapped < 0;
-        if (mapped > 0)
-            failed = ids_copy(from, g, &row, ids, to);
-        else if (!failed && shape_changed(from, g, &row) &&
-                 tutti_dataset_resize(to, row.name, row.ndims, row.shape) != TUTTI_OK)
+        if (mapped > 0) {
+            const tutti_count n = row.shape[0];
+            int64_t *id = cli_malloc((size_t)n * sizeof *id);
+            const tutti_decomposition_spec all = {.kind = TUTTI_AS_THEY_LIE, .n = n};
+            tutti_decomposition *mine = NULL;
+            tutti_err err = tutti_decomposition_create_at(from->d, row.name, g, &all, &mine);
+            if (err == TUTTI_OK)
+                err = tutti_dataset_get(from->d, g, 1, &(tutti_get){ids, mine, TUTTI_INT64, id});
+            if (err == TUTTI_OK) err = tutti_dataset_ids(to, row.name, n, id);
+            if (err != TUTTI_OK) cli_error_tutti();
+            tutti_decomposition_free(&mine);
+            free(id);
+            failed = err != TUTTI_OK;
+        } else if (!failed && shape_changed(from, g, &row) &&
+                   tutti_dataset_resize(to, row.name, row.ndims, row.shape) != TUTTI_OK)
             failed = cli_error_tutti();
         free(ids);
         if (failed) return 1;
@@ -127,23 +122,6 @@ static tutti_err put_slice(tutti_dataset *to, const dataset_view *v, const tutti
     return err;
 }
 
-/* Piece by piece; ranked and compressed sections take one put. */
-static int numbers_copy(dataset_view *v, tutti_dataset *to, int at_once) {
-    const size_t size = (size_t)v->number.element_size;
-    char *whole = at_once ? cli_array(v->count, (tutti_count)size, 1) : NULL;
-    int more;
-    while ((more = dataset_view_next(v)) > 0) {
-        if (at_once)
-            memcpy(whole + (size_t)v->done * size, v->buffer, (size_t)v->n * size);
-        else if (put_slice(to, v, &v->piece, v->buffer) != TUTTI_OK)
-            more = -1;
-        if (more < 0) break;
-    }
-    if (more == 0 && at_once && put_slice(to, v, &v->entries.slice, whole) != TUTTI_OK) more = -1;
-    free(whole);
-    return more < 0;
-}
-
 static int section_copy(const data_config *config, const dataset_catalogue *from, tutti_count g,
                         const tutti_variable_row *row, tutti_dataset *to) {
     tutti_section_row section;
@@ -159,7 +137,24 @@ static int section_copy(const data_config *config, const dataset_catalogue *from
         failed = cli_error_tutti();
     const int ranked = layout_of(config, row) == TUTTI_RANKED;
     if (!failed) failed = dataset_view_open(from, row, g, NULL, &v);
-    if (!failed) failed = numbers_copy(&v, to, ranked || level_of(config, row) > 0);
+    if (!failed) {
+        /* Piece by piece; ranked and compressed sections take one put. */
+        const int at_once = ranked || level_of(config, row) > 0;
+        const size_t size = (size_t)v.number.element_size;
+        char *whole = at_once ? cli_array(v.count, (tutti_count)size, 1) : NULL;
+        int more;
+        while ((more = dataset_view_next(&v)) > 0) {
+            if (at_once)
+                memcpy(whole + (size_t)v.done * size, v.buffer, (size_t)v.n * size);
+            else if (put_slice(to, &v, &v.piece, v.buffer) != TUTTI_OK)
+                more = -1;
+            if (more < 0) break;
+        }
+        if (more == 0 && at_once && put_slice(to, &v, &v.entries.slice, whole) != TUTTI_OK)
+            more = -1;
+        free(whole);
+        failed = more < 0;
+    }
     dataset_view_close(&v);
     return failed;
 }

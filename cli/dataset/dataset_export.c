@@ -78,12 +78,6 @@ typedef struct {
     int written;
 } xdmf;
 
-/* Can it be shown, at all? */
-static int exportable(const xdmf *x, const tutti_variable_row *v) {
-    return data_wanted(x->config, v->name) && v->spec.layout == TUTTI_GLOBAL &&
-           v->spec.compress == 0 && xdmf_type(v->spec.type) != NULL;
-}
-
 /* A plane is a box of one layer: as a mesh of two dimensions the reader turns it on its edge. */
 static void dimensions_write(FILE *f, int ndims, const tutti_count *shape) {
     if (ndims == 2) fputs("1 ", f);
@@ -146,26 +140,14 @@ static int grid_write(xdmf *x, const tutti_space_row *space, tutti_count g) {
     fputs("        </Geometry>\n", x->f);
     for (tutti_count v = 0; v < x->c->variables; v++) {
         const tutti_variable_row *row = &x->c->total[v].row;
-        if (strcmp(row->spec.space, space->name) == 0 && exportable(x, row) &&
+        /* Can it be shown, at all? */
+        if (strcmp(row->spec.space, space->name) == 0 &&
+            (data_wanted(x->config, row->name) && row->spec.layout == TUTTI_GLOBAL &&
+             row->spec.compress == 0 && xdmf_type(row->spec.type) != NULL) &&
             attribute_write(x, row, g, ndims, shape))
             return 1;
     }
     fputs("      </Grid>\n", x->f);
-    return 0;
-}
-
-static int spaces_write(xdmf *x) {
-    for (tutti_count i = 0; i < tutti_dataset_spaces(x->c->d); i++) {
-        tutti_space_row row;
-        if (tutti_dataset_space_row(x->c->d, i, &row) != TUTTI_OK) return cli_error_tutti();
-        if (row.is_list || row.ndims < 2 || row.ndims > 3) continue;
-        fprintf(x->f, "    <Grid Name=\"");
-        cli_xml_text(x->f, row.name);
-        fprintf(x->f, "\" GridType=\"Collection\" CollectionType=\"Temporal\">\n");
-        for (tutti_count g = 0; g < x->c->segments; g++)
-            if (grid_write(x, &row, g)) return 1;
-        fputs("    </Grid>\n", x->f);
-    }
     return 0;
 }
 
@@ -195,7 +177,17 @@ static int xdmf_write(const dataset_catalogue *c, const data_config *config, FIL
     fputs("<?xml version=\"1.0\"?>\n<!DOCTYPE Xdmf SYSTEM \"Xdmf.dtd\" []>\n"
           "<Xdmf Version=\"2.0\">\n  <Domain>\n",
           f);
-    if (spaces_write(&x)) return 1;
+    for (tutti_count i = 0; i < tutti_dataset_spaces(x.c->d); i++) {
+        tutti_space_row row;
+        if (tutti_dataset_space_row(x.c->d, i, &row) != TUTTI_OK) return cli_error_tutti();
+        if (row.is_list || row.ndims < 2 || row.ndims > 3) continue;
+        fprintf(x.f, "    <Grid Name=\"");
+        cli_xml_text(x.f, row.name);
+        fprintf(x.f, "\" GridType=\"Collection\" CollectionType=\"Temporal\">\n");
+        for (tutti_count g = 0; g < x.c->segments; g++)
+            if (grid_write(&x, &row, g)) return 1;
+        fputs("    </Grid>\n", x.f);
+    }
     fputs("  </Domain>\n</Xdmf>\n", f);
     if (x.written > 0) return 0;
     return cli_error("nothing of '%s' can be shown so: it takes grids of two or three "

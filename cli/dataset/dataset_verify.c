@@ -24,11 +24,6 @@ static void note(verdict *v, const char *what) {
     if (v->places < PLACES) v->place[v->places++] = cli_strdup(what);
 }
 
-/* Does the error say that the dataset is damaged, or that it cannot be looked at? */
-static int is_damage(tutti_err err) {
-    return err == TUTTI_ERR_FORMAT || err == TUTTI_ERR_NOT_FOUND;
-}
-
 static int look(verdict *v, const dataset_catalogue *c) {
     cli_progress progress;
     tutti_off all = 0, seen = 0;
@@ -46,7 +41,8 @@ static int look(verdict *v, const dataset_catalogue *c) {
             continue;
         }
         const tutti_err err = tutti_dataset_verify_segment(c->d, i, &bytes);
-        if (err != TUTTI_OK && is_damage(err))
+        /* Does the error say that the dataset is damaged, or that it cannot be looked at? */
+        if (err != TUTTI_OK && (err == TUTTI_ERR_FORMAT || err == TUTTI_ERR_NOT_FOUND))
             note(v, tutti_last_message());
         else if (err != TUTTI_OK)
             failed = cli_error_tutti();

@@ -73,37 +73,6 @@ static void places_make(exodus_whole *w, int kind) {
 
 /* ---- nodes */
 
-static void nodes_make(exodus_whole *w) {
-    sources s = {.n = 0};
-    tutti_count n = 0;
-    places_make(w, TUTTI_EXODUS_NODAL);
-    for (int p = 0; p < w->pieces; p++) n += w->piece[p].mesh->nodes;
-    s.v = cli_malloc((size_t)n * sizeof *s.v);
-    for (int p = 0; p < w->pieces; p++)
-        for (tutti_count i = 0; i < w->piece[p].mesh->nodes; i++)
-            s.v[s.n++] = (source){.id = exodus_node_id(w->piece[p].mesh, i), .piece = p, .at = i};
-    once(w, TUTTI_EXODUS_NODAL, &s);
-    const int a = w->o.p.node_attributes;
-    int64_t *id = keep(w, (size_t)s.n * sizeof *id);
-    double *attribute = a ? keep(w, (size_t)(s.n * a) * sizeof *attribute) : NULL;
-    for (int d = 0; d < w->o.p.dims; d++) {
-        double *x = keep(w, (size_t)s.n * sizeof *x);
-        for (tutti_count i = 0; i < s.n; i++)
-            x[i] = exodus_coordinate(w->piece[s.v[i].piece].mesh, d, s.v[i].at);
-        w->mesh.coordinates[d] = x;
-    }
-    for (tutti_count i = 0; i < s.n; i++) {
-        const double *from = w->piece[s.v[i].piece].mesh->node_attributes;
-        id[i] = s.v[i].id;
-        for (int k = 0; k < a; k++) attribute[i * a + k] = from ? from[s.v[i].at * a + k] : 0;
-    }
-    w->mesh.nodes = s.n;
-    w->mesh.node_ids = id;
-    w->mesh.node_attributes = attribute;
-    w->mesh.type = TUTTI_FLOAT64;
-    free(s.v);
-}
-
 /* ---- blocks */
 
 /* A place among all entries of a piece's blocks, as a place among those of the rank's. */
@@ -300,7 +269,34 @@ static const tutti_exodus_members *sets_make(exodus_whole *w, int kind) {
 }
 
 void exodus_join_mesh(exodus_whole *w) {
-    nodes_make(w);
+    sources s = {.n = 0};
+    tutti_count n = 0;
+    places_make(w, TUTTI_EXODUS_NODAL);
+    for (int p = 0; p < w->pieces; p++) n += w->piece[p].mesh->nodes;
+    s.v = cli_malloc((size_t)n * sizeof *s.v);
+    for (int p = 0; p < w->pieces; p++)
+        for (tutti_count i = 0; i < w->piece[p].mesh->nodes; i++)
+            s.v[s.n++] = (source){.id = exodus_node_id(w->piece[p].mesh, i), .piece = p, .at = i};
+    once(w, TUTTI_EXODUS_NODAL, &s);
+    const int a = w->o.p.node_attributes;
+    int64_t *id = keep(w, (size_t)s.n * sizeof *id);
+    double *attribute = a ? keep(w, (size_t)(s.n * a) * sizeof *attribute) : NULL;
+    for (int d = 0; d < w->o.p.dims; d++) {
+        double *x = keep(w, (size_t)s.n * sizeof *x);
+        for (tutti_count i = 0; i < s.n; i++)
+            x[i] = exodus_coordinate(w->piece[s.v[i].piece].mesh, d, s.v[i].at);
+        w->mesh.coordinates[d] = x;
+    }
+    for (tutti_count i = 0; i < s.n; i++) {
+        const double *from = w->piece[s.v[i].piece].mesh->node_attributes;
+        id[i] = s.v[i].id;
+        for (int k = 0; k < a; k++) attribute[i * a + k] = from ? from[s.v[i].at * a + k] : 0;
+    }
+    w->mesh.nodes = s.n;
+    w->mesh.node_ids = id;
+    w->mesh.node_attributes = attribute;
+    w->mesh.type = TUTTI_FLOAT64;
+    free(s.v);
     w->mesh.edge_blocks = blocks_make(w, TUTTI_EXODUS_EDGE_BLOCK);
     w->mesh.face_blocks = blocks_make(w, TUTTI_EXODUS_FACE_BLOCK);
     w->mesh.blocks = blocks_make(w, TUTTI_EXODUS_ELEMENT_BLOCK);

@@ -208,18 +208,6 @@ static void simplify(division *d) {
         fprintf(stderr, "tutti exodus split: additional maps are left out\n");
 }
 
-static void report(const division *d) {
-    char *path = piece_path(d->config, 0);
-    if (d->world->rank == 0 && d->config->json) {
-        printf("{\"first\": ");
-        cli_json_string(stdout, path);
-        printf(", \"pieces\": %d}\n", d->config->parts);
-    } else if (d->world->rank == 0) {
-        printf("%s: the first of %d pieces\n", path, d->config->parts);
-    }
-    free(path);
-}
-
 static int split(const cli_world *w, const data_config *config) {
     division d = {.world = w, .config = config};
     exodus_parts p = {.n = 0};
@@ -242,7 +230,17 @@ static int split(const cli_world *w, const data_config *config) {
         failed = pieces_write(&d);
         for (int i = 0; i < 4; i++) d.o.of[TUTTI_EXODUS_NODE_MAP + i].n = maps[i];
     }
-    if (!failed) report(&d);
+    if (!failed) {
+        char *path = piece_path(d.config, 0);
+        if (d.world->rank == 0 && d.config->json) {
+            printf("{\"first\": ");
+            cli_json_string(stdout, path);
+            printf(", \"pieces\": %d}\n", d.config->parts);
+        } else if (d.world->rank == 0) {
+            printf("%s: the first of %d pieces\n", path, d.config->parts);
+        }
+        free(path);
+    }
     free(p.part);
     free(d.part);
     free(d.open);

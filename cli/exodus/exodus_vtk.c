@@ -42,24 +42,6 @@ static const tutti_count *face_of(const export *k, tutti_count place, tutti_coun
     return NULL;
 }
 
-/* A polyhedron: its faces in a stream, and its nodes, each once. */
-static void polyhedron_add(const export *k, const tutti_exodus_elements *b, tutti_count i,
-                           vtk_numbers *cell, vtk_numbers *faces) {
-    const size_t begin = cell->n;
-    vtk_number(faces, b->start[i + 1] - b->start[i]);
-    for (tutti_count f = b->start[i]; f < b->start[i + 1]; f++) {
-        tutti_count n = 0;
-        const tutti_count *node = face_of(k, b->nodes[f], &n);
-        vtk_number(faces, n);
-        for (tutti_count j = 0; j < n; j++) {
-            size_t at = begin;
-            vtk_number(faces, node[j]);
-            while (at < cell->n && cell->v[at] != node[j]) at++;
-            if (at == cell->n) vtk_number(cell, node[j]);
-        }
-    }
-}
-
 /* VTK's cell of a block.  -1: there are no elements; -2 and a message: VTK has none */
 static int type_of(const export *k, tutti_count b) {
     const tutti_exodus_entity *e = &k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].entity[b];
@@ -80,7 +62,20 @@ static void element_add(const export *k, tutti_count number, tutti_count i, vtk_
     const tutti_exodus_elements *b = &k->m->blocks[number];
     int nodes = 0, order[MOST];
     if (is(e, "nfaced")) {
-        polyhedron_add(k, b, i, cell, faces);
+        /* A polyhedron: its faces in a stream, and its nodes, each once. */
+        const size_t begin = cell->n;
+        vtk_number(faces, b->start[i + 1] - b->start[i]);
+        for (tutti_count f = b->start[i]; f < b->start[i + 1]; f++) {
+            tutti_count n = 0;
+            const tutti_count *node = face_of(k, b->nodes[f], &n);
+            vtk_number(faces, n);
+            for (tutti_count j = 0; j < n; j++) {
+                size_t at = begin;
+                vtk_number(faces, node[j]);
+                while (at < cell->n && cell->v[at] != node[j]) at++;
+                if (at == cell->n) vtk_number(cell, node[j]);
+            }
+        }
     } else if (is(e, "nsided")) {
         for (tutti_count j = b->start[i]; j < b->start[i + 1]; j++) vtk_number(cell, b->nodes[j]);
     } else {
@@ -149,25 +144,6 @@ static const double *result_of(const export *k, int kind, tutti_count number, in
     return NULL;
 }
 
-static void results_take(export *k) {
-    for (int a = 0; a < k->grid.arrays; a++) {
-        vtk_array *x = &k->grid.array[a];
-        double *to = x->data;
-        if (x->variable < 0) continue;
-        if (strcmp(x->section, "PointData") == 0) {
-            const double *from = result_of(k, TUTTI_EXODUS_NODAL, 0, x->variable);
-            if (x->bytes > 0) memcpy(to, from, x->bytes);
-            continue;
-        }
-        tutti_count c = 0;
-        for (tutti_count b = 0; b < k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].n; b++) {
-            const double *from = result_of(k, TUTTI_EXODUS_ELEMENT_BLOCK, b, x->variable);
-            for (tutti_count i = 0; i < k->m->blocks[b].n; i++)
-                to[c++] = from ? from[i] : (double)NAN;
-        }
-    }
-}
-
 /* ---- files */
 
 static void told(export *k, const char *path) {
@@ -201,7 +177,22 @@ static int step_write(export *k, tutti_count step, char **path_out) {
     if (k->results.n > 0 &&
         tutti_exodus_get(k->x, step, k->results.n, k->results.field) != TUTTI_OK)
         return cli_error_tutti();
-    results_take(k);
+    for (int a = 0; a < k->grid.arrays; a++) {
+        vtk_array *x = &k->grid.array[a];
+        double *to = x->data;
+        if (x->variable < 0) continue;
+        if (strcmp(x->section, "PointData") == 0) {
+            const double *from = result_of(k, TUTTI_EXODUS_NODAL, 0, x->variable);
+            if (x->bytes > 0) memcpy(to, from, x->bytes);
+            continue;
+        }
+        tutti_count c = 0;
+        for (tutti_count b = 0; b < k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].n; b++) {
+            const double *from = result_of(k, TUTTI_EXODUS_ELEMENT_BLOCK, b, x->variable);
+            for (tutti_count i = 0; i < k->m->blocks[b].n; i++)
+                to[c++] = from ? from[i] : (double)NAN;
+        }
+    }
     char *stem = cli_format("%s-%04lld", k->prefix, (long long)step);
     const int failed = grid_write(k, &k->grid, stem, path_out);
     free(stem);
@@ -259,21 +250,6 @@ static int sets_write(export *k) {
     return failed;
 }
 
-static int grid_make(export *k) {
-    const tutti_exodus_deal deal = {.by = TUTTI_EXODUS_BY_ORDER};
-    if (exodus_outline_read(k->x, &k->o) || exodus_variables_known(k->config, 1, &k->o)) return 1;
-    if (tutti_exodus_get_mesh(k->x, &deal, &k->m) != TUTTI_OK) return cli_error_tutti();
-    vtk_points(&k->o, k->m, &k->grid);
-    int64_t *id = vtk_add(&k->grid, "PointData", "GlobalNodeId", "Int64", 1, k->m->nodes);
-    for (tutti_count i = 0; i < k->m->nodes; i++)
-        id[i] = k->m->node_ids ? k->m->node_ids[i] : i + 1;
-    if (cli_agree(k->world, cells_make(k))) return 1;
-    exodus_results_make(&k->o, k->m, &k->results);
-    variables_add(k, TUTTI_EXODUS_NODAL, "PointData", k->m->nodes);
-    variables_add(k, TUTTI_EXODUS_ELEMENT_BLOCK, "CellData", k->grid.cells);
-    return 0;
-}
-
 int exodus_export(const cli_world *w, const data_config *config) {
     export k = {.world = w, .config = config};
     const char *path = config->path[0];
@@ -283,7 +259,23 @@ int exodus_export(const cli_world *w, const data_config *config) {
         return cli_error_open(path, "Exodus file");
     k.prefix = config->out ? cli_strdup(config->out) : cli_format("%.*s", n - 2 * e, path);
     const int talks = w->rank == 0 && config->json;
-    int failed = grid_make(&k);
+    const tutti_exodus_deal deal = {.by = TUTTI_EXODUS_BY_ORDER};
+    int failed = exodus_outline_read(k.x, &k.o) || exodus_variables_known(k.config, 1, &k.o);
+    if (!failed) {
+        failed = tutti_exodus_get_mesh(k.x, &deal, &k.m) != TUTTI_OK && cli_error_tutti();
+        if (!failed) {
+            vtk_points(&k.o, k.m, &k.grid);
+            int64_t *id = vtk_add(&k.grid, "PointData", "GlobalNodeId", "Int64", 1, k.m->nodes);
+            for (tutti_count i = 0; i < k.m->nodes; i++)
+                id[i] = k.m->node_ids ? k.m->node_ids[i] : i + 1;
+            failed = cli_agree(k.world, cells_make(&k));
+            if (!failed) {
+                exodus_results_make(&k.o, k.m, &k.results);
+                variables_add(&k, TUTTI_EXODUS_NODAL, "PointData", k.m->nodes);
+                variables_add(&k, TUTTI_EXODUS_ELEMENT_BLOCK, "CellData", k.grid.cells);
+            }
+        }
+    }
     if (talks && !failed) printf("{\"files\": [");
     if (!failed) failed = steps_write(&k);
     if (!failed && config->sets) failed = sets_write(&k);

@@ -132,13 +132,6 @@ int mesh_info(const cli_world *w, const void *config) {
 
 /* ---- partition */
 
-static int write_parts(const mesh_config *c, const mesh_case *m) {
-    FILE *f = cli_output_open(c->out);
-    if (!f) return 1;
-    for (tutti_count i = 0; i < m->v.nodes; i++) fprintf(f, "%d\n", m->of[i]);
-    return cli_output_close(f, c->out, 0);
-}
-
 int mesh_partition(const cli_world *w, const void *config) {
     const mesh_config *c = config;
     (void)w;
@@ -165,7 +158,14 @@ int mesh_partition(const cli_world *w, const void *config) {
         printf("  shared nodes           %lld (%.1f %%), %lld copies of them\n",
                (long long)k->shared, 100 * (double)k->shared / n, (long long)(k->held - m.v.nodes));
     }
-    if (!failed && c->out) failed = write_parts(c, &m);
+    if (!failed && c->out) {
+        FILE *f = cli_output_open(c->out);
+        failed = !f;
+        if (!failed) {
+            for (tutti_count i = 0; i < m.v.nodes; i++) fprintf(f, "%d\n", m.of[i]);
+            failed = cli_output_close(f, c->out, 0);
+        }
+    }
     mesh_case_free(&m);
     return failed;
 }

@@ -82,24 +82,12 @@ static const launcher ours = OPEN_MPI_LAUNCHER;
 static const launcher ours = HYDRA;
 #endif
 
-static int same_mpi(const char *program, launcher theirs) {
-    static const char *const names[] = {"", "Open MPI", "MPICH"};
-    if (theirs == ours) return 0;
-    return cli_error("'%s' starts programs of %s, and this tutti was built for %s: take the tutti "
-                     "of the other build",
-                     program, names[theirs], names[ours]);
-}
-
-static int is_script(const run_words *w) {
-    return strcmp(cli_base_name(w->word[0]), "mpirun.sh") == 0 && w->n > 1 &&
-           (strcmp(w->word[1], "openmpi") == 0 || strcmp(w->word[1], "mpich") == 0);
-}
-
 static int find_launcher(const run_words *w, launcher *out) {
     const char *name = cli_base_name(w->word[0]);
     launcher mpi = ours;
     *out = PROGRAM;
-    if (is_script(w)) {
+    if (strcmp(cli_base_name(w->word[0]), "mpirun.sh") == 0 && w->n > 1 &&
+        (strcmp(w->word[1], "openmpi") == 0 || strcmp(w->word[1], "mpich") == 0)) {
         *out = SCRIPT;
         mpi = strcmp(w->word[1], "openmpi") == 0 ? OPEN_MPI_LAUNCHER : HYDRA;
     } else if (strcmp(name, "srun") == 0) {
@@ -109,7 +97,12 @@ static int find_launcher(const run_words *w, launcher *out) {
         if (ask_launcher(w->word[0], out)) return 1;
         mpi = *out;
     }
-    return same_mpi(w->word[0], mpi);
+    const char *program = w->word[0];
+    static const char *const names[] = {"", "Open MPI", "MPICH"};
+    if (mpi == ours) return 0;
+    return cli_error("'%s' starts programs of %s, and this tutti was built for %s: take the tutti "
+                     "of the other build",
+                     program, names[mpi], names[ours]);
 }
 
 /* ---- words */
@@ -154,17 +147,6 @@ static char *before_environment(const char *library) {
 
 /* ---- Open MPI: -x NAME=VALUE, or -x NAME for what the environment has */
 
-static void openmpi_say(const run_words *words, const char *preload, run_words *out) {
-    run_words_add(out, "-x");
-    add_own(out, cli_format("%s=%s", preload_name, preload));
-    for (char **e = environ; *e; e++) {
-        const size_t length = strcspn(*e, "=");
-        if (!begins(*e, "TUTTI_") || mentions(words, *e, length)) continue;
-        run_words_add(out, "-x");
-        add_own(out, cli_format("%.*s", (int)length, *e));
-    }
-}
-
 static void openmpi_words(const run_words *words, const char *library, run_words *out) {
     char *preload = before_environment(library);
     for (int i = 0; i + 1 < words->n; i++)
@@ -180,7 +162,16 @@ static void openmpi_words(const run_words *words, const char *library, run_words
             continue;
         }
         run_words_add(out, word);
-        if (i == 0 || strcmp(word, ":") == 0) openmpi_say(words, preload, out);
+        if (i == 0 || strcmp(word, ":") == 0) {
+            run_words_add(out, "-x");
+            add_own(out, cli_format("%s=%s", preload_name, preload));
+            for (char **e = environ; *e; e++) {
+                const size_t length = strcspn(*e, "=");
+                if (!begins(*e, "TUTTI_") || mentions(words, *e, length)) continue;
+                run_words_add(out, "-x");
+                add_own(out, cli_format("%.*s", (int)length, *e));
+            }
+        }
     }
     free(preload);
 }
@@ -193,23 +184,21 @@ static int is_preload(const run_words *words, int i) {
            strcmp(words->word[i + 1], preload_name) == 0;
 }
 
-static void hydra_say(const run_words *words, const char *library, run_words *out) {
-    run_words_add(out, "-genv");
-    run_words_add(out, preload_name);
-    add_own(out, before_environment(library));
-    for (char **e = environ; *e; e++) {
-        const size_t length = strcspn(*e, "=");
-        if (!begins(*e, "TUTTI_") || mentions(words, *e, length) || !(*e)[length]) continue;
-        run_words_add(out, "-genv");
-        add_own(out, cli_format("%.*s", (int)length, *e));
-        run_words_add(out, *e + length + 1);
-    }
-}
-
 static void hydra_words(const run_words *words, const char *library, run_words *out) {
     for (int i = 0; i < words->n; i++) {
         run_words_add(out, words->word[i]);
-        if (i == 0) hydra_say(words, library, out);
+        if (i == 0) {
+            run_words_add(out, "-genv");
+            run_words_add(out, preload_name);
+            add_own(out, before_environment(library));
+            for (char **e = environ; *e; e++) {
+                const size_t length = strcspn(*e, "=");
+                if (!begins(*e, "TUTTI_") || mentions(words, *e, length) || !(*e)[length]) continue;
+                run_words_add(out, "-genv");
+                add_own(out, cli_format("%.*s", (int)length, *e));
+                run_words_add(out, *e + length + 1);
+            }
+        }
         if (!is_preload(words, i)) continue;
         run_words_add(out, preload_name);
         add_own(out, before(library, words->word[i + 2]));
