@@ -40,6 +40,7 @@ FILES = [str(p.relative_to(TOP)) for room in ROOMS for p in (TOP / room).rglob("
 PUBLIC = set(re.findall(r"\btutti_\w+", re.sub(r"/\*.*?\*/", "", HEADERS, flags=re.S)))
 for _name in ("tutti.F90", "exodus.inc"):
     PUBLIC |= set(re.findall(r"Fortran's own: (\w+)", (TOP / "bindings/fortran" / _name).read_text(encoding="utf-8")))
+PUBLIC |= set(re.findall(r"^own (\w+)", (TOP / "bindings/fortran/interfaces.txt").read_text(encoding="ascii"), re.M))
 PAGES = {p.stem for p in (TOP / "docs/man").glob("tutti*.[17]")} | gen_api_man.page_names() | {"tutti-options"}
 MARKS = set(re.findall(r"\bTUTTI_\w+", SOURCES))
 ERRORS = {"TUTTI_" + n for n in re.findall(r"X\((ERR_\w+),", HEADERS)}

@@ -104,6 +104,22 @@ TUTTI_API int tutti_dataset_container(const tutti_dataset *d);
  *  A reader sees the segments that existed when it opened the dataset.
  *  @param[out] changed_out  NULL, or 1 if the segments have changed. */
 TUTTI_API tutti_err tutti_dataset_refresh(tutti_dataset *d, int *changed_out) TUTTI_MUST_USE;
+
+/** Variant of tutti_dataset_stats for bindings of other languages, with the size of their struct.
+ *  Not collective. */
+TUTTI_API void tutti_dataset_stats_sized(const tutti_dataset *d, tutti_stats *all_out,
+                                         size_t struct_size);
+
+/** Return statistics of this rank: of all operations on the data files since the dataset was opened.
+ *  Not collective. */
+static inline void tutti_dataset_stats(const tutti_dataset *d, tutti_stats *all_out) {
+    tutti_dataset_stats_sized(d, all_out, sizeof(tutti_stats));
+}
+
+/** Install a progress callback for all operations on the data files, or remove it with NULL.
+ *  Not collective.
+ *  See tutti_file_on_progress. */
+TUTTI_API void tutti_dataset_on_progress(tutti_dataset *d, tutti_progress_fn *fn, void *context);
 /**@}*/
 
 /** @name Spaces and variables
@@ -223,10 +239,13 @@ TUTTI_API tutti_err tutti_dataset_put(tutti_dataset *d, int n,
 /** Start to write n variables; complete the request with tutti_request_test or
  *  tutti_request_wait before the commit.
  *  Collective, non-blocking; n and the variables must be the same on all ranks.
- *  Several requests may be pending.  The buffers must not be changed until the request is
- *  complete.  If a request is abandoned its outcome is unknown, and the variables must be written
- *  again.
- *  @return TUTTI_ERR_UNSUPPORTED for compressed variables. */
+ *  The call does not wait for other ranks.  Several requests may be pending; they are carried out in
+ *  the order of their starts, which must be the same on all ranks for one dataset.  All errors, also
+ *  those of arguments, are returned by test and wait.  Buffers and decompositions must not be changed
+ *  until the request is complete; `puts` may be reused at once.  If a request is abandoned its outcome
+ *  is unknown, and the variables must be written again.
+ *  @return TUTTI_ERR_ARG if `r_out` is NULL; TUTTI_ERR_UNSUPPORTED, by test and wait, for compressed
+ *      variables. */
 TUTTI_API tutti_err tutti_dataset_put_start(tutti_dataset *d, int n, const tutti_put *puts,
                                             tutti_request **r_out) TUTTI_MUST_USE;
 
@@ -319,15 +338,21 @@ typedef struct tutti_get {
     void *buf;
 } tutti_get;
 
-/** Read n variables of a segment in one operation; tutti_dataset_get_start does not wait.
+/** Read n variables of a segment in one operation.
  *  Collective; `segment`, n and the variables must be the same on all ranks.
  *  Entries that have not been written get the fill value.
  *  @return TUTTI_ERR_NOT_FOUND if the segment has no such section; TUTTI_ERR_STATE if a writer
  *      has removed or archived segments, or replaced the dataset, since it was opened or
- *      refreshed: call tutti_dataset_refresh.  tutti_dataset_get_start reports what happened
- *      before it was called. */
+ *      refreshed: call tutti_dataset_refresh. */
 TUTTI_API tutti_err tutti_dataset_get(tutti_dataset *d, tutti_count segment, int n,
                                       const tutti_get *gets) TUTTI_MUST_USE;
+
+/** Start to read n variables of a segment; complete the request with tutti_request_test or
+ *  tutti_request_wait.
+ *  Collective, non-blocking; `segment`, n and the variables must be the same on all ranks.
+ *  The call does not wait for other ranks, as tutti_dataset_put_start; compressed variables are
+ *  allowed.
+ *  @return as tutti_dataset_put_start. */
 TUTTI_API tutti_err tutti_dataset_get_start(tutti_dataset *d, tutti_count segment, int n,
                                             const tutti_get *gets,
                                             tutti_request **r_out) TUTTI_MUST_USE;

@@ -409,7 +409,9 @@ TUTTI_API tutti_err tutti_exodus_put(tutti_exodus *x, tutti_count n,
  *  before the commit.
  *  Collective, non-blocking; n and the fields (except buf and entries) must be the same on all
  *  ranks.
- *  The buffers must not be changed until the request is complete.  If it is abandoned the
+ *  The call does not wait for other ranks.  Every rank starts the same operations on a file in the same
+ *  order.  Errors of arguments are returned by test and wait.  The buffers must not be changed until the
+ *  request is complete; fields and decompositions may be freed at once.  If the request is abandoned the
  *  variables must be written again. */
 TUTTI_API tutti_err tutti_exodus_put_start(tutti_exodus *x, tutti_count n,
                                            const tutti_exodus_field *fields,
@@ -428,6 +430,14 @@ TUTTI_API tutti_err tutti_exodus_put_start(tutti_exodus *x, tutti_count n,
  *  @return TUTTI_ERR_STATE if a variable is incomplete (the message names it), or a started put
  *      has not been completed. */
 TUTTI_API tutti_err tutti_exodus_commit(tutti_exodus *x) TUTTI_MUST_USE;
+/** Start a commit; complete the request with tutti_request_test or tutti_request_wait.
+ *  Collective, non-blocking.
+ *  Until the request is complete other collective calls on the file fail with TUTTI_ERR_STATE; calls
+ *  that are not collective work.  A thread that does not call MPI reads data back, syncs, and writes the
+ *  sidecar; the rest progresses in calls of the library.
+ *  @return TUTTI_ERR_STATE as tutti_exodus_commit; later errors are returned by test and wait. */
+TUTTI_API tutti_err tutti_exodus_commit_start(tutti_exodus *x,
+                                              tutti_request **r_out) TUTTI_MUST_USE;
 /** Discard the step.
  *  Collective. */
 TUTTI_API tutti_err tutti_exodus_discard(tutti_exodus *x) TUTTI_MUST_USE;

@@ -52,12 +52,12 @@ expect 1 'hurt.e' archive hurt.e --to nowhere
 [ ! -e nowhere/hurt.e ] || { echo 'damage was archived'; bad=1; }
 
 # ---- wrong usage
-expect 2 "there is no 'tutti exodus sing'" exodus sing
-expect 2 'what?' exodus
-expect 2 'one file is needed' exodus info
-expect 0 'usage: tutti exodus info FILE' exodus --help
-expect 0 'usage: tutti exodus info FILE' help exodus
-expect 0 'usage: tutti cp DIR' cp run.e --help
+expect 2 "unknown command 'sing'" exodus sing
+expect 2 'missing command' exodus
+expect 2 'missing operand FILE' exodus info
+expect 0 'Usage: tutti exodus info' exodus --help
+expect 0 'Usage: tutti exodus info' help exodus
+expect 0 'tutti cp [OPTION]' cp run.e --help
 
 # ---- every argument of the page is run
 sed 's/\\-/-/g' "$here/docs/man/tutti-exodus.1" | grep -o -e '--[a-z][a-z-]*' | sort -u >flags
