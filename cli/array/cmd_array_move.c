@@ -96,23 +96,6 @@ static void turn_plane(const turn *t, const char *in, char *out) {
             }
 }
 
-/* All planes: an odometer over the other dimensions. */
-static void turn_box(const turn *t, const char *in, char *out) {
-    tutti_count at[TUTTI_MAX_DIMS] = {0};
-    for (int d = 0; d < t->ndims;) {
-        turn_plane(t, in, out);
-        for (d = 0; d < t->ndims; d++) {
-            if (d == t->fast[0] || d == t->fast[1]) continue;
-            in += t->from[d];
-            out += t->to[d];
-            if (++at[d] < t->shape[d]) break;
-            in -= t->from[d] * at[d];
-            out -= t->to[d] * at[d];
-            at[d] = 0;
-        }
-    }
-}
-
 /* ---- box by box */
 
 typedef struct {
@@ -132,26 +115,36 @@ static int lie_alike(const array_move *m) {
     return 1;
 }
 
-static array_box box_of_target(const array_move *m, const array_box *part) {
-    array_box b = {{0}, {0}};
-    for (int d = 0; d < m->to->spec.ndims; d++) {
-        b.lo[d] = part->lo[m->axes[d]];
-        b.hi[d] = part->hi[m->axes[d]];
-    }
-    return b;
-}
-
 static int move_box(const mover *v, const array_box *box) {
     const array_move *m = v->move;
     const array_box part = array_box_part(&v->walk, box, v->world->rank, v->world->ranks);
-    const array_box target = box_of_target(m, &part);
+    array_box target = {{0}, {0}};
+    for (int d = 0; d < m->to->spec.ndims; d++) {
+        target.lo[d] = part.lo[m->axes[d]];
+        target.hi[d] = part.hi[m->axes[d]];
+    }
     const tutti_slice from = array_box_slice(m->from, &part), to = array_box_slice(m->to, &target);
     const tutti_count n = array_box_shape(m->from->spec.ndims, &part, NULL);
     if (tutti_array_read(m->from->array, &from, NULL, v->in) != TUTTI_OK) return cli_error_tutti();
     if (m->convert) m->convert(m->context, v->in, n);
     if (!v->alike && n > 0) {
         const turn t = make_turn(m, &part);
-        turn_box(&t, v->in, v->out);
+        /* All planes: an odometer over the other dimensions. */
+        const char *in = v->in;
+        char *out = v->out;
+        tutti_count at[TUTTI_MAX_DIMS] = {0};
+        for (int d = 0; d < t.ndims;) {
+            turn_plane(&t, in, out);
+            for (d = 0; d < t.ndims; d++) {
+                if (d == t.fast[0] || d == t.fast[1]) continue;
+                in += t.from[d];
+                out += t.to[d];
+                if (++at[d] < t.shape[d]) break;
+                in -= t.from[d] * at[d];
+                out -= t.to[d] * at[d];
+                at[d] = 0;
+            }
+        }
     }
     return tutti_array_write(m->to->array, &to, NULL, v->out) == TUTTI_OK ? 0 : cli_error_tutti();
 }

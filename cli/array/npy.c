@@ -151,22 +151,6 @@ static int take_item(scanner *s, npy_header *h, char *descr, size_t size) {
     return 0;
 }
 
-static int parse_dictionary(scanner s, npy_header *h) {
-    char descr[64] = "";
-    int seen = 0;
-    int sound = take(&s, '{');
-    while (sound && !take(&s, '}')) {
-        const int item = take_item(&s, h, descr, sizeof descr);
-        sound = item && !(seen & item) && (take(&s, ',') || peek(&s) == '}');
-        seen |= item;
-    }
-    if (!sound || seen != HAS_ALL || peek(&s) != -1)
-        return cli_error("this .npy header is not understood (records and more than %d dimensions "
-                         "are not supported)",
-                         TUTTI_MAX_DIMS);
-    return parse_descr(descr, h);
-}
-
 /* ---- the whole header */
 
 static size_t length_of(const unsigned char *text) {
@@ -199,7 +183,23 @@ int npy_parse(const unsigned char *text, size_t bytes, tutti_off size, npy_heade
         return cli_error("the .npy header of %zu bytes is cut off or too long", length);
     const char *dictionary = (const char *)text + start;
     h.spec.offset = (tutti_off)(start + length);
-    if (parse_dictionary((scanner){dictionary, dictionary + length}, &h)) return 1;
+    {
+        scanner s = (scanner){dictionary, dictionary + length};
+        char descr[64] = "";
+        int seen = 0;
+        int sound = take(&s, '{');
+        while (sound && !take(&s, '}')) {
+            const int item = take_item(&s, &h, descr, sizeof descr);
+            sound = item && !(seen & item) && (take(&s, ',') || peek(&s) == '}');
+            seen |= item;
+        }
+        if (!sound || seen != HAS_ALL || peek(&s) != -1)
+            return cli_error(
+                "this .npy header is not understood (records and more than %d dimensions "
+                "are not supported)",
+                TUTTI_MAX_DIMS);
+        if (parse_descr(descr, &h)) return 1;
+    }
     if (check_length(&h.spec, size)) return 1;
     *out = h;
     return 0;

@@ -18,7 +18,7 @@
 
 typedef struct {
     const cli_world *world;
-    const exodus_config *config;
+    const data_config *config;
     tutti_exodus *x;
     tutti_dataset *d;
     exodus_outline o;
@@ -207,24 +207,6 @@ static int set_carry(transfer *t, const tutti_exodus_entity *e) {
     return failed;
 }
 
-static int topology_carry(transfer *t) {
-    if (tutti_dataset_begin(t->d, TUTTI_TOPOLOGY, 0, 0) != TUTTI_OK) return cli_error_tutti();
-    if (list_make(t, TUTTI_EXODUS_NODAL, 0, 0, t->o.p.nodes) || coordinates_carry(t) ||
-        text_info(t, NULL, "title", t->o.title))
-        return 1;
-    for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind <= TUTTI_EXODUS_FACE_SET; kind++) {
-        tutti_count before = 0;
-        for (tutti_count i = 0; i < t->o.of[kind].n; i++) {
-            const tutti_exodus_entity *e = &t->o.of[kind].entity[i];
-            if (list_make(t, kind, e->id, before, e->entries) ||
-                (exodus_is_block(kind) ? block_carry : set_carry)(t, e))
-                return 1;
-            before += e->entries;
-        }
-    }
-    return tutti_dataset_commit(t->d) == TUTTI_OK ? 0 : cli_error_tutti();
-}
-
 /* ---- steps */
 
 /* A variable of an entity, with the share of this rank. */
@@ -283,43 +265,52 @@ static int moves_make(transfer *t, moves *m) {
     return 0;
 }
 
-static void moves_free(moves *m) {
-    for (int i = 0; i < m->n; i++) {
-        free(m->v[i].name);
-        free(m->v[i].list);
-        free(m->v[i].field.buf);
-        tutti_decomposition_free(&m->v[i].here);
-        tutti_decomposition_free(&m->v[i].there);
-    }
-    free(m->v);
-}
-
-static int step_carry(transfer *t, const moves *m, tutti_count step, tutti_count index) {
-    tutti_exodus_field *field = cli_malloc((size_t)m->n * sizeof *field);
-    tutti_put *puts = cli_malloc((size_t)m->n * sizeof *puts);
-    double time = 0;
-    for (int i = 0; i < m->n; i++) {
-        field[i] = m->v[i].field;
-        puts[i] = (tutti_put){m->v[i].name, m->v[i].there, TUTTI_FLOAT64, m->v[i].field.buf};
-    }
-    tutti_err err = tutti_exodus_times(t->x, step, 1, &time);
-    if (err == TUTTI_OK && m->n > 0) err = tutti_exodus_get(t->x, step, m->n, field);
-    if (err == TUTTI_OK) err = tutti_dataset_begin(t->d, TUTTI_STATE, index, time);
-    if (err == TUTTI_OK && m->n > 0) err = tutti_dataset_put(t->d, m->n, puts);
-    if (err == TUTTI_OK) err = tutti_dataset_commit(t->d);
-    free(field);
-    free(puts);
-    return err == TUTTI_OK ? 0 : cli_error_tutti();
-}
-
 static int carry(transfer *t) {
     moves m;
     tutti_count first = 1, last = 0;
-    if (topology_carry(t)) return 1;
+    if (tutti_dataset_begin(t->d, TUTTI_TOPOLOGY, 0, 0) != TUTTI_OK) return cli_error_tutti();
+    if (list_make(t, TUTTI_EXODUS_NODAL, 0, 0, t->o.p.nodes) || coordinates_carry(t) ||
+        text_info(t, NULL, "title", t->o.title))
+        return 1;
+    for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind <= TUTTI_EXODUS_FACE_SET; kind++) {
+        tutti_count before = 0;
+        for (tutti_count i = 0; i < t->o.of[kind].n; i++) {
+            const tutti_exodus_entity *e = &t->o.of[kind].entity[i];
+            if (list_make(t, kind, e->id, before, e->entries) ||
+                (exodus_is_block(kind) ? block_carry : set_carry)(t, e))
+                return 1;
+            before += e->entries;
+        }
+    }
+    if (tutti_dataset_commit(t->d) == TUTTI_OK ? 0 : cli_error_tutti()) return 1;
     int failed = moves_make(t, &m) ||
                  exodus_steps_chosen(t->config, tutti_exodus_steps(t->x), &first, &last);
-    for (tutti_count s = first; s <= last && !failed; s++) failed = step_carry(t, &m, s, s - first);
-    moves_free(&m);
+    for (tutti_count s = first; s <= last && !failed; s++) {
+        const tutti_count index = s - first;
+        tutti_exodus_field *field = cli_malloc((size_t)m.n * sizeof *field);
+        tutti_put *puts = cli_malloc((size_t)m.n * sizeof *puts);
+        double time = 0;
+        for (int i = 0; i < m.n; i++) {
+            field[i] = m.v[i].field;
+            puts[i] = (tutti_put){m.v[i].name, m.v[i].there, TUTTI_FLOAT64, m.v[i].field.buf};
+        }
+        tutti_err err = tutti_exodus_times(t->x, s, 1, &time);
+        if (err == TUTTI_OK && m.n > 0) err = tutti_exodus_get(t->x, s, m.n, field);
+        if (err == TUTTI_OK) err = tutti_dataset_begin(t->d, TUTTI_STATE, index, time);
+        if (err == TUTTI_OK && m.n > 0) err = tutti_dataset_put(t->d, m.n, puts);
+        if (err == TUTTI_OK) err = tutti_dataset_commit(t->d);
+        free(field);
+        free(puts);
+        failed = err == TUTTI_OK ? 0 : cli_error_tutti();
+    }
+    for (int i = 0; i < m.n; i++) {
+        free(m.v[i].name);
+        free(m.v[i].list);
+        free(m.v[i].field.buf);
+        tutti_decomposition_free(&m.v[i].here);
+        tutti_decomposition_free(&m.v[i].there);
+    }
+    free(m.v);
     return failed;
 }
 
@@ -338,8 +329,7 @@ static int possible(const transfer *t) {
     return 0;
 }
 
-int exodus_to_dataset(const cli_world *w, const exodus_config *c, const char *from,
-                      const char *to) {
+int exodus_to_dataset(const cli_world *w, const data_config *c, const char *from, const char *to) {
     transfer t = {.world = w, .config = c, .from = from};
     cli_staged staged = {.path = NULL};
     const int mode =

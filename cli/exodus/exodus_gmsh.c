@@ -131,16 +131,6 @@ typedef struct {
     int n, room;
 } group_set;
 
-static void group_note(group_set *s, group x) {
-    if (s->n > 0 && by_group(&s->v[s->n - 1], &x) == 0) return;
-    if (s->n == s->room) {
-        s->n = groups_unite(s->v, s->n);
-        s->room = 2 * s->n + 64;
-        s->v = cli_realloc(s->v, (size_t)s->room * sizeof *s->v);
-    }
-    s->v[s->n++] = x;
-}
-
 /* Element e of the slice is of the same type, entity and groups as the one before it. */
 static int is_like_previous(const tutti_mesh_view *v, tutti_count e) {
     return e > 0 && v->type[e] == v->type[e - 1] && v->entity[e] == v->entity[e - 1] &&
@@ -160,11 +150,18 @@ static group *groups_gather(gmsh *g, int *n_out) {
         const int dim = tutti_mesh_type_dim(v.type[i]);
         if (is_like_previous(&v, i)) continue;
         const group_list l = groups_of(g, dim, v.entity[i], v.physical[i]);
-        for (tutti_count k = 0; k <= l.n; k++)
-            group_note(&s, (group){.dim = dim,
-                                   .physical = group_at(&l, k),
-                                   .type = v.type[i],
-                                   .further = k > 0});
+        for (tutti_count k = 0; k <= l.n; k++) {
+            group x = (group){
+                .dim = dim, .physical = group_at(&l, k), .type = v.type[i], .further = k > 0};
+            if (!(s.n > 0 && by_group(&s.v[s.n - 1], &x) == 0)) {
+                if (s.n == s.room) {
+                    s.n = groups_unite(s.v, s.n);
+                    s.room = 2 * s.n + 64;
+                    s.v = cli_realloc(s.v, (size_t)s.room * sizeof *s.v);
+                }
+                s.v[s.n++] = x;
+            }
+        }
     }
     group *mine = s.v;
     const int n = groups_unite(mine, s.n);
@@ -272,27 +269,6 @@ static void entities_make(gmsh *g, tutti_exodus_kind kind, const group *v, int n
     }
 }
 
-/* Coordinates that are 0 everywhere need not be told, as far as elements allow. */
-static void dims_find(gmsh *g) {
-    int used = g->dim > 0 ? g->dim : 1;
-    for (tutti_count i = 0; i < g->v.nodes; i++)
-        for (int d = used; d < 3; d++)
-            if (g->v.coordinates[3 * i + d] != 0 && d + 1 > used) used = d + 1;
-    MPI_Allreduce(&used, &g->dims, 1, MPI_INT, MPI_MAX, g->world->comm);
-}
-
-static void outline_make(gmsh *g, const char *path) {
-    static const char *const names[3] = {"x", "y", "z"};
-    const char *slash = strrchr(path, '/');
-    g->o.title = cli_format("%.80s", slash ? slash + 1 : path);
-    g->o.p = (tutti_exodus_parameters){.title = g->o.title, .dims = g->dims};
-    for (int d = 0; d < g->dims && d < 3; d++) g->o.coordinate[d] = cli_strdup(names[d]);
-    entities_make(g, TUTTI_EXODUS_ELEMENT_BLOCK, g->block, g->blocks_n);
-    entities_make(g, TUTTI_EXODUS_SIDE_SET, g->side, g->sides_n);
-    entities_make(g, TUTTI_EXODUS_NODE_SET, g->node, g->nodes_n);
-    entities_make(g, TUTTI_EXODUS_ELEMENT_SET, g->element, g->elements_n);
-}
-
 /* ---- ids of elements: their number among those of the highest dimension */
 
 static int runs_make(gmsh *g) {
@@ -340,19 +316,6 @@ static int64_t id_of(const gmsh *g, tutti_count element) {
 }
 
 /* ---- this rank's mesh */
-
-static void nodes_make(gmsh *g) {
-    const tutti_mesh_part_view *v = &g->v;
-    g->m.nodes = v->nodes;
-    g->m.node_ids = v->tag;
-    g->m.own = v->own;
-    g->m.type = TUTTI_FLOAT64;
-    for (int d = 0; d < g->dims; d++) {
-        double *x = keep(g, (size_t)v->nodes * sizeof *x);
-        for (tutti_count i = 0; i < v->nodes; i++) x[i] = v->coordinates[3 * i + d];
-        g->m.coordinates[d] = x;
-    }
-}
 
 static int block_of(const gmsh *g, tutti_count i) {
     return group_of(g->block, g->blocks_n, g->dim, g->v.physical[i], g->v.type[i]);
@@ -438,7 +401,11 @@ static void facet_meet(gmsh *g, facet *f, tutti_count n, const facet *key, tutti
     }
 }
 
-static void facets_meet(gmsh *g, facet *f, tutti_count n) {
+static void sides_make(gmsh *g) {
+    facet *f = NULL;
+    const tutti_count n = facets_find(g, &f);
+    tutti_exodus_members *sets = keep(g, (size_t)g->sides_n * sizeof *sets);
+    double lost = 0;
     const tutti_mesh_part_view *v = &g->v;
     for (tutti_count i = 0; i < v->elements; i++) {
         if (g->place[i] < 0) continue;
@@ -455,14 +422,6 @@ static void facets_meet(gmsh *g, facet *f, tutti_count n) {
             facet_meet(g, f, n, &key, i, s);
         }
     }
-}
-
-static void sides_make(gmsh *g) {
-    facet *f = NULL;
-    const tutti_count n = facets_find(g, &f);
-    tutti_exodus_members *sets = keep(g, (size_t)g->sides_n * sizeof *sets);
-    double lost = 0;
-    facets_meet(g, f, n);
     for (int k = 0; k < g->sides_n; k++) {
         tutti_count *member = keep(g, (size_t)n * sizeof *member), count = 0;
         int *side = keep(g, (size_t)n * sizeof *side);
@@ -501,18 +460,6 @@ static void node_sets_make(gmsh *g) {
     free(in);
 }
 
-static void element_sets_make(gmsh *g) {
-    const tutti_mesh_part_view *v = &g->v;
-    tutti_exodus_members *sets = keep(g, (size_t)g->elements_n * sizeof *sets);
-    for (int k = 0; k < g->elements_n; k++) {
-        tutti_count *member = keep(g, (size_t)v->elements * sizeof *member), n = 0;
-        for (tutti_count i = 0; i < v->elements; i++)
-            if (v->element_own[i] && is_in(g, i, &g->element[k])) member[n++] = g->place[i];
-        sets[k] = (tutti_exodus_members){.n = n, .members = member};
-    }
-    g->m.element_sets = g->elements_n > 0 ? sets : NULL;
-}
-
 /* ---- all of it */
 
 static int hand_out(gmsh *g) {
@@ -526,7 +473,7 @@ static int hand_out(gmsh *g) {
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-static int write_file(gmsh *g, const exodus_config *c, const char *path) {
+static int write_file(gmsh *g, const data_config *c, const char *path) {
     tutti_exodus_options opt;
     tutti_exodus *x = NULL;
     cli_staged staged;
@@ -541,18 +488,50 @@ static int write_file(gmsh *g, const exodus_config *c, const char *path) {
     return cli_stage_end(g->world, &staged, failed);
 }
 
-int exodus_from_gmsh(const cli_world *w, const exodus_config *c, const char *from, const char *to) {
+int exodus_from_gmsh(const cli_world *w, const data_config *c, const char *from, const char *to) {
     gmsh g = {.world = w};
     if (tutti_mesh_open(w->comm, from, NULL, &g.mesh) != TUTTI_OK) return cli_error_tutti();
     int failed = groups_make(&g) || runs_make(&g) || hand_out(&g);
     if (!failed) {
-        dims_find(&g);
-        outline_make(&g, from);
-        nodes_make(&g);
+        /* Coordinates that are 0 everywhere need not be told, as far as elements allow. */
+        int used = g.dim > 0 ? g.dim : 1;
+        for (tutti_count i = 0; i < g.v.nodes; i++)
+            for (int d = used; d < 3; d++)
+                if (g.v.coordinates[3 * i + d] != 0 && d + 1 > used) used = d + 1;
+        MPI_Allreduce(&used, &g.dims, 1, MPI_INT, MPI_MAX, g.world->comm);
+        static const char *const names[3] = {"x", "y", "z"};
+        const char *slash = strrchr(from, '/');
+        g.o.title = cli_format("%.80s", slash ? slash + 1 : from);
+        g.o.p = (tutti_exodus_parameters){.title = g.o.title, .dims = g.dims};
+        for (int d = 0; d < g.dims && d < 3; d++) g.o.coordinate[d] = cli_strdup(names[d]);
+        entities_make(&g, TUTTI_EXODUS_ELEMENT_BLOCK, g.block, g.blocks_n);
+        entities_make(&g, TUTTI_EXODUS_SIDE_SET, g.side, g.sides_n);
+        entities_make(&g, TUTTI_EXODUS_NODE_SET, g.node, g.nodes_n);
+        entities_make(&g, TUTTI_EXODUS_ELEMENT_SET, g.element, g.elements_n);
+        {
+            const tutti_mesh_part_view *v = &g.v;
+            g.m.nodes = v->nodes;
+            g.m.node_ids = v->tag;
+            g.m.own = v->own;
+            g.m.type = TUTTI_FLOAT64;
+            for (int d = 0; d < g.dims; d++) {
+                double *x = keep(&g, (size_t)v->nodes * sizeof *x);
+                for (tutti_count i = 0; i < v->nodes; i++) x[i] = v->coordinates[3 * i + d];
+                g.m.coordinates[d] = x;
+            }
+        }
         blocks_make(&g);
         sides_make(&g);
         node_sets_make(&g);
-        element_sets_make(&g);
+        const tutti_mesh_part_view *v = &g.v;
+        tutti_exodus_members *sets = keep(&g, (size_t)g.elements_n * sizeof *sets);
+        for (int k = 0; k < g.elements_n; k++) {
+            tutti_count *member = keep(&g, (size_t)v->elements * sizeof *member), n = 0;
+            for (tutti_count i = 0; i < v->elements; i++)
+                if (v->element_own[i] && is_in(&g, i, &g.element[k])) member[n++] = g.place[i];
+            sets[k] = (tutti_exodus_members){.n = n, .members = member};
+        }
+        g.m.element_sets = g.elements_n > 0 ? sets : NULL;
         failed = write_file(&g, c, to);
     }
     for (int i = 0; i < g.keeps; i++) free(g.kept[i]);

@@ -46,14 +46,17 @@ static int by_id(const void *a, const void *b) {
 
 /* Sort; the first of each stays, and all learn where it is. */
 static void once(exodus_whole *w, int kind, sources *s) {
+    const void **sorted = exodus_sort_runs(s->v, s->n, sizeof *s->v, by_id);
+    source *v = cli_malloc((size_t)s->n * sizeof *v);
     tutti_count n = 0;
-    if (s->n > 0) qsort(s->v, (size_t)s->n, sizeof *s->v, by_id);
     for (tutti_count i = 0; i < s->n; i++) {
-        const source *x = &s->v[i];
-        if (n == 0 || s->v[n - 1].id != x->id || s->v[n - 1].side != x->side) s->v[n++] = *x;
+        const source *x = sorted[i];
+        if (n == 0 || v[n - 1].id != x->id || v[n - 1].side != x->side) v[n++] = *x;
         w->piece[x->piece].place[kind][x->entity][x->at] = n - 1;
     }
-    s->n = n;
+    free(sorted);
+    free(s->v);
+    *s = (sources){n, v};
 }
 
 /* Room for the places of a kind, in all pieces. */
@@ -69,37 +72,6 @@ static void places_make(exodus_whole *w, int kind) {
 }
 
 /* ---- nodes */
-
-static void nodes_make(exodus_whole *w) {
-    sources s = {.n = 0};
-    tutti_count n = 0;
-    places_make(w, TUTTI_EXODUS_NODAL);
-    for (int p = 0; p < w->pieces; p++) n += w->piece[p].mesh->nodes;
-    s.v = cli_malloc((size_t)n * sizeof *s.v);
-    for (int p = 0; p < w->pieces; p++)
-        for (tutti_count i = 0; i < w->piece[p].mesh->nodes; i++)
-            s.v[s.n++] = (source){.id = exodus_node_id(w->piece[p].mesh, i), .piece = p, .at = i};
-    once(w, TUTTI_EXODUS_NODAL, &s);
-    const int a = w->o.p.node_attributes;
-    int64_t *id = keep(w, (size_t)s.n * sizeof *id);
-    double *attribute = a ? keep(w, (size_t)(s.n * a) * sizeof *attribute) : NULL;
-    for (int d = 0; d < w->o.p.dims; d++) {
-        double *x = keep(w, (size_t)s.n * sizeof *x);
-        for (tutti_count i = 0; i < s.n; i++)
-            x[i] = exodus_coordinate(w->piece[s.v[i].piece].mesh, d, s.v[i].at);
-        w->mesh.coordinates[d] = x;
-    }
-    for (tutti_count i = 0; i < s.n; i++) {
-        const double *from = w->piece[s.v[i].piece].mesh->node_attributes;
-        id[i] = s.v[i].id;
-        for (int k = 0; k < a; k++) attribute[i * a + k] = from ? from[s.v[i].at * a + k] : 0;
-    }
-    w->mesh.nodes = s.n;
-    w->mesh.node_ids = id;
-    w->mesh.node_attributes = attribute;
-    w->mesh.type = TUTTI_FLOAT64;
-    free(s.v);
-}
 
 /* ---- blocks */
 
@@ -297,7 +269,34 @@ static const tutti_exodus_members *sets_make(exodus_whole *w, int kind) {
 }
 
 void exodus_join_mesh(exodus_whole *w) {
-    nodes_make(w);
+    sources s = {.n = 0};
+    tutti_count n = 0;
+    places_make(w, TUTTI_EXODUS_NODAL);
+    for (int p = 0; p < w->pieces; p++) n += w->piece[p].mesh->nodes;
+    s.v = cli_malloc((size_t)n * sizeof *s.v);
+    for (int p = 0; p < w->pieces; p++)
+        for (tutti_count i = 0; i < w->piece[p].mesh->nodes; i++)
+            s.v[s.n++] = (source){.id = exodus_node_id(w->piece[p].mesh, i), .piece = p, .at = i};
+    once(w, TUTTI_EXODUS_NODAL, &s);
+    const int a = w->o.p.node_attributes;
+    int64_t *id = keep(w, (size_t)s.n * sizeof *id);
+    double *attribute = a ? keep(w, (size_t)(s.n * a) * sizeof *attribute) : NULL;
+    for (int d = 0; d < w->o.p.dims; d++) {
+        double *x = keep(w, (size_t)s.n * sizeof *x);
+        for (tutti_count i = 0; i < s.n; i++)
+            x[i] = exodus_coordinate(w->piece[s.v[i].piece].mesh, d, s.v[i].at);
+        w->mesh.coordinates[d] = x;
+    }
+    for (tutti_count i = 0; i < s.n; i++) {
+        const double *from = w->piece[s.v[i].piece].mesh->node_attributes;
+        id[i] = s.v[i].id;
+        for (int k = 0; k < a; k++) attribute[i * a + k] = from ? from[s.v[i].at * a + k] : 0;
+    }
+    w->mesh.nodes = s.n;
+    w->mesh.node_ids = id;
+    w->mesh.node_attributes = attribute;
+    w->mesh.type = TUTTI_FLOAT64;
+    free(s.v);
     w->mesh.edge_blocks = blocks_make(w, TUTTI_EXODUS_EDGE_BLOCK);
     w->mesh.face_blocks = blocks_make(w, TUTTI_EXODUS_FACE_BLOCK);
     w->mesh.blocks = blocks_make(w, TUTTI_EXODUS_ELEMENT_BLOCK);

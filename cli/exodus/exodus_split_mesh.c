@@ -25,10 +25,6 @@ static tutti_count entries_of(const cut *c, int kind) {
     return n;
 }
 
-static int is_poly(const tutti_exodus_entity *e) {
-    return exodus_topology_is(e->topology, "nsided") || exodus_topology_is(e->topology, "nfaced");
-}
-
 /* ---- what is in it: marked by 1 */
 
 static void mark(tutti_count *place, const tutti_count *list, tutti_count first, tutti_count n) {
@@ -85,29 +81,6 @@ static void rest_mark(cut *c) {
         free(all.place[kind]);
 }
 
-/* Marks become places, in the order in which they are; lists of what there is, entity by entity. */
-static void lists_make(cut *c, int kind) {
-    exodus_subset *s = c->s;
-    const tutti_count n = kind == TUTTI_EXODUS_NODAL ? 1 : c->o->of[kind].n;
-    tutti_count at = 0, place = 0;
-    s->n[kind] = n;
-    s->entry[kind] = cli_malloc((size_t)n * sizeof *s->entry[kind]);
-    s->count[kind] = cli_malloc((size_t)n * sizeof *s->count[kind]);
-    for (tutti_count b = 0; b < n; b++) {
-        const tutti_count all = exodus_entries(c->m, kind, b);
-        s->entry[kind][b] = cli_malloc((size_t)all * sizeof(tutti_count));
-        s->count[kind][b] = 0;
-        for (tutti_count i = 0; i < all; i++, at++) {
-            if (!c->place[kind][at]) {
-                c->place[kind][at] = -1;
-                continue;
-            }
-            c->place[kind][at] = place++;
-            s->entry[kind][b][s->count[kind][b]++] = i;
-        }
-    }
-}
-
 /* ---- its arrays */
 
 static double *pick(exodus_subset *s, const double *from, const tutti_count *entry, tutti_count n,
@@ -117,27 +90,6 @@ static double *pick(exodus_subset *s, const double *from, const tutti_count *ent
     for (tutti_count i = 0; i < n; i++)
         memcpy(out + i * wide, from + entry[i] * wide, (size_t)wide * sizeof *out);
     return out;
-}
-
-static void nodes_cut(cut *c) {
-    exodus_subset *s = c->s;
-    const tutti_count n = s->count[TUTTI_EXODUS_NODAL][0];
-    const tutti_count *entry = s->entry[TUTTI_EXODUS_NODAL][0];
-    const size_t size = c->m->type == TUTTI_FLOAT32 ? 4 : 8;
-    int64_t *id = keep(s, (size_t)n * sizeof *id);
-    s->mesh.nodes = n;
-    s->mesh.type = c->m->type;
-    for (int d = 0; d < c->o->p.dims; d++) {
-        char *x = keep(s, (size_t)n * size);
-        for (tutti_count i = 0; i < n; i++)
-            memcpy(x + (size_t)i * size,
-                   (const char *)c->m->coordinates[d] + (size_t)entry[i] * size, size);
-        s->mesh.coordinates[d] = x;
-    }
-    for (tutti_count i = 0; i < n; i++)
-        id[i] = c->m->node_ids ? c->m->node_ids[entry[i]] : entry[i] + 1;
-    s->mesh.node_ids = id;
-    s->mesh.node_attributes = pick(s, c->m->node_attributes, entry, n, c->o->p.node_attributes);
 }
 
 static tutti_count *list_cut(cut *c, const tutti_count *from, int of, const tutti_count *entry,
@@ -180,7 +132,7 @@ static const tutti_exodus_elements *blocks_cut(cut *c, int kind) {
             .n = n,
             .ids = id,
             .attributes = pick(c->s, from[b].attributes, entry, n, e->attributes)};
-        if (is_poly(e))
+        if (exodus_topology_is(e->topology, "nsided") || exodus_topology_is(e->topology, "nfaced"))
             poly_cut(c, &from[b], of, entry, &out[b]);
         else
             out[b].nodes = list_cut(c, from[b].nodes, of, entry, n, e->nodes);
@@ -242,9 +194,46 @@ void exodus_subset_make(const exodus_outline *o, const tutti_exodus_mesh *m, con
     *out = (exodus_subset){.keeps = 0};
     marks_make(&c, part, which);
     if (rest) rest_mark(&c);
-    for (int kind = TUTTI_EXODUS_NODAL; kind <= TUTTI_EXODUS_FACE_BLOCK; kind++)
-        lists_make(&c, kind);
-    nodes_cut(&c);
+    for (int kind = TUTTI_EXODUS_NODAL; kind <= TUTTI_EXODUS_FACE_BLOCK; kind++) {
+        /* Marks become places, in the order in which they are; lists of what there is, entity by entity. */
+        exodus_subset *s = c.s;
+        const tutti_count n = kind == TUTTI_EXODUS_NODAL ? 1 : c.o->of[kind].n;
+        tutti_count at = 0, place = 0;
+        s->n[kind] = n;
+        s->entry[kind] = cli_malloc((size_t)n * sizeof *s->entry[kind]);
+        s->count[kind] = cli_malloc((size_t)n * sizeof *s->count[kind]);
+        for (tutti_count b = 0; b < n; b++) {
+            const tutti_count all = exodus_entries(c.m, kind, b);
+            s->entry[kind][b] = cli_malloc((size_t)all * sizeof(tutti_count));
+            s->count[kind][b] = 0;
+            for (tutti_count i = 0; i < all; i++, at++) {
+                if (!c.place[kind][at]) {
+                    c.place[kind][at] = -1;
+                    continue;
+                }
+                c.place[kind][at] = place++;
+                s->entry[kind][b][s->count[kind][b]++] = i;
+            }
+        }
+    }
+    exodus_subset *s = c.s;
+    const tutti_count n = s->count[TUTTI_EXODUS_NODAL][0];
+    const tutti_count *entry = s->entry[TUTTI_EXODUS_NODAL][0];
+    const size_t size = c.m->type == TUTTI_FLOAT32 ? 4 : 8;
+    int64_t *id = keep(s, (size_t)n * sizeof *id);
+    s->mesh.nodes = n;
+    s->mesh.type = c.m->type;
+    for (int d = 0; d < c.o->p.dims; d++) {
+        char *x = keep(s, (size_t)n * size);
+        for (tutti_count i = 0; i < n; i++)
+            memcpy(x + (size_t)i * size,
+                   (const char *)c.m->coordinates[d] + (size_t)entry[i] * size, size);
+        s->mesh.coordinates[d] = x;
+    }
+    for (tutti_count i = 0; i < n; i++)
+        id[i] = c.m->node_ids ? c.m->node_ids[entry[i]] : entry[i] + 1;
+    s->mesh.node_ids = id;
+    s->mesh.node_attributes = pick(s, c.m->node_attributes, entry, n, c.o->p.node_attributes);
     out->mesh.blocks = blocks_cut(&c, TUTTI_EXODUS_ELEMENT_BLOCK);
     out->mesh.edge_blocks = blocks_cut(&c, TUTTI_EXODUS_EDGE_BLOCK);
     out->mesh.face_blocks = blocks_cut(&c, TUTTI_EXODUS_FACE_BLOCK);

@@ -12,7 +12,7 @@ enum { POLYGON = 7, POLYHEDRON = 42, MOST = 27 };
 
 typedef struct {
     const cli_world *world;
-    const exodus_config *config;
+    const data_config *config;
     tutti_exodus *x;
     exodus_outline o;
     const tutti_exodus_mesh *m;
@@ -42,24 +42,6 @@ static const tutti_count *face_of(const export *k, tutti_count place, tutti_coun
     return NULL;
 }
 
-/* A polyhedron: its faces in a stream, and its nodes, each once. */
-static void polyhedron_add(const export *k, const tutti_exodus_elements *b, tutti_count i,
-                           vtk_numbers *cell, vtk_numbers *faces) {
-    const size_t begin = cell->n;
-    vtk_number(faces, b->start[i + 1] - b->start[i]);
-    for (tutti_count f = b->start[i]; f < b->start[i + 1]; f++) {
-        tutti_count n = 0;
-        const tutti_count *node = face_of(k, b->nodes[f], &n);
-        vtk_number(faces, n);
-        for (tutti_count j = 0; j < n; j++) {
-            size_t at = begin;
-            vtk_number(faces, node[j]);
-            while (at < cell->n && cell->v[at] != node[j]) at++;
-            if (at == cell->n) vtk_number(cell, node[j]);
-        }
-    }
-}
-
 /* VTK's cell of a block.  -1: there are no elements; -2 and a message: VTK has none */
 static int type_of(const export *k, tutti_count b) {
     const tutti_exodus_entity *e = &k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].entity[b];
@@ -80,7 +62,20 @@ static void element_add(const export *k, tutti_count number, tutti_count i, vtk_
     const tutti_exodus_elements *b = &k->m->blocks[number];
     int nodes = 0, order[MOST];
     if (is(e, "nfaced")) {
-        polyhedron_add(k, b, i, cell, faces);
+        /* A polyhedron: its faces in a stream, and its nodes, each once. */
+        const size_t begin = cell->n;
+        vtk_number(faces, b->start[i + 1] - b->start[i]);
+        for (tutti_count f = b->start[i]; f < b->start[i + 1]; f++) {
+            tutti_count n = 0;
+            const tutti_count *node = face_of(k, b->nodes[f], &n);
+            vtk_number(faces, n);
+            for (tutti_count j = 0; j < n; j++) {
+                size_t at = begin;
+                vtk_number(faces, node[j]);
+                while (at < cell->n && cell->v[at] != node[j]) at++;
+                if (at == cell->n) vtk_number(cell, node[j]);
+            }
+        }
     } else if (is(e, "nsided")) {
         for (tutti_count j = b->start[i]; j < b->start[i + 1]; j++) vtk_number(cell, b->nodes[j]);
     } else {
@@ -134,7 +129,7 @@ static int cells_make(export *k) {
 static void variables_add(export *k, int kind, const char *section, tutti_count n) {
     const exodus_table *t = &k->o.of[kind];
     for (int v = 0; v < t->variables; v++)
-        if (exodus_wanted(k->config, t->variable[v])) {
+        if (data_wanted(k->config, t->variable[v])) {
             (void)vtk_add(&k->grid, section, t->variable[v], "Float64", 1, n);
             k->grid.array[k->grid.arrays - 1].variable = v;
         }
@@ -147,25 +142,6 @@ static const double *result_of(const export *k, int kind, tutti_count number, in
             k->results.variable[i] == variable)
             return k->results.field[i].buf;
     return NULL;
-}
-
-static void results_take(export *k) {
-    for (int a = 0; a < k->grid.arrays; a++) {
-        vtk_array *x = &k->grid.array[a];
-        double *to = x->data;
-        if (x->variable < 0) continue;
-        if (strcmp(x->section, "PointData") == 0) {
-            const double *from = result_of(k, TUTTI_EXODUS_NODAL, 0, x->variable);
-            if (x->bytes > 0) memcpy(to, from, x->bytes);
-            continue;
-        }
-        tutti_count c = 0;
-        for (tutti_count b = 0; b < k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].n; b++) {
-            const double *from = result_of(k, TUTTI_EXODUS_ELEMENT_BLOCK, b, x->variable);
-            for (tutti_count i = 0; i < k->m->blocks[b].n; i++)
-                to[c++] = from ? from[i] : (double)NAN;
-        }
-    }
 }
 
 /* ---- files */
@@ -201,7 +177,22 @@ static int step_write(export *k, tutti_count step, char **path_out) {
     if (k->results.n > 0 &&
         tutti_exodus_get(k->x, step, k->results.n, k->results.field) != TUTTI_OK)
         return cli_error_tutti();
-    results_take(k);
+    for (int a = 0; a < k->grid.arrays; a++) {
+        vtk_array *x = &k->grid.array[a];
+        double *to = x->data;
+        if (x->variable < 0) continue;
+        if (strcmp(x->section, "PointData") == 0) {
+            const double *from = result_of(k, TUTTI_EXODUS_NODAL, 0, x->variable);
+            if (x->bytes > 0) memcpy(to, from, x->bytes);
+            continue;
+        }
+        tutti_count c = 0;
+        for (tutti_count b = 0; b < k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].n; b++) {
+            const double *from = result_of(k, TUTTI_EXODUS_ELEMENT_BLOCK, b, x->variable);
+            for (tutti_count i = 0; i < k->m->blocks[b].n; i++)
+                to[c++] = from ? from[i] : (double)NAN;
+        }
+    }
     char *stem = cli_format("%s-%04lld", k->prefix, (long long)step);
     const int failed = grid_write(k, &k->grid, stem, path_out);
     free(stem);
@@ -259,30 +250,32 @@ static int sets_write(export *k) {
     return failed;
 }
 
-static int grid_make(export *k) {
-    const tutti_exodus_deal deal = {.by = TUTTI_EXODUS_BY_ORDER};
-    if (exodus_outline_read(k->x, &k->o) || exodus_variables_known(k->config, 1, &k->o)) return 1;
-    if (tutti_exodus_get_mesh(k->x, &deal, &k->m) != TUTTI_OK) return cli_error_tutti();
-    vtk_points(&k->o, k->m, &k->grid);
-    int64_t *id = vtk_add(&k->grid, "PointData", "GlobalNodeId", "Int64", 1, k->m->nodes);
-    for (tutti_count i = 0; i < k->m->nodes; i++)
-        id[i] = k->m->node_ids ? k->m->node_ids[i] : i + 1;
-    if (cli_agree(k->world, cells_make(k))) return 1;
-    exodus_results_make(&k->o, k->m, &k->results);
-    variables_add(k, TUTTI_EXODUS_NODAL, "PointData", k->m->nodes);
-    variables_add(k, TUTTI_EXODUS_ELEMENT_BLOCK, "CellData", k->grid.cells);
-    return 0;
-}
-
-int exodus_export_vtk(const cli_world *w, const exodus_config *config) {
+int exodus_export(const cli_world *w, const data_config *config) {
     export k = {.world = w, .config = config};
     const char *path = config->path[0];
+    if (!config->vtk) return w->rank == 0 ? exodus_export_xdmf(config) : CLI_OK;
     const int n = (int)strlen(path), e = n > 2 && strcmp(path + n - 2, ".e") == 0;
     if (tutti_exodus_open(w->comm, path, TUTTI_READ, NULL, &k.x) != TUTTI_OK)
-        return cli_error_tutti(), EXODUS_TROUBLE;
+        return cli_error_open(path, "Exodus file");
     k.prefix = config->out ? cli_strdup(config->out) : cli_format("%.*s", n - 2 * e, path);
     const int talks = w->rank == 0 && config->json;
-    int failed = grid_make(&k);
+    const tutti_exodus_deal deal = {.by = TUTTI_EXODUS_BY_ORDER};
+    int failed = exodus_outline_read(k.x, &k.o) || exodus_variables_known(k.config, 1, &k.o);
+    if (!failed) {
+        failed = tutti_exodus_get_mesh(k.x, &deal, &k.m) != TUTTI_OK && cli_error_tutti();
+        if (!failed) {
+            vtk_points(&k.o, k.m, &k.grid);
+            int64_t *id = vtk_add(&k.grid, "PointData", "GlobalNodeId", "Int64", 1, k.m->nodes);
+            for (tutti_count i = 0; i < k.m->nodes; i++)
+                id[i] = k.m->node_ids ? k.m->node_ids[i] : i + 1;
+            failed = cli_agree(k.world, cells_make(&k));
+            if (!failed) {
+                exodus_results_make(&k.o, k.m, &k.results);
+                variables_add(&k, TUTTI_EXODUS_NODAL, "PointData", k.m->nodes);
+                variables_add(&k, TUTTI_EXODUS_ELEMENT_BLOCK, "CellData", k.grid.cells);
+            }
+        }
+    }
     if (talks && !failed) printf("{\"files\": [");
     if (!failed) failed = steps_write(&k);
     if (!failed && config->sets) failed = sets_write(&k);
@@ -292,5 +285,5 @@ int exodus_export_vtk(const cli_world *w, const exodus_config *config) {
     exodus_results_free(&k.results);
     exodus_outline_free(&k.o);
     (void)tutti_exodus_close(&k.x);
-    return failed ? EXODUS_TROUBLE : CLI_OK;
+    return failed;
 }

@@ -10,12 +10,8 @@
 
 enum { PIECE = 4096, FILL = 1 << 20 };
 
-static int fd_of(const tune_job *job, const tune_probe *p) {
-    return p->direct ? job->direct_fd : job->fd;
-}
-
 static int transfer(const tune_job *job, const tune_probe *p, char *buf, size_t n, off_t at) {
-    const int fd = fd_of(job, p);
+    const int fd = p->direct ? job->direct_fd : job->fd;
     while (n > 0) {
         const ssize_t moved = p->is_write ? pwrite(fd, buf, n, at) : pread(fd, buf, n, at);
         if (moved < 0 && errno == EINTR) continue;

@@ -28,6 +28,8 @@ int64_t tutti__consensus(tutti__team *t, int64_t yes, int n, tutti__range *range
 void tutti__consensus_say(tutti__team *t, int64_t yes, int n, const tutti__range *range);
 int tutti__consensus_said(const tutti__team *t);
 int64_t tutti__consensus_hear(tutti__team *t, int64_t yes, int n, tutti__range *range);
+/* After consensus_say: wait until all ranks have answered. */
+void tutti__consensus_wait(const tutti__team *t);
 
 /* Memory of the next round: data that a rank stores there before its answer is visible to others
  * when all have answered. */

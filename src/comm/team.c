@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "comm/collective_count.h"
 #include "comm/vote.h"
 #include "comm/wait.h"
 
@@ -127,6 +128,7 @@ static tutti_err nodes_make(tutti__team *t, int part, location *all, int *leader
     }
     const location mine = {hash, part, t->rank};
     int n = 0;
+    tutti__collective_add();
     TUTTI_MPI(
         MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, t->comm));
     /* The lowest rank at each rank's location. */
@@ -137,6 +139,7 @@ static tutti_err nodes_make(tutti__team *t, int part, location *all, int *leader
             lowest = (int)all[i].rank;
         leader[all[i].rank] = lowest;
     }
+    tutti__collective_add();
     TUTTI_MPI(MPI_Comm_split(t->comm, leader[t->rank], t->rank, &t->node));
     MPI_Comm_set_errhandler(t->node, MPI_ERRORS_RETURN);
     t->nodes.of = tutti__calloc((size_t)t->size, sizeof(int));
@@ -171,6 +174,7 @@ static int comm_alike(MPI_Comm comm, MPI_Comm *out) {
 static tutti_err team_make(MPI_Comm comm, const char *pretend, tutti__team **out) {
     tutti__team *t = tutti__calloc(1, sizeof *t);
     int have = t != NULL, all = 0;
+    tutti__collective_add();
     TUTTI_MPI(MPI_Allreduce(&have, &all, 1, MPI_INT, MPI_MIN, comm));
     if (!all) {
         tutti__free(t);
@@ -179,6 +183,7 @@ static tutti_err team_make(MPI_Comm comm, const char *pretend, tutti__team **out
     TUTTI_ASSERT(t);
     t->comm = t->node = MPI_COMM_NULL;
     snprintf(t->pretend, sizeof t->pretend, "%s", pretend);
+    tutti__collective_add();
     const int code = comm_alike(comm, &t->comm);
     if (code != MPI_SUCCESS) {
         tutti__free(t);
@@ -297,6 +302,7 @@ tutti_err tutti__team_take(MPI_Comm comm, const char *pretend, tutti__team **out
     range[0] = err != TUTTI_OK ? 1 << 30 : t ? -t->id : 1;
     range[1] = err != TUTTI_OK ? 1 << 30 : t ? t->id : -1;
     MPI_Request r;
+    tutti__collective_add();
     TUTTI_MPI(MPI_Iallreduce(range, both, 2, MPI_INT, MPI_MAX, comm, &r));
     TUTTI_TRY(tutti__team_finish(1, &r));
     if (both[1] < 1 << 30 && both[1] >= 0 && both[0] == -both[1]) {

@@ -67,8 +67,20 @@ tutti_err tutti__decomposition_live(const tutti_decomposition *p) {
 void tutti_decomposition_free(tutti_decomposition **p) {
     TUTTI_KEEP_ERRNO;
     if (!p || !*p) return;
-    if (tutti__handle_alive(*p, &tutti__decomposition_class)) tutti__decomposition_destroy(*p);
+    const int alive = tutti__handle_alive(*p, &tutti__decomposition_class);
+    if (alive && (*p)->users > 0)
+        (*p)->is_freed = 1;
+    else if (alive)
+        tutti__decomposition_destroy(*p);
     *p = NULL;
+}
+
+void tutti__decomposition_hold(tutti_decomposition *p) {
+    p->users++;
+}
+
+void tutti__decomposition_release(tutti_decomposition *p) {
+    if (--p->users == 0 && p->is_freed) tutti__decomposition_destroy(p);
 }
 
 /* ---- queries */

@@ -78,6 +78,8 @@ struct tutti_decomposition {
     unsigned char *passed; /* [entries] 1: a higher rank has it too; NULL: none */
 
     tutti__sized_access *accesses;
+    int users;    /* operations under way that need it */
+    int is_freed; /* by the caller: the last of them frees it */
 };
 
 /* Does this rank write all entries that it holds?  Then one list and one access suffice. */
@@ -154,6 +156,9 @@ tutti_err tutti__slice_runs(const tutti_decomposition *p, int is_write,
 /* ---- decomposition.c */
 /* Whether the fields agree with each other; for TUTTI_ASSERT. */
 int tutti__decomposition_is_valid(const tutti_decomposition *p);
+/* Keep a decomposition for an operation under way, also after the caller has freed it; release it again.   Not collective. */
+void tutti__decomposition_hold(tutti_decomposition *p);
+void tutti__decomposition_release(tutti_decomposition *p);
 /* Fail unless it may be used: TUTTI_ERR_ARG if it is NULL, TUTTI_ERR_STATE if it is stale.   Not collective. */
 tutti_err tutti__decomposition_live(const tutti_decomposition *p) TUTTI_MUST_USE;
 void tutti__decomposition_facts_of(const tutti_decomposition *p, tutti__decomposition_facts *out);

@@ -135,7 +135,7 @@ int main(int argc, char **argv) {
     opt.level = TUTTI_VISIBLE;
     CHECK_OK(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &x));
     mesh_make();
-    refused(TUTTI_ERR_STATE, "tutti_exodus_init comes first");
+    refused(TUTTI_ERR_STATE, "call tutti_exodus_init first");
     CHECK_OK(tutti_exodus_init(x, &(tutti_exodus_parameters){.dims = 3}));
     CHECK_OK(tutti_exodus_define(
         x, 5,
@@ -156,7 +156,7 @@ int main(int argc, char **argv) {
     CHECK_OK(tutti_exodus_init(x, &(tutti_exodus_parameters){.dims = 3, .nodes = 7}));
     m.mesh.blocks = NULL;
     m.mesh.node_sets = m.mesh.side_sets = NULL;
-    refused(TUTTI_ERR_MISMATCH, "7 were said, and all ranks together have");
+    refused(TUTTI_ERR_MISMATCH, "count is 7, but all ranks together have");
     CHECK_OK(tutti_exodus_close(&x));
     zeros(path, &opt);
     MPI_Finalize();
