@@ -67,7 +67,7 @@ static int check_call(mpiio_job *job) {
     if (code == MPI_SUCCESS) code = check_amount(job);
     if (code != MPI_SUCCESS) return code;
     if (!c->buf && job->bytes > 0 && mpiio_type_is_named(c->type))
-        return mpiio_complain(MPI_ERR_BUFFER, "the buffer is NULL");
+        return mpiio_complain(MPI_ERR_BUFFER, "argument buf is NULL");
     return MPI_SUCCESS;
 }
 

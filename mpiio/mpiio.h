@@ -28,12 +28,12 @@
  *   summary.c   TUTTI_STATS=1: the table at close
  *   valid.c     relations between the fields of objects
  *   request.c   MPI requests that complete when Tutti's do
- *   request_table.c   which there are
- *   progress.c  how the MPI library moves them on
- *   waits.c     MPI_Wait, MPI_Test and their kin: where errors of such requests are told
+ *   request_table.c   the existing requests
+ *   progress.c  how the MPI library progresses them
+ *   waits.c     MPI_Wait, MPI_Test and the like: they report errors of such requests
  *
- * Errors: a function that returns int returns an error class of MPI.  Who finds the trouble says so
- * once, by mpiio_complain; the exported name ends with mpiio_fail, which calls the program's error
+ * Errors: a function that returns int returns an error class of MPI.  The code that finds an error
+ * records it by mpiio_complain; the exported name ends with mpiio_fail, which calls the program's error
  * handler.  Threads: f->lock is held around uses of Tutti (mpiio_enter), but for those that any
  * thread may make.
  *

@@ -1,18 +1,19 @@
 /* mpiio: the shared file pointer.
  *
- * Where all ranks share memory it is a word in a page of /dev/shm without a name
- * (base/shared_memory.h), which is created along with the communicator.  Otherwise it is a number in a hidden file beside the data, under a lock.
- * That costs nothing until it is used: rank 0 draws a name at open, whoever needs the pointer first
- * makes it, and the last rank to open it removes the name.
+ * If all ranks share memory it is a word in a page of /dev/shm without a name
+ * (base/shared_memory.h), which is created along with the communicator.  Otherwise it is a number
+ * in a hidden file next to the data, under a lock.  The file is created on first use: rank 0 draws
+ * a name at open, the first rank that needs the pointer creates the file, and the last rank to
+ * open it removes the name.
  *
  * Setting it (seek, a new view) is collective, and needs no word to be written: every setting
  * begins a new epoch, which has a word of its own, zero at first, and a base that all ranks know.
  *
  *   pointer = base + word[epoch]
  *
- * The words of a page are used in turn.  Before each setting there is an agreement, so that ranks
- * are never more than one epoch apart: the word that comes half a page later is nobody's, and
- * whoever sets the pointer clears it.
+ * The words of a page are used cyclically.  Before each setting there is an agreement, so that
+ * ranks are never more than one epoch apart: the word half a page later is unused, and the rank
+ * that sets the pointer clears it.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>

@@ -251,7 +251,7 @@ int mpiio_get_type_extent(mpiio_file *f, MPI_Datatype type, MPI_Count *extent) {
     if (type == MPI_DATATYPE_NULL)
         code = mpiio_complain(MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
     else if (!extent)
-        code = mpiio_complain(MPI_ERR_ARG, "nowhere to put the extent");
+        code = mpiio_complain(MPI_ERR_ARG, "argument extent is NULL");
     if (code == MPI_SUCCESS && f->view.external) code = mpiio_external_type(type, &tile);
     if (code == MPI_SUCCESS) code = PMPI_Type_get_extent_x(tile, &lb, extent);
     if (tile != type) PMPI_Type_free(&tile);

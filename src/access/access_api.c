@@ -123,8 +123,9 @@ static tutti_err concatenate_sides(int n, const tutti_access *const *parts,
     return TUTTI_OK;
 }
 
-static tutti_err concatenate(int n, const tutti_access *const *parts, const tutti_off *offsets,
-                             tutti__side *sides, tutti_access **out) {
+static tutti_err concatenate_accesses(int n, const tutti_access *const *parts,
+                                      const tutti_off *offsets, tutti__side *sides,
+                                      tutti_access **out) {
     tutti__side all[SIDES] = {{0, NULL}};
     tutti_err err = concatenate_sides(n, parts, offsets, sides);
     if (err != TUTTI_OK) {
@@ -150,7 +151,7 @@ tutti_err tutti_access_concat(int n, const tutti_access *const *parts,
     for (int i = 0; i < n; i++) TUTTI_CHECK(parts[i], TUTTI_ERR_ARG, "part %d is NULL", i);
     tutti__side *sides = tutti__calloc((size_t)n, SIDES * sizeof *sides);
     if (!sides) return TUTTI_ERR_NOMEM;
-    const tutti_err err = concatenate(n, parts, memory_offsets, sides, out);
+    const tutti_err err = concatenate_accesses(n, parts, memory_offsets, sides, out);
     tutti__free(sides);
     return err;
 }

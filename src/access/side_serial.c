@@ -47,8 +47,8 @@ static void write_run(writer *w, tutti_off offset, tutti_off bytes) {
 }
 
 /* Items first ... last of a list, whole, with its origin at disp. */
-static void write_items(writer *w, const tutti__node *n, tutti_off disp, const tutti__frame *first,
-                        const tutti__frame *last) {
+static void write_list_items(writer *w, const tutti__node *n, tutti_off disp,
+                             const tutti__frame *first, const tutti__frame *last) {
     const tutti_count items = last->index - first->index + 1;
     if (items == 1) {
         write_run(w, disp + first->item, first->item_bytes);
@@ -114,7 +114,7 @@ static void write_list_node(writer *w, tutti__side s, tutti_off from, tutti_off 
     if (whole) {
         tutti__list_seek(n, from + head, &first, &inside);
         tutti__list_seek(n, to - tail - 1, &last, &inside);
-        write_items(w, n, base, &first, &last);
+        write_list_items(w, n, base, &first, &last);
     }
     if (tail) write_run(w, base + b.item, tail);
 }
@@ -189,7 +189,7 @@ static tutti_err read_number(reader *r, uint64_t limit, uint64_t *out) {
 }
 
 /* A number that is > 0 and a possible length. */
-static tutti_err read_size(reader *r, tutti_off *out) {
+static tutti_err read_byte_count(reader *r, tutti_off *out) {
     uint64_t v = 0;
     TUTTI_TRY(read_number(r, TUTTI__OFF_LIMIT, &v));
     SOUND(v > 0, "a length or a count is 0");
@@ -211,7 +211,7 @@ static tutti_err read_vec(reader *r, int depth, tutti__side *out) {
     tutti_count count = 0;
     tutti_off stride = 0;
     tutti__side child = {0, NULL};
-    TUTTI_TRY(read_size(r, &count));
+    TUTTI_TRY(read_byte_count(r, &count));
     TUTTI_TRY(read_offset(r, &stride));
     TUTTI_TRY(read_side(r, depth, &child));
     if (child.node && child.node->depth + 1 >= TUTTI__MAX_DEPTH) tutti__side_free(&child);
@@ -251,7 +251,7 @@ static tutti_err read_side(reader *r, int depth, tutti__side *out) {
     TUTTI_TRY(read_offset(r, &disp));
     if (kind == RUN) {
         tutti_off bytes = 0;
-        TUTTI_TRY(read_size(r, &bytes));
+        TUTTI_TRY(read_byte_count(r, &bytes));
         TUTTI_TRY(tutti__side_run(0, bytes, &s));
     }
     if (kind == VEC) TUTTI_TRY(read_vec(r, depth + 1, &s));
@@ -259,8 +259,8 @@ static tutti_err read_side(reader *r, int depth, tutti__side *out) {
         tutti__list_code c = {0};
         uint64_t flags = 0, size = 0;
         TUTTI_TRY(read_number(r, IS_MONOTONE | IS_FIXED | TUTTI__MAX_SHIFT << SHIFT_AT, &flags));
-        TUTTI_TRY(read_size(r, &c.n));
-        TUTTI_TRY(read_size(r, &c.first_length));
+        TUTTI_TRY(read_byte_count(r, &c.n));
+        TUTTI_TRY(read_byte_count(r, &c.first_length));
         TUTTI_TRY(read_number(r, UINT64_MAX, &size));
         SOUND(size <= r->size - r->at, "the code of a list goes beyond the end");
         c.monotone = (flags & IS_MONOTONE) != 0;

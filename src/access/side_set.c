@@ -24,7 +24,8 @@ static int compare_starts(const void *a, const void *b) {
     return (v->first > w->first) - (v->first < w->first);
 }
 
-size_t tutti__views_clip(tutti__view *v, size_t n, tutti_off lo, tutti_off hi) {
+/* Clip to [lo, hi) and sort by first byte; views without bytes are dropped.  Returns how many stay. */
+static size_t clip_views(tutti__view *v, size_t n, tutti_off lo, tutti_off hi) {
     size_t kept = 0;
     int sorted = 1;
     for (size_t i = 0; i < n; i++) {
@@ -168,7 +169,7 @@ static size_t find_group_end(const tutti__view *v, size_t n, size_t i, tutti_off
 
 static tutti_err views_examine(tutti__overlap *o, tutti__view *v, size_t n, tutti_off lo,
                                tutti_off hi, int level) {
-    n = tutti__views_clip(v, n, lo, hi);
+    n = clip_views(v, n, lo, hi);
     for (size_t i = 0, j; i < n && !o->shared; i = j) {
         tutti_off end;
         j = find_group_end(v, n, i, &end);
@@ -274,7 +275,7 @@ tutti_err tutti__sides_union(int n, const tutti__side *sides, tutti_off lo, tutt
     tutti_err err;
 
     if (!v) return TUTTI_ERR_NOMEM;
-    count = tutti__views_clip(v, count, lo, hi);
+    count = clip_views(v, count, lo, hi);
     err = join_views(&j, v, count);
     if (err != TUTTI_OK) io->n = j.own;
     tutti__free(v);

@@ -29,10 +29,6 @@ struct tutti__overlap {
                          int level);
 };
 
-/* Clip to [lo, hi) and sort by first byte; views without bytes are dropped.  Returns how many stay.
- */
-size_t tutti__views_clip(tutti__view *v, size_t n, tutti_off lo, tutti_off hi);
-
 /* Look for a shared byte by stride arithmetic, for views (none of them a RUN) whose intervals
  * overlap. */
 typedef struct {

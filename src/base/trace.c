@@ -143,8 +143,8 @@ static void grow_text(text *t, size_t more) {
     t->room = room;
 }
 
-static void print_text(text *t, const char *fmt, ...) TUTTI_PRINTF(2, 3);
-static void print_text(text *t, const char *fmt, ...) {
+static void print_json(text *t, const char *fmt, ...) TUTTI_PRINTF(2, 3);
+static void print_json(text *t, const char *fmt, ...) {
     enum { PIECE = 160 };
     va_list args;
     grow_text(t, PIECE);
@@ -157,51 +157,51 @@ static void print_text(text *t, const char *fmt, ...) {
 }
 
 static void print_string(text *t, const char *s) {
-    print_text(t, "\"");
+    print_json(t, "\"");
     while (*s) {
         int n = 0;
         while (n < 100 && (unsigned char)s[n] >= ' ' && s[n] != '"' && s[n] != '\\') n++;
-        print_text(t, "%.*s", n, s);
+        print_json(t, "%.*s", n, s);
         s += n;
         if (*s == '"' || *s == '\\')
-            print_text(t, "\\%c", *s++);
+            print_json(t, "\\%c", *s++);
         else if (*s && (unsigned char)*s < ' ')
-            print_text(t, "\\u%04x", (unsigned)*s++);
+            print_json(t, "\\u%04x", (unsigned)*s++);
     }
-    print_text(t, "\"");
+    print_json(t, "\"");
 }
 
 static void print_event(text *t, const event *e, int lane) {
-    print_text(t, ",\n{\"name\":");
+    print_json(t, ",\n{\"name\":");
     print_string(t, e->name);
-    print_text(t, ",\"cat\":");
+    print_json(t, ",\"cat\":");
     print_string(t, e->category);
-    print_text(t, ",\"ph\":\"X\",\"ts\":%lld.%03d,\"dur\":%lld.%03d",
+    print_json(t, ",\"ph\":\"X\",\"ts\":%lld.%03d,\"dur\":%lld.%03d",
                (long long)(e->start_ns / 1000), (int)(e->start_ns % 1000),
                (long long)(e->length_ns / 1000), (int)(e->length_ns % 1000));
-    print_text(t, ",\"pid\":%d,\"tid\":%d,\"args\":{", row, lane);
+    print_json(t, ",\"pid\":%d,\"tid\":%d,\"args\":{", row, lane);
     const char *comma = "";
-    if (e->bytes >= 0) print_text(t, "\"bytes\":%lld", (long long)e->bytes), comma = ",";
-    if (e->cycle >= 0) print_text(t, "%s\"cycle\":%lld", comma, (long long)e->cycle), comma = ",";
+    if (e->bytes >= 0) print_json(t, "\"bytes\":%lld", (long long)e->bytes), comma = ",";
+    if (e->cycle >= 0) print_json(t, "%s\"cycle\":%lld", comma, (long long)e->cycle), comma = ",";
     if (e->file >= 0 && e->file < files) {
-        print_text(t, "%s\"file\":", comma);
+        print_json(t, "%s\"file\":", comma);
         print_string(t, file_name[e->file]);
     }
-    print_text(t, "}}");
+    print_json(t, "}}");
 }
 
 /* The name of the process, and how many events it has forgotten. */
 static void print_process(text *t, int64_t dropped) {
     char host[64] = "";
     if (gethostname(host, sizeof host - 1) != 0) *host = '\0';
-    print_text(t, "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d", row);
-    print_text(t, ",\"args\":{\"name\":\"rank %d, %.60s\"}}", row, host);
+    print_json(t, "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d", row);
+    print_json(t, ",\"args\":{\"name\":\"rank %d, %.60s\"}}", row, host);
     if (dropped == 0) return;
     const event *oldest = &ring[events_seen % EVENTS_MAX];
-    print_text(t,
+    print_json(t,
                ",\n{\"name\":\"older events dropped\",\"cat\":\"trace\",\"ph\":\"i\",\"s\":\"t\"");
-    print_text(t, ",\"ts\":%lld,\"pid\":%d,\"tid\":0", (long long)(oldest->start_ns / 1000), row);
-    print_text(t, ",\"args\":{\"events\":%lld}}", (long long)dropped);
+    print_json(t, ",\"ts\":%lld,\"pid\":%d,\"tid\":0", (long long)(oldest->start_ns / 1000), row);
+    print_json(t, ",\"args\":{\"events\":%lld}}", (long long)dropped);
 }
 
 /* ---- lanes: rows in which events are nested or disjoint */
@@ -255,9 +255,9 @@ char *tutti__trace_json(void) {
             for (int64_t i = 0; i < n && !t.failed; i++)
                 print_event(&t, sorted[i], lane_of(lanes, &used, sorted[i]));
             for (int i = 1; i < used && !t.failed; i++) {
-                print_text(&t, ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%d,\"tid\":%d",
+                print_json(&t, ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%d,\"tid\":%d",
                            row, i);
-                print_text(&t, ",\"args\":{\"name\":\"meanwhile %d\"}}", i);
+                print_json(&t, ",\"args\":{\"name\":\"meanwhile %d\"}}", i);
             }
             tutti__free(lanes);
             tutti__free(sorted);

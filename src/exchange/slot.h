@@ -1,13 +1,13 @@
-/* exchange: the heart of `shm`.  A slot is a staging buffer that several ranks fill (write) or
+/* exchange: the core of `shm`.  A slot is a staging buffer that several ranks fill (write) or
  * empty (read) at the same time, each its own bytes, in their final place.
  *
  *   owner    open(key) ............................ full? -> file, close
  *   others            wait key, copy, moved += n
  *
- * The owner opens a slot for one window; whoever has bytes in that window copies them and adds
- * their number; the owner knows from the plan how many there will be.  No barrier, no message, no
+ * The owner opens a slot for one window; all ranks with bytes in that window copy them and add
+ * their number; the owner knows the total from the plan.  There is no barrier, no message and no
  * lock.  The flags are C11 atomics on cache lines of their own: release after a copy, acquire
- * before use.  Nothing here knows MPI, so that threads can play the ranks (and TSan can watch).
+ * before use.  Nothing here uses MPI, so that threads can act as ranks under TSan.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SLOT_H
 #define TUTTI_SLOT_H

@@ -116,14 +116,14 @@ void tutti__trace_write(tutti_file *f) {
     if (!f->opt.trace[0]) return;
     char *text = tutti__trace_json();
     const tutti__sparse_message mine = {0, text ? strlen(text) : 0, text};
-    const char *trouble = NULL;
+    const char *problem = NULL;
     if (tutti__sparse_exchange(f->team, text ? 1 : 0, &mine, &n, &in) != TUTTI_OK) {
-        trouble = "not all ranks could send what they recorded";
+        problem = "not all ranks could send what they recorded";
         tutti__error_clear();
     }
     tutti__free(text);
     if (f->team->rank != 0) return tutti__sparse_free(n, &in);
-    if (!trouble) trouble = trace_save(f, n, in);
-    if (trouble) trace_complain(f, trouble);
+    if (!problem) problem = trace_save(f, n, in);
+    if (problem) trace_complain(f, problem);
     tutti__sparse_free(n, &in);
 }

@@ -79,9 +79,9 @@ static tutti_off direct_part(const tutti__fdfile *f, const tutti__span *s) {
 static tutti_off buffered_part(const tutti__fdfile *f, const tutti__span *s) {
     const tutti_off bytes = span_in_run(s);
     if (f->align == 0) return bytes;
-    const tutti_off askew = span_offset(s) % f->align;
-    if ((tutti_off)((uintptr_t)span_memory(s) % (uintptr_t)f->align) != askew) return bytes;
-    const tutti_off head = askew == 0 ? 0 : f->align - askew;
+    const tutti_off misaligned = span_offset(s) % f->align;
+    if ((tutti_off)((uintptr_t)span_memory(s) % (uintptr_t)f->align) != misaligned) return bytes;
+    const tutti_off head = misaligned == 0 ? 0 : f->align - misaligned;
     return direct_room(s) >= head + f->align ? head : bytes;
 }
 

@@ -1,15 +1,15 @@
 /* store: uring, Linux's io_uring through liburing.
  *
- * One ring an open file, queue_depth entries deep.  All pieces that can start are put into the ring
- * together and submitted with one system call.  Pieces of begun requests that go through the page
- * cache are handed to the kernel's own threads (IOSQE_ASYNC), otherwise the kernel would copy them
- * during the submission and begin would not be asynchronous.
+ * One ring per open file, queue_depth entries deep.  All pieces that can start are put into the
+ * ring together and submitted with one system call.  Pieces of asynchronous requests that use the
+ * page cache are left to the kernel's own threads (IOSQE_ASYNC), otherwise the kernel would copy
+ * them during the submission and begin would not be asynchronous.
  *
- * The ring belongs to one thread at a time.  A write or read that blocks and finds it taken makes
- * its own system calls instead of waiting for somebody else's transfer.
+ * The ring belongs to one thread at a time.  A blocking write or read that finds it in use makes
+ * its own system calls instead of waiting.
  *
  * Where the kernel refuses a ring (too old, forbidden by its administrator, in a container), the
- * store threads takes over; its name then says so.
+ * store threads is used instead, and its name is reported.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifdef TUTTI_HAVE_URING
 #include "store/store.h"
