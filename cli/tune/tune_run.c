@@ -1,4 +1,4 @@
-/* tutti tune: running probes in turn.  A measurement is from the first rank's start to the last one's
+/* tutti tune: running interleaved probes.  A measurement is from the first rank's start to the last one's
  * end (without a common clock: the longest time of a rank).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "tune/tune.h"
@@ -36,20 +36,9 @@ static int calibrate(tune_job *job, tune_probe *p) {
     return 0;
 }
 
-static void tell(tune_progress *t, const tune_probe *p) {
-    const double now = cli_now();
-    const long done = t->done++;
-    if (!t->on || now - t->last < (t->tty ? 0.1 : 3.0)) return;
-    t->last = now;
-    const double left = done > 0 ? (now - t->started) * (double)(t->all - done) / (double)done : 0;
-    fprintf(stderr, "%s[%3ld%%] measuring %s, about %.0f s left%s", t->tty ? "\r" : "",
-            t->all ? 100 * done / t->all : 0, p->name, left, t->tty ? "\033[K" : "\n");
-    fflush(stderr);
-}
-
-int tune_run(tune_job *job, tune_probe *probe, int n, tune_progress *told) {
+int tune_run(tune_job *job, tune_probe *probe, int n, cli_progress *progress) {
     for (int i = 0; i < n; i++) {
-        tell(told, &probe[i]);
+        progress_step(progress, probe[i].name);
         probe[i].failed = calibrate(job, &probe[i]);
         if (probe[i].failed && !probe[i].optional) return 1;
     }
@@ -57,7 +46,7 @@ int tune_run(tune_job *job, tune_probe *probe, int n, tune_progress *told) {
         for (int k = 0; k < n; k++) {
             tune_probe *p = &probe[(k + round) % n];
             double seconds = 0;
-            tell(told, p);
+            progress_step(progress, p->name);
             if (p->failed) continue;
             if (measure(job, p, p->count, &seconds)) return 1;
             p->seconds[p->rounds++] = seconds / (double)p->count;

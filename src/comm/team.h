@@ -28,11 +28,8 @@ typedef struct tutti__consensus_memory {
     int tried;     /* to make one */
     int wishes;    /* how often it would have been used */
     int64_t round; /* the last one */
-    int spins;     /* how long to look before giving the core away */
+    int spins;     /* every rank has a core of its own */
 } tutti__consensus_memory;
-
-/* Agreements of this process so far: votes, and rounds of consensus.  For tests. */
-extern _Atomic int64_t tutti__agreements;
 
 typedef struct tutti__team {
     MPI_Comm comm;
