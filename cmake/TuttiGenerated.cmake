@@ -3,7 +3,7 @@
 #   TUTTI_GENERATED   the directory that holds them: generated/ of the build
 #     fortran/        declarations, procedures and entries of the Fortran module, and tables of struct layouts for a test
 #     python/         _api.py, the declarations of the Python binding
-#     man/            manual pages of section 3, tutti-options.7
+#     man/            manual pages of section 3, tutti-options.7, pages of the command (docs/man/*.in)
 #     completion/     bash, zsh, fish
 #
 # The archive of `make dist` contains generated/: there the directory of the build is a link to it, no generator runs, and
@@ -15,7 +15,7 @@
 
 set(TUTTI_GENERATED ${PROJECT_BINARY_DIR}/generated)
 set(_from ${PROJECT_SOURCE_DIR}/generated)
-set(_fortran declarations.inc procedures.inc entries.c layout.inc layout.c)
+set(_fortran declarations.inc interfaces.inc procedures.inc entries.c layout.inc layout.c)
 list(TRANSFORM _fortran PREPEND ${TUTTI_GENERATED}/fortran/)
 set(_shells bash zsh fish)
 if(IS_SYMLINK ${TUTTI_GENERATED})
@@ -42,8 +42,9 @@ else()
 
     add_custom_command(OUTPUT ${_fortran}
         COMMAND ${_python} ${_scripts}/gen_fortran.py ${TUTTI_GENERATED}/fortran
-        DEPENDS ${_scripts}/gen_fortran.py ${_headers} ${PROJECT_SOURCE_DIR}/bindings/fortran/tutti.F90
-            ${PROJECT_SOURCE_DIR}/bindings/fortran/exodus.inc
+        DEPENDS ${_scripts}/gen_fortran.py ${_scripts}/fortran_interfaces.py ${_headers}
+            ${PROJECT_SOURCE_DIR}/bindings/fortran/tutti.F90 ${PROJECT_SOURCE_DIR}/bindings/fortran/exodus.inc
+            ${PROJECT_SOURCE_DIR}/bindings/fortran/interfaces.txt
         COMMENT "Generating the Fortran module's declarations and entries" VERBATIM)
     add_custom_command(OUTPUT ${TUTTI_GENERATED}/python/_api.py
         COMMAND ${_python} ${_scripts}/gen_python_api.py ${TUTTI_GENERATED}/python/_api.py
@@ -74,7 +75,20 @@ else()
             COMMENT "Generating completion for ${_shell}" VERBATIM)
     endforeach()
     list(TRANSFORM _shells PREPEND ${TUTTI_GENERATED}/completion/)
-    add_custom_target(generated ALL DEPENDS ${_shells})
+    set(_tables ${PROJECT_BINARY_DIR}/commands.json)
+    add_custom_command(OUTPUT ${_tables} COMMAND tutti_command help --json > ${_tables} DEPENDS tutti_command
+        COMMENT "Generating the tables of commands" VERBATIM)
+    file(GLOB _templates CONFIGURE_DEPENDS docs/man/*.in)
+    foreach(_template IN LISTS _templates)
+        get_filename_component(_page ${_template} NAME)
+        string(REGEX REPLACE "\\.in$" "" _page ${TUTTI_GENERATED}/man/${_page})
+        add_custom_command(OUTPUT ${_page}
+            COMMAND ${_python} ${_scripts}/gen_command_man.py ${_tables} ${_template} ${_page}
+            DEPENDS ${_scripts}/gen_command_man.py ${_tables} ${_template}
+            COMMENT "Generating ${_page}" VERBATIM)
+        list(APPEND _pages ${_page})
+    endforeach()
+    add_custom_target(generated ALL DEPENDS ${_shells} ${_pages})
     add_dependencies(generated generated_bindings generated_man)
 endif()
 

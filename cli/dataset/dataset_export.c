@@ -9,35 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A file that was made: its name, or an element of a list. */
-static void told(const dataset_config *config, const char *path, int before) {
-    if (config->json) {
-        if (before) printf(", ");
-        cli_json_string(stdout, path);
-    } else {
-        printf("%s\n", path);
-    }
-}
-
 /* ---- CSV */
 
-static int export_csv(const dataset_catalogue *c, const dataset_config *config) {
+static int export_csv(const dataset_catalogue *c, const data_config *config) {
     size_t n = strlen(c->path);
     while (n > 1 && c->path[n - 1] == '/') n--;
     char *prefix = config->out ? cli_strdup(config->out) : cli_format("%.*s", (int)n, c->path);
     int files = 0, failed = 0;
     for (tutti_count v = 0; v < c->variables && !failed; v++) {
         const char *name = c->total[v].row.name;
-        if (!dataset_wanted(config, name)) continue;
+        if (!data_wanted(config, name)) continue;
         char *file = cli_file_name(name), *path = cli_format("%s-%s.csv", prefix, file);
-        dataset_config one = *config;
-        one.as = "csv";
+        data_config one = *config;
+        one.as = DUMP_CSV;
         one.json = 0;
         one.segment = "all";
         one.out = path;
         one.variables = (cli_list){.n = 1, .item = (char **)(uintptr_t)&c->total[v].row.name};
-        failed = dataset_dump(&one) != CLI_OK;
-        if (!failed) told(config, path, files++);
+        failed = dataset_dump(NULL, &one) != CLI_OK;
+        if (!failed) cli_output_print(path, config->json, files++);
         free(path);
         free(file);
     }
@@ -72,17 +62,11 @@ static const char *xdmf_type(tutti_type type) {
 
 typedef struct {
     const dataset_catalogue *c;
-    const dataset_config *config;
+    const data_config *config;
     FILE *f;
     const char *prefix; /* of the data files, as the XML file sees them */
     int written;
 } xdmf;
-
-/* Can it be shown, at all? */
-static int exportable(const xdmf *x, const tutti_variable_row *v) {
-    return dataset_wanted(x->config, v->name) && v->spec.layout == TUTTI_GLOBAL &&
-           v->spec.compress == 0 && xdmf_type(v->spec.type) != NULL;
-}
 
 /* A plane is a box of one layer: as a mesh of two dimensions the reader turns it on its edge. */
 static void dimensions_write(FILE *f, int ndims, const tutti_count *shape) {
@@ -90,8 +74,8 @@ static void dimensions_write(FILE *f, int ndims, const tutti_count *shape) {
     for (int d = 0; d < ndims; d++) fprintf(f, "%s%lld", d ? " " : "", (long long)shape[d]);
 }
 
-static int attribute_write(xdmf *x, const tutti_variable_row *v, tutti_count g, int ndims,
-                           const tutti_count *shape) {
+static int write_field_reference(xdmf *x, const tutti_variable_row *v, tutti_count g, int ndims,
+                                 const tutti_count *shape) {
     tutti_section_row s;
     const int has = dataset_has(x->c, g, v->name, &s);
     if (has <= 0) return has < 0;
@@ -121,7 +105,7 @@ static int attribute_write(xdmf *x, const tutti_variable_row *v, tutti_count g, 
     return 0;
 }
 
-static int grid_write(xdmf *x, const tutti_space_row *space, tutti_count g) {
+static int write_grid_reference(xdmf *x, const tutti_space_row *space, tutti_count g) {
     static const char *const unit[] = {"0 0 0", "1 1 1"}; /* origin, spacing */
     tutti_segment segment;
     tutti_count shape[TUTTI_MAX_DIMS];
@@ -146,26 +130,14 @@ static int grid_write(xdmf *x, const tutti_space_row *space, tutti_count g) {
     fputs("        </Geometry>\n", x->f);
     for (tutti_count v = 0; v < x->c->variables; v++) {
         const tutti_variable_row *row = &x->c->total[v].row;
-        if (strcmp(row->spec.space, space->name) == 0 && exportable(x, row) &&
-            attribute_write(x, row, g, ndims, shape))
+        /* Can it be shown, at all? */
+        if (strcmp(row->spec.space, space->name) == 0 &&
+            (data_wanted(x->config, row->name) && row->spec.layout == TUTTI_GLOBAL &&
+             row->spec.compress == 0 && xdmf_type(row->spec.type) != NULL) &&
+            write_field_reference(x, row, g, ndims, shape))
             return 1;
     }
     fputs("      </Grid>\n", x->f);
-    return 0;
-}
-
-static int spaces_write(xdmf *x) {
-    for (tutti_count i = 0; i < tutti_dataset_spaces(x->c->d); i++) {
-        tutti_space_row row;
-        if (tutti_dataset_space_row(x->c->d, i, &row) != TUTTI_OK) return cli_error_tutti();
-        if (row.is_list || row.ndims < 2 || row.ndims > 3) continue;
-        fprintf(x->f, "    <Grid Name=\"");
-        cli_xml_text(x->f, row.name);
-        fprintf(x->f, "\" GridType=\"Collection\" CollectionType=\"Temporal\">\n");
-        for (tutti_count g = 0; g < x->c->segments; g++)
-            if (grid_write(x, &row, g)) return 1;
-        fputs("    </Grid>\n", x->f);
-    }
     return 0;
 }
 
@@ -181,12 +153,12 @@ static char *directory_seen(const char *dataset, const char *out) {
                       strncmp(there, here, n) == 0 && there[n] == '/' ? there + n + 1 : there);
 }
 
-static int xdmf_write(const dataset_catalogue *c, const dataset_config *config, FILE *f,
+static int xdmf_write(const dataset_catalogue *c, const data_config *config, FILE *f,
                       const char *prefix) {
     xdmf x = {.c = c, .config = config, .f = f, .prefix = prefix};
     for (tutti_count v = 0; v < c->variables; v++) {
         const tutti_variable_row *row = &c->total[v].row;
-        if (dataset_wanted(config, row->name) && row->spec.compress)
+        if (data_wanted(config, row->name) && row->spec.compress)
             fprintf(stderr,
                     "tutti export: '%s' is left out: it is compressed "
                     "(tutti cp --compress 0)\n",
@@ -195,7 +167,17 @@ static int xdmf_write(const dataset_catalogue *c, const dataset_config *config, 
     fputs("<?xml version=\"1.0\"?>\n<!DOCTYPE Xdmf SYSTEM \"Xdmf.dtd\" []>\n"
           "<Xdmf Version=\"2.0\">\n  <Domain>\n",
           f);
-    if (spaces_write(&x)) return 1;
+    for (tutti_count i = 0; i < tutti_dataset_spaces(x.c->d); i++) {
+        tutti_space_row row;
+        if (tutti_dataset_space_row(x.c->d, i, &row) != TUTTI_OK) return cli_error_tutti();
+        if (row.is_list || row.ndims < 2 || row.ndims > 3) continue;
+        fprintf(x.f, "    <Grid Name=\"");
+        cli_xml_text(x.f, row.name);
+        fprintf(x.f, "\" GridType=\"Collection\" CollectionType=\"Temporal\">\n");
+        for (tutti_count g = 0; g < x.c->segments; g++)
+            if (write_grid_reference(&x, &row, g)) return 1;
+        fputs("    </Grid>\n", x.f);
+    }
     fputs("  </Domain>\n</Xdmf>\n", f);
     if (x.written > 0) return 0;
     return cli_error("nothing of '%s' can be shown so: it takes grids of two or three "
@@ -204,7 +186,7 @@ static int xdmf_write(const dataset_catalogue *c, const dataset_config *config, 
 }
 
 /* One file that names the data files. */
-static int export_names(const dataset_catalogue *c, const dataset_config *config) {
+static int export_names(const dataset_catalogue *c, const data_config *config) {
     size_t n = strlen(c->path);
     while (n > 1 && c->path[n - 1] == '/') n--;
     char *path = config->out
@@ -218,19 +200,20 @@ static int export_names(const dataset_catalogue *c, const dataset_config *config
         failed = cli_output_close(f, path, failed);
         free(prefix);
     }
-    if (!failed && strcmp(path, "-") != 0) told(config, path, 0);
+    if (!failed && strcmp(path, "-") != 0) cli_output_print(path, config->json, 0);
     free(path);
     return failed;
 }
 
-int dataset_export(const dataset_config *config) {
+int dataset_export(const cli_world *w, const data_config *config) {
+    (void)w;
     dataset_catalogue c;
-    int failed = dataset_open(MPI_COMM_SELF, config->path, &c);
+    int failed = dataset_open(MPI_COMM_SELF, config->path[0], &c);
     for (int i = 0; i < config->variables.n && !failed; i++)
         failed = !dataset_variable(&c, config->variables.item[i]);
     if (!failed && config->json) printf("{\"files\": [");
     if (!failed) failed = (config->csv ? export_csv : export_names)(&c, config);
     if (!failed && config->json) printf("]}\n");
     dataset_close(&c);
-    return failed ? DATASET_TROUBLE : CLI_OK;
+    return failed;
 }

@@ -22,7 +22,7 @@ typedef struct {
 } series;
 
 static int series_find(const dataset_catalogue *c, const tutti_variable_row *row,
-                       const dataset_config *config, series *s) {
+                       const data_config *config, series *s) {
     const cli_world alone = {.comm = MPI_COMM_SELF, .ranks = 1};
     cli_progress progress;
     int failed = 0;
@@ -73,26 +73,6 @@ static double place_y(const series *s, double y) {
     return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * ((y - s->y[0]) / (s->y[1] - s->y[0]));
 }
 
-static void draw_axes(const series *s, FILE *f) {
-    const double dx = tick_step(s->x, 6), dy = tick_step(s->y, 5);
-    for (int i = 0; i < TICKS; i++) {
-        const double y = (ceil(s->y[0] / dy) + i) * dy;
-        if (y > s->y[1] + dy * 1e-9) break;
-        fprintf(f,
-                "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.2f\" y2=\"%.2f\"/>"
-                "<text class=\"y\" x=\"%d\" y=\"%.2f\">%.6g</text>\n",
-                LEFT, WIDTH - RIGHT, place_y(s, y), place_y(s, y), LEFT - 8, place_y(s, y) + 4, y);
-    }
-    for (int i = 0; i < TICKS; i++) {
-        const double x = (ceil(s->x[0] / dx) + i) * dx;
-        if (x > s->x[1] + dx * 1e-9) break;
-        fprintf(f, "<text class=\"x\" x=\"%.2f\" y=\"%d\">%.6g</text>\n", place_x(s, x),
-                HEIGHT - BOTTOM + 20, x + 0.0);
-    }
-    fprintf(f, "<text class=\"x\" x=\"%d\" y=\"%d\">time</text>\n", (LEFT + WIDTH - RIGHT) / 2,
-            HEIGHT - 12);
-}
-
 /* "temperature [K]" */
 static void put_name(const tutti_variable_row *row, FILE *f) {
     cli_xml_text(f, row->spec.long_name[0] ? row->spec.long_name : row->name);
@@ -100,14 +80,6 @@ static void put_name(const tutti_variable_row *row, FILE *f) {
     fputs(" [", f);
     cli_xml_text(f, row->spec.units);
     fputs("]", f);
-}
-
-/* Along the axis of values. */
-static void draw_label(const tutti_variable_row *row, FILE *f) {
-    const int y = (TOP + HEIGHT - BOTTOM) / 2;
-    fprintf(f, "<text class=\"x\" x=\"18\" y=\"%d\" transform=\"rotate(-90 18 %d)\">", y, y);
-    put_name(row, f);
-    fputs("</text>\n", f);
 }
 
 static void draw_line(const series *s, size_t at, const char *class, FILE *f) {
@@ -118,15 +90,6 @@ static void draw_line(const series *s, size_t at, const char *class, FILE *f) {
         fprintf(f, "%s%.2f,%.2f", i ? " " : "", place_x(s, s->point[i].time), place_y(s, y));
     }
     fputs("\"/>\n", f);
-}
-
-static void draw_points(const series *s, FILE *f) {
-    for (int i = 0; i < s->n && s->n <= 60; i++)
-        fprintf(f,
-                "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3\"><title>time %.10g: %.10g (%.10g to "
-                "%.10g)</title></circle>\n",
-                place_x(s, s->point[i].time), place_y(s, s->point[i].mean), s->point[i].time,
-                s->point[i].mean, s->point[i].least, s->point[i].largest);
 }
 
 static void draw_series(const series *s, const tutti_variable_row *row, FILE *f) {
@@ -144,8 +107,28 @@ static void draw_series(const series *s, const tutti_variable_row *row, FILE *f)
             WIDTH, HEIGHT, WIDTH, HEIGHT, LEFT);
     put_name(row, f);
     fputs(": mean (dark), least and largest</text>\n", f);
-    draw_axes(s, f);
-    draw_label(row, f);
+    const double dx = tick_step(s->x, 6), dy = tick_step(s->y, 5);
+    for (int i = 0; i < TICKS; i++) {
+        const double y = (ceil(s->y[0] / dy) + i) * dy;
+        if (y > s->y[1] + dy * 1e-9) break;
+        fprintf(f,
+                "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.2f\" y2=\"%.2f\"/>"
+                "<text class=\"y\" x=\"%d\" y=\"%.2f\">%.6g</text>\n",
+                LEFT, WIDTH - RIGHT, place_y(s, y), place_y(s, y), LEFT - 8, place_y(s, y) + 4, y);
+    }
+    for (int i = 0; i < TICKS; i++) {
+        const double x = (ceil(s->x[0] / dx) + i) * dx;
+        if (x > s->x[1] + dx * 1e-9) break;
+        fprintf(f, "<text class=\"x\" x=\"%.2f\" y=\"%d\">%.6g</text>\n", place_x(s, x),
+                HEIGHT - BOTTOM + 20, x + 0.0);
+    }
+    fprintf(f, "<text class=\"x\" x=\"%d\" y=\"%d\">time</text>\n", (LEFT + WIDTH - RIGHT) / 2,
+            HEIGHT - 12);
+    /* Along the axis of values. */
+    const int y = (TOP + HEIGHT - BOTTOM) / 2;
+    fprintf(f, "<text class=\"x\" x=\"18\" y=\"%d\" transform=\"rotate(-90 18 %d)\">", y, y);
+    put_name(row, f);
+    fputs("</text>\n", f);
     fputs("<polygon class=\"band\" points=\"", f);
     for (int i = 0; i < s->n; i++)
         fprintf(f, "%.2f,%.2f ", place_x(s, s->point[i].time), place_y(s, s->point[i].largest));
@@ -155,12 +138,17 @@ static void draw_series(const series *s, const tutti_variable_row *row, FILE *f)
     draw_line(s, offsetof(point, least), "bound", f);
     draw_line(s, offsetof(point, largest), "bound", f);
     draw_line(s, offsetof(point, mean), "mean", f);
-    draw_points(s, f);
+    for (int i = 0; i < s->n && s->n <= 60; i++)
+        fprintf(f,
+                "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3\"><title>time %.10g: %.10g (%.10g to "
+                "%.10g)</title></circle>\n",
+                place_x(s, s->point[i].time), place_y(s, s->point[i].mean), s->point[i].time,
+                s->point[i].mean, s->point[i].least, s->point[i].largest);
     fputs("</svg>\n", f);
 }
 
 static int plot_time(const dataset_catalogue *c, const tutti_variable_row *row,
-                     const dataset_config *config, const char *path) {
+                     const data_config *config, const char *path) {
     series s = {.n = 0};
     int failed = series_find(c, row, config, &s);
     if (!failed && s.point) {
@@ -196,7 +184,7 @@ static int draw_npy(const char *npy, const char *png) {
 }
 
 static int plot_field(const dataset_catalogue *c, const tutti_variable_row *row,
-                      const dataset_config *config, const char *path) {
+                      const data_config *config, const char *path) {
     tutti_count first = 0, last = c->segments - 1;
     tutti_section_row section;
     if (config->segment && strcmp(config->segment, "latest") != 0) {
@@ -222,7 +210,7 @@ static int ends_in(const char *path, const char *end) {
 }
 
 /* By the name of the picture; without one by what was asked for. */
-static int plot(const dataset_catalogue *c, const dataset_config *config) {
+static int plot(const dataset_catalogue *c, const data_config *config) {
     const tutti_variable_row *row = dataset_variable(c, config->variables.item[0]);
     if (!row) return 1;
     const int field = config->out ? ends_in(config->out, ".png") : config->segment != NULL;
@@ -247,9 +235,10 @@ static int plot(const dataset_catalogue *c, const dataset_config *config) {
     return failed;
 }
 
-int dataset_plot(const dataset_config *config) {
+int dataset_plot(const cli_world *w, const data_config *config) {
+    (void)w;
     dataset_catalogue c;
-    const int failed = dataset_open(MPI_COMM_SELF, config->path, &c) || plot(&c, config);
+    const int failed = dataset_open(MPI_COMM_SELF, config->path[0], &c) || plot(&c, config);
     dataset_close(&c);
-    return failed ? DATASET_TROUBLE : CLI_OK;
+    return failed;
 }

@@ -9,7 +9,8 @@
 #define TUTTI_CLI_TUNE_H
 
 #include <limits.h>
-#include "common/cli.h"
+#include "common/command.h"
+#include "common/progress.h"
 
 enum {
     TUNE_ROUNDS = 15,
@@ -73,13 +74,8 @@ void tune_machine_close(tune_job *job);
 int tune_file_open(tune_job *job, const char *dir);
 void tune_file_close(tune_job *job);
 
-/* Run all probes.  `told` is how far the whole command is.  0, or 1 and a message. */
-typedef struct tune_progress {
-    int on, tty;
-    long done, all;
-    double started, last;
-} tune_progress;
-int tune_run(tune_job *job, tune_probe *probe, int n, tune_progress *told);
+/* Run all probes.  0, or 1 and a message. */
+int tune_run(tune_job *job, tune_probe *probe, int n, cli_progress *progress);
 /* The median time of one piece of work, 0: not measured. */
 double tune_seconds(const tune_probe *p);
 
@@ -87,5 +83,7 @@ double tune_seconds(const tune_probe *p);
 void tune_fill(const tune_job *job, const tune_probe *probe, int n, tutti_profile *p);
 void tune_print_machine(const tune_job *job, const tutti_profile *p);
 void tune_print(const tune_job *job, const tutti_place *place, const tutti_profile *p);
+
+extern const cli_group tune_group;
 
 #endif

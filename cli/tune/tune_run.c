@@ -1,10 +1,10 @@
-/* tutti tune: running probes in turn.  A measurement is from the first rank's start to the last one's
+/* tutti tune: running interleaved probes.  A measurement is from the first rank's start to the last one's
  * end (without a common clock: the longest time of a rank).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "tune/tune.h"
 
 /* Ranks without work sleep until the others are done. */
-static int measure(tune_job *job, tune_probe *p, long count, double *seconds_out) {
+static int measure_probe(tune_job *job, tune_probe *p, long count, double *seconds_out) {
     const cli_world *w = &job->world;
     const int works = !p->one || w->rank == 0;
     int failed = p->prepare ? p->prepare(job, p) : 0;
@@ -25,7 +25,7 @@ static int calibrate(tune_job *job, tune_probe *p) {
     const long most = p->spread > 0 ? (long)(job->area / p->spread) : LONG_MAX / 4;
     double seconds = 0;
     for (p->count = most < 4 ? most : 4;;) {
-        if (measure(job, p, p->count, &seconds)) return 1;
+        if (measure_probe(job, p, p->count, &seconds)) return 1;
         if (seconds > job->slice / 3 || p->count >= most) break;
         p->count = p->count * 4 < most ? p->count * 4 : most;
     }
@@ -36,20 +36,9 @@ static int calibrate(tune_job *job, tune_probe *p) {
     return 0;
 }
 
-static void tell(tune_progress *t, const tune_probe *p) {
-    const double now = cli_now();
-    const long done = t->done++;
-    if (!t->on || now - t->last < (t->tty ? 0.1 : 3.0)) return;
-    t->last = now;
-    const double left = done > 0 ? (now - t->started) * (double)(t->all - done) / (double)done : 0;
-    fprintf(stderr, "%s[%3ld%%] measuring %s, about %.0f s left%s", t->tty ? "\r" : "",
-            t->all ? 100 * done / t->all : 0, p->name, left, t->tty ? "\033[K" : "\n");
-    fflush(stderr);
-}
-
-int tune_run(tune_job *job, tune_probe *probe, int n, tune_progress *told) {
+int tune_run(tune_job *job, tune_probe *probe, int n, cli_progress *progress) {
     for (int i = 0; i < n; i++) {
-        tell(told, &probe[i]);
+        progress_step(progress, probe[i].name);
         probe[i].failed = calibrate(job, &probe[i]);
         if (probe[i].failed && !probe[i].optional) return 1;
     }
@@ -57,9 +46,9 @@ int tune_run(tune_job *job, tune_probe *probe, int n, tune_progress *told) {
         for (int k = 0; k < n; k++) {
             tune_probe *p = &probe[(k + round) % n];
             double seconds = 0;
-            tell(told, p);
+            progress_step(progress, p->name);
             if (p->failed) continue;
-            if (measure(job, p, p->count, &seconds)) return 1;
+            if (measure_probe(job, p, p->count, &seconds)) return 1;
             p->seconds[p->rounds++] = seconds / (double)p->count;
         }
     return 0;

@@ -152,29 +152,24 @@ static void fiber_resume(tutti_request *r) {
     if (returned) fiber_end(r);
 }
 
-enum { LOOK_EVERY = 32 }; /* how often others are waited for in vain between two looks into MPI */
+enum { LOOK_EVERY = 32 }; /* polls of other ranks' answers between two calls that progress MPI */
 
-/* Without a fiber: an operation that the others agree to often needs nothing else.  Otherwise it
- * gets one, or, without memory for that, waits here. */
+/* Without a fiber: in most cases a repeated operation needs no more than the other ranks' answers.
+ * Otherwise it gets a fiber, or, without memory for that, waits here. */
 static void light_move(tutti_request *r) {
     tutti__finding *x = r->progress.finding;
     if (x->phase == 0 && !my_turn(r)) return;
     TUTTI_KEEP_LAST_ERROR;
     const account a = account_open(r);
-    const int fine = x->mine == TUTTI_OK;
-    int step = tutti__finding_step(r, x);
-    if (step == TUTTI__FINDING_MOVE) {
-        tutti__placed(r);
-        tutti__finding_moved(r, x, tutti__move_bytes(r->found.plan, &r->op));
-        step = tutti__finding_step(r, x);
-    }
-    if (fine && x->mine != TUTTI_OK) {
-        r->asked.refused = x->mine;
+    const int fine = x->local_err == TUTTI_OK;
+    const tutti__find_result result = tutti__find_progress(r, x, 0);
+    if (fine && x->local_err != TUTTI_OK) {
+        r->asked.refused = x->local_err;
         r->result.trouble = *tutti_last_error();
     }
-    if (step == TUTTI__FINDING_WAITS) {
-        if (++x->looks % LOOK_EVERY == 0) tutti__mpi_progress(r->op.file->team);
-    } else if (step == TUTTI__FINDING_DONE) {
+    if (result == TUTTI__FIND_WAIT) {
+        if (++x->polls % LOOK_EVERY == 0) tutti__mpi_progress(r->op.file->team);
+    } else if (result == TUTTI__FIND_END) {
         tutti__depart(r);
         travelling_remove(r);
         state_set(r, TUTTI__ARRIVED);
@@ -211,8 +206,8 @@ static void request_try(tutti_request *r) {
     pthread_mutex_unlock(&f->use);
 }
 
-static void requests_progress(void) {
-    if (travellers == 0 || pthread_mutex_trylock(&travel_lock) != 0) return;
+static int requests_progress(void) {
+    if (travellers == 0 || pthread_mutex_trylock(&travel_lock) != 0) return travellers;
     for (tutti_request *r = travelling; r; r = r->next.travelling)
         if (r->op.file) r->op.file->requests.queue_stands = 0;
     for (tutti_request *r = travelling, *next; r; r = next) {
@@ -220,6 +215,7 @@ static void requests_progress(void) {
         if (state_of(r) != TUTTI__QUEUED || !r->op.file->requests.queue_stands) request_try(r);
     }
     pthread_mutex_unlock(&travel_lock);
+    return travellers;
 }
 
 static tutti_err travel_begin(tutti_request *r) {
@@ -229,9 +225,9 @@ static tutti_err travel_begin(tutti_request *r) {
     if (r->progress.finding) {
         r->op.stats = &r->stats;
         r->op.store = r->op.file->store;
-        r->progress.finding->mine = r->asked.refused;
+        r->progress.finding->local_err = r->asked.refused;
         r->progress.finding->phase = 0;
-        r->progress.finding->looks = 0;
+        r->progress.finding->polls = 0;
     } else {
         TUTTI_TRY(tutti__fiber_make(travel, r, &r->progress.fiber));
     }
@@ -359,7 +355,7 @@ tutti_err tutti__request_start(const tutti_request *asked, tutti_request **out) 
     if (err == TUTTI_OK) {
         tutti__handle_add(&r->handle, &tutti__request_class);
         *out = r;
-        requests_progress();
+        (void)requests_progress();
         return TUTTI_OK;
     }
     if (asked->asked.how == TUTTI__SPLIT) return err; /* it has been told to all, and freed */
@@ -437,7 +433,7 @@ void tutti__task_start(tutti_request *r) {
     pthread_mutex_lock(&travel_lock);
     travelling_add(r);
     pthread_mutex_unlock(&travel_lock);
-    requests_progress();
+    (void)requests_progress();
 }
 
 /* ---- waiting */
@@ -454,7 +450,7 @@ static void pause_for(tutti_file *f) {
 /* Who asks for an independent access does not call MPI, unless any thread may. */
 int tutti__request_test(tutti_request *r) {
     own(r);
-    if (r->asked.how != TUTTI__INDEPENDENT || anywhere) requests_progress();
+    if (r->asked.how != TUTTI__INDEPENDENT || anywhere) (void)requests_progress();
     return state_of(r) == TUTTI__ARRIVED;
 }
 
@@ -539,10 +535,10 @@ void tutti__requests_settle(tutti_file *f) {
     tutti__on_idle(requests_progress); /* wherever this thread is going to wait */
     TUTTI_USE(f);
     if (!f->requests.first) return;
-    requests_progress();
+    (void)requests_progress();
     while (!all_departed(f)) {
         pause_for(f);
-        requests_progress();
+        (void)requests_progress();
     }
     abandoned_free(f);
 }

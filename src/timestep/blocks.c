@@ -22,7 +22,7 @@ tutti_err tutti__blocks_make(int64_t room, tutti__block_list *out) {
 
 void tutti__blocks_add(tutti__block_list *b, tutti_off start, tutti_off bytes) {
     b->of[b->n] = (tutti__summed){start, bytes};
-    b->first[b->n + 1] = b->first[b->n] + tutti__blocks_of(start, bytes);
+    b->first[b->n + 1] = b->first[b->n] + tutti__blocks_of(start - b->origin, bytes);
     b->n++;
 }
 
@@ -37,14 +37,15 @@ int64_t tutti__blocks_bounds(const tutti__block_list *b, int64_t block, tutti_of
     const int64_t lo =
         tutti__interval_of(b->first, b->n, block); /* the last: others have no blocks */
     const tutti__summed *e = &b->of[lo];
-    const tutti_off at = (e->start / TUTTI__BLOCK + block - b->first[lo]) * TUTTI__BLOCK;
+    const tutti_off first = (e->start - b->origin) / TUTTI__BLOCK;
+    const tutti_off at = b->origin + (first + block - b->first[lo]) * TUTTI__BLOCK;
     *lo_out = tutti__max(at, e->start);
     *hi_out = tutti__min(at + TUTTI__BLOCK, e->start + e->bytes);
     return lo;
 }
 
 int64_t tutti__blocks_whole(const tutti__block_list *b, tutti_off block, int64_t *extent_out) {
-    const tutti_off at = block * TUTTI__BLOCK;
+    const tutti_off at = b->origin + block * TUTTI__BLOCK;
     int64_t lo = 0, hi = b->n;
     while (lo < hi) { /* the first that ends behind it */
         const int64_t mid = lo + (hi - lo) / 2;
@@ -56,7 +57,7 @@ int64_t tutti__blocks_whole(const tutti__block_list *b, tutti_off block, int64_t
     const tutti__summed *e = &b->of[lo];
     if (lo == b->n || e->start > at || at + TUTTI__BLOCK > e->start + e->bytes) return -1;
     *extent_out = lo;
-    return b->first[lo] + block - e->start / TUTTI__BLOCK;
+    return b->first[lo] + block - (e->start - b->origin) / TUTTI__BLOCK;
 }
 
 /* ---- reading */

@@ -1,5 +1,5 @@
 /* timestep: checksums of extents of a file, in blocks: the bytes of an extent between two multiples of
- * TUTTI__BLOCK of the file.  Those that one operation wrote whole were summed as they passed by, each on
+ * TUTTI__BLOCK, counted from the start of the file or from another origin.  Those that one operation wrote whole were summed as they passed by, each on
  * some rank (base/sums.h); all others are read back.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_BLOCKS_H
@@ -22,6 +22,7 @@ typedef struct tutti__summed {
 
 /* Extents that rise, and where the blocks of each begin in the table of all. */
 typedef struct tutti__block_list {
+    tutti_off origin; /* 0, unless it is set before the first extent is added */
     int64_t n;
     tutti__summed *of;
     int64_t *first; /* [n + 1] */

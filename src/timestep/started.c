@@ -49,6 +49,13 @@ void tutti__start_queue_run(tutti__start_queue *q) {
     }
 }
 
+void tutti__start_queue_collect(tutti__start_queue *q) {
+    for (tutti__started *op = q->first, *next; op && op->has_ended; op = next) {
+        next = op->next;
+        tutti__request_complete_abandoned(op->request);
+    }
+}
+
 tutti_err tutti__start_queue_empty(const tutti__start_queue *q, const char *name) {
     for (const tutti__started *op = q->first; op; op = op->next)
         TUTTI_CHECK(name && strcmp(name, op->name) != 0, TUTTI_ERR_STATE,

@@ -36,6 +36,8 @@ tutti_err tutti__start_operation(tutti__start_queue *q, tutti__started *op,
 /* All operations that were started have run; those that were abandoned are collected.  Every collective call on the
  * object does this first.  Waits for other ranks, which progress in their own calls. */
 void tutti__start_queue_run(tutti__start_queue *q);
+/* Abandoned operations that have run are collected; for operations that repeat them.   Does not wait. */
+void tutti__start_queue_collect(tutti__start_queue *q);
 /* TUTTI_ERR_STATE: an operation of this name (NULL: any) has been started and not completed. */
 tutti_err tutti__start_queue_empty(const tutti__start_queue *q, const char *name) TUTTI_MUST_USE;
 
