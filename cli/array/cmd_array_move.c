@@ -26,7 +26,7 @@ typedef struct {
     int fast[2];                                          /* the fastest of `from` and of `to` */
 } turn;
 
-static int fastest(const tutti_array_spec *s) {
+static int fastest_dimension(const tutti_array_spec *s) {
     return s->order == TUTTI_ROW_MAJOR ? s->ndims - 1 : 0;
 }
 
@@ -51,8 +51,8 @@ static turn make_turn(const array_move *m, const array_box *part) {
         t.to[d] = step;
         step *= t.shape[d];
     }
-    t.fast[0] = fastest(from);
-    t.fast[1] = m->axes[fastest(to)];
+    t.fast[0] = fastest_dimension(from);
+    t.fast[1] = m->axes[fastest_dimension(to)];
     return t;
 }
 
@@ -169,7 +169,8 @@ int array_move_run(const cli_world *w, const array_move *m) {
     const tutti_off size = m->from->spec.element_size;
     mover v = {.world = w, .move = m, .alike = lie_alike(m)};
     const tutti_count most = m->budget / size / (v.alike ? 1 : 2);
-    const int other = v.alike ? fastest(&m->from->spec) : m->axes[fastest(&m->to->spec)];
+    const int other =
+        v.alike ? fastest_dimension(&m->from->spec) : m->axes[fastest_dimension(&m->to->spec)];
     const tutti_count n = array_walk_share(&v.walk, m->from, other, w->ranks, most > 0 ? most : 1);
     v.in = cli_malloc((size_t)(n * size));
     v.out = v.alike ? v.in : cli_malloc((size_t)(n * size));

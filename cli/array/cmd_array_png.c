@@ -38,7 +38,7 @@ static int make_colour(double light, double chroma, double hue, png_colour *out)
     return 1;
 }
 
-static unsigned char level_of(double value, const double range[2]) {
+static unsigned char color_of(double value, const double range[2]) {
     if (isnan(value)) return NAN_COLOUR;
     /* halves, since the difference of two numbers may be larger than any */
     const double low = range[0] / 2, width = range[1] / 2 - low;
@@ -118,7 +118,7 @@ static void put_pixels(picture *p) {
     memset(p->row, PAPER, (size_t)p->canvas);
     for (tutti_count x = 0; x < p->width; x++) {
         const double mean = p->numbers[x] ? p->sum[x] / (double)p->numbers[x] : NAN;
-        memset(p->row + x * p->zoom, level_of(mean, p->range), (size_t)p->zoom);
+        memset(p->row + x * p->zoom, color_of(mean, p->range), (size_t)p->zoom);
         p->sum[x] = 0;
         p->numbers[x] = 0;
     }
@@ -213,7 +213,7 @@ static int draw(const cli_world *w, picture *p) {
     return cli_agree(w, failed);
 }
 
-static int find_range(const cli_world *w, picture *p) {
+static int find_color_range(const cli_world *w, picture *p) {
     const array_config *c = p->config;
     array_moments m;
     p->range[0] = c->range[0];
@@ -228,7 +228,7 @@ static int find_range(const cli_world *w, picture *p) {
 int array_draw(const cli_world *w, const array_config *c, const array_side *s) {
     picture p = {.config = c, .side = s};
     if (s->spec.type == TUTTI_BYTES) return cli_error("elements of type bytes are no numbers");
-    if (choose_dimensions(&p) || find_range(w, &p)) return 1;
+    if (choose_dimensions(&p) || find_color_range(w, &p)) return 1;
     const tutti_count most = p.config->pixels > 0 ? p.config->pixels : 4096;
     p.rows = p.side->shape[p.down];
     p.columns = p.side->shape[p.across];

@@ -130,7 +130,7 @@ static int fetch(looker *l, int k) {
     return -1;
 }
 
-static int look(looker *l) {
+static int read_moments(looker *l) {
     int more = fetch(l, 0), failed = more < 0;
     for (int k = 0; more > 0 && !failed; k = !k) {
         const int next = fetch(l, !k);
@@ -168,7 +168,7 @@ int array_moments_find(const cli_world *w, const array_config *c, const array_si
     const tutti_count n = array_walk_share(&l.walk, s, fast, w->ranks, most > 0 ? most : 1);
     for (int k = 0; k < 2; k++) l.buffer[k] = cli_malloc((size_t)(n * size));
     progress_start(&l.progress, w, 0);
-    const int failed = look(&l);
+    const int failed = read_moments(&l);
     progress_end(&l.progress);
     if (!failed) {
         /* Everybody joins the ranks' results in the same order. */

@@ -205,7 +205,7 @@ int npy_parse(const unsigned char *text, size_t bytes, tutti_off size, npy_heade
     return 0;
 }
 
-static int read_start(int fd, unsigned char *text, size_t *bytes_out, tutti_off *size_out) {
+static int read_npy_prefix(int fd, unsigned char *text, size_t *bytes_out, tutti_off *size_out) {
     struct stat st;
     size_t n = 0;
     if (fstat(fd, &st) != 0) return -1;
@@ -226,7 +226,7 @@ int npy_read(const char *path, npy_header *out) {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return cli_error_errno("cannot open", path);
     unsigned char *text = cli_malloc(HEADER_MOST + PREFIX);
-    int failed = read_start(fd, text, &bytes, &size) && cli_error_errno("cannot read", path);
+    int failed = read_npy_prefix(fd, text, &bytes, &size) && cli_error_errno("cannot read", path);
     if (!failed && npy_parse(text, bytes, size, out)) {
         char why[256];
         snprintf(why, sizeof why, "%.*s", (int)sizeof why - 1, cli_message());

@@ -28,7 +28,7 @@ static int keep_so_far(const cli_world *w, const bench_results *r, int cells) {
     return failed;
 }
 
-static int measure_all(const cli_world *w, const bench_config *c, bench_results *r) {
+static int measure_cells(const cli_world *w, const bench_config *c, bench_results *r) {
     cli_progress progress;
     long steps = 0;
     int failed = 0;
@@ -75,7 +75,7 @@ static int run_plain(const cli_world *w, const void *config) {
     if (bench_outputs_check(w, config)) return CLI_FAILED;
     bench_results r = {.config = config, .ranks = w->ranks};
     results_name_mpi(&r);
-    int failed = measure_all(w, config, &r);
+    int failed = measure_cells(w, config, &r);
     if (failed && w->rank == 0) fprintf(stderr, "tutti bench: %s\n", cli_message());
     if (!failed) failed = cli_agree(w, w->rank == 0 && write_reports(&r));
     failed |= r.failures > 0;

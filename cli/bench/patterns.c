@@ -42,7 +42,7 @@ typedef struct {
     tutti_count side[3]; /* elements of a block */
 } block_spec;
 
-static tutti_err block_make(const block_spec *b, bench_pattern *p) {
+static tutti_err make_block_pattern(const block_spec *b, bench_pattern *p) {
     tutti_section s = {.ndims = b->ndims, .order = TUTTI_ROW_MAJOR, .element_size = b->element};
     for (int d = 0; d < b->ndims; d++) {
         s.shape[d] = b->side[d] * b->grid[d];
@@ -70,7 +70,7 @@ static tutti_err make_block2d(const cli_world *w, const bench_config *c, bench_p
     block_spec b = {.ndims = 2, .element = 4};
     block_coordinates(w, 2, b.grid, b.at);
     b.side[0] = b.side[1] = at_least_one(sqrt((double)c->size / 4));
-    return block_make(&b, p);
+    return make_block_pattern(&b, p);
 }
 
 static tutti_err make_square2d(const cli_world *w, const bench_config *c, bench_pattern *p) {
@@ -78,7 +78,7 @@ static tutti_err make_square2d(const cli_world *w, const bench_config *c, bench_
     const tutti_count side = at_least_one(sqrt((double)c->size * w->ranks / 4));
     block_coordinates(w, 2, b.grid, b.at);
     for (int d = 0; d < 2; d++) b.side[d] = side < b.grid[d] ? 1 : side / b.grid[d];
-    return block_make(&b, p);
+    return make_block_pattern(&b, p);
 }
 
 tutti_off bench_tile_element(tutti_off size, tutti_off element) {
@@ -94,7 +94,7 @@ static tutti_err make_tile(const cli_world *w, tutti_off size, tutti_off wanted,
     block_coordinates(w, 2, b.grid, b.at);
     b.side[0] = at_least_one(sqrt(elements / 2));
     b.side[1] = at_least_one(elements / (double)b.side[0]);
-    return block_make(&b, p);
+    return make_block_pattern(&b, p);
 }
 
 static tutti_err make_tile256(const cli_world *w, const bench_config *c, bench_pattern *p) {
@@ -116,14 +116,14 @@ static tutti_err make_columns(const cli_world *w, const bench_config *c, bench_p
     block_spec b = {.ndims = 2, .element = 4, .grid = {1, w->ranks}, .at = {0, w->rank}};
     b.side[0] = at_least_one(sqrt((double)c->size / 4 * w->ranks)); /* a square in all */
     b.side[1] = at_least_one((double)b.side[0] / w->ranks);
-    return block_make(&b, p);
+    return make_block_pattern(&b, p);
 }
 
 static tutti_err make_block3d(const cli_world *w, const bench_config *c, bench_pattern *p) {
     block_spec b = {.ndims = 3, .element = 8};
     block_coordinates(w, 3, b.grid, b.at);
     b.side[0] = b.side[1] = b.side[2] = at_least_one(cbrt((double)c->size / 8));
-    return block_make(&b, p);
+    return make_block_pattern(&b, p);
 }
 
 /* ---- pieces dealt in turn */
@@ -175,7 +175,7 @@ static uint64_t next_random(uint64_t *state) {
     return *state = x;
 }
 
-static tutti_count *deal(const cli_world *w, uint64_t seed, tutti_count hands) {
+static tutti_count *distribute_pieces(const cli_world *w, uint64_t seed, tutti_count hands) {
     tutti_count *index = cli_malloc((size_t)(hands * HAND) * sizeof *index);
     int *owner = cli_malloc((size_t)(HAND * w->ranks) * sizeof *owner);
     uint64_t state = seed * 2654435769u + 88172645463325252u;
@@ -200,7 +200,7 @@ static tutti_count *deal(const cli_world *w, uint64_t seed, tutti_count hands) {
 static tutti_err make_irregular64(const cli_world *w, const bench_config *c, bench_pattern *p) {
     const tutti_off item = 64;
     const tutti_count hands = c->size < HAND * item ? 1 : c->size / (HAND * item), n = hands * HAND;
-    tutti_count *index = deal(w, c->seed, hands);
+    tutti_count *index = distribute_pieces(w, c->seed, hands);
     MPI_Aint *at = cli_malloc((size_t)n * sizeof *at);
     for (tutti_count i = 0; i < n; i++) at[i] = (MPI_Aint)(index[i] * item);
     MPI_Type_create_hindexed_block((int)n, (int)item, at, MPI_BYTE, &p->file_type);

@@ -7,7 +7,7 @@
 enum { NAMES = 28 }; /* columns of the names of options */
 
 /* A text in paragraphs; lines that start with blanks stay as they are. */
-static void print_text(FILE *f, const char *text) {
+static void print_paragraphs(FILE *f, const char *text) {
     while (*text) {
         const size_t n = strcspn(text, "\n");
         char line[2048];
@@ -72,10 +72,10 @@ void cli_help_print(FILE *f, const cli_group *g, const cli_command *command) {
             print_usage(f, g, &g->command[i], i == 0 || command);
     putc('\n', f);
     if (command) {
-        print_text(f, command->summary);
-        if (command->details) putc('\n', f), print_text(f, command->details);
+        print_paragraphs(f, command->summary);
+        if (command->details) putc('\n', f), print_paragraphs(f, command->details);
     } else {
-        if (g->details) print_text(f, g->details), putc('\n', f);
+        if (g->details) print_paragraphs(f, g->details), putc('\n', f);
         for (int i = 0; i < g->commands; i++)
             cli_print_wrapped(f, g->command[i].summary, fprintf(f, "  %-12s", g->command[i].name),
                               14);

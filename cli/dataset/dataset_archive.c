@@ -84,7 +84,7 @@ static tutti_count count(const job *j, int archived, tutti_off *bytes) {
 
 /* ---- streams */
 
-static void told(job *j, size_t n) {
+static void count_bytes(job *j, size_t n) {
     j->done += (tutti_off)n;
     progress_work(&j->progress, j->restores ? "restoring" : "archiving", j->done, j->all);
 }
@@ -107,7 +107,7 @@ static int stream_write(void *context, const void *bytes, size_t n) {
         if (put < 0 && errno != EINTR) return errno;
         if (put > 0) done += (size_t)put;
     }
-    told(j, n);
+    count_bytes(j, n);
     return 0;
 }
 
@@ -117,7 +117,7 @@ static int stream_read(void *context, void *bytes, size_t n, size_t *got) {
         const ssize_t count = read(j->fd, bytes, n);
         if (count < 0 && errno == EINTR) continue;
         *got = count > 0 ? (size_t)count : 0;
-        told(j, *got);
+        count_bytes(j, *got);
         return count < 0 ? errno : 0;
     }
 }
@@ -179,14 +179,14 @@ static int directory_run(job *j, tutti_off *freed) {
                                   : tutti_dataset_archive(j->d, i, to, j->config->place, &more);
         if (err != TUTTI_OK) return cli_error_tutti();
         *freed += more;
-        if (tutti_dataset_segment(j->d, i, &g) == TUTTI_OK) told(j, (size_t)g.bytes);
+        if (tutti_dataset_segment(j->d, i, &g) == TUTTI_OK) count_bytes(j, (size_t)g.bytes);
     }
     return 0;
 }
 
 /* ---- reports */
 
-static void report(const job *j, tutti_count n, tutti_off bytes, tutti_off freed) {
+static void report_archived(const job *j, tutti_count n, tutti_off bytes, tutti_off freed) {
     FILE *f = j->config->tar && !j->restores ? stderr : stdout; /* the archive may be there */
     const char *place = j->config->place ? j->config->place : j->place;
     char size[32];
@@ -237,7 +237,7 @@ static int archive_segments(job *j) {
     if (!failed) {
         const int copied = streams && !j->place && !j->restores; /* nothing has changed */
         const tutti_count left = copied ? 0 : count(j, j->restores, &after);
-        report(j, n - left, before - after, freed);
+        report_archived(j, n - left, before - after, freed);
     }
     if (streams && j->fd > STDERR_FILENO && !j->config->shell) close(j->fd);
     if (failed && j->config->tar && !j->restores && strcmp(j->config->tar, "-") != 0 && j->place)

@@ -9,7 +9,7 @@
 /* ---- what the new one has */
 
 /* The type that --type gives a variable; its own if it says nothing of it. */
-static int type_of(const data_config *config, const tutti_variable_row *v, tutti_type *out) {
+static int type_in_copy(const data_config *config, const tutti_variable_row *v, tutti_type *out) {
     cli_list list = {.n = 0};
     const tutti_type is = v->spec.type;
     const int real = is == TUTTI_FLOAT16 || is == TUTTI_FLOAT32 || is == TUTTI_FLOAT64;
@@ -36,7 +36,7 @@ static tutti_layout layout_of(const data_config *config, const tutti_variable_ro
 }
 
 /* Only layout global can be compressed. */
-static int level_of(const data_config *config, const tutti_variable_row *v) {
+static int compression_of(const data_config *config, const tutti_variable_row *v) {
     if (layout_of(config, v) == TUTTI_RANKED) return 0;
     if (config->compress >= 0) return config->compress;
     return config->container == TUTTI_CONTAINER_NETCDF ? 0 : v->spec.compress;
@@ -58,10 +58,10 @@ static int describe(const data_config *config, const dataset_catalogue *from, tu
         const tutti_variable_row *v = &from->total[i].row;
         tutti_variable_spec spec = v->spec;
         if (!data_wanted(config, v->name)) continue;
-        if (type_of(config, v, &spec.type)) return 1;
+        if (type_in_copy(config, v, &spec.type)) return 1;
         spec.layout = layout_of(config, v);
         if (config->container == TUTTI_CONTAINER_NETCDF) spec.order = TUTTI_NATIVE_ENDIAN;
-        spec.compress = level_of(config, v);
+        spec.compress = compression_of(config, v);
         if (tutti_dataset_variable(to, v->name, &spec) != TUTTI_OK) return cli_error_tutti();
     }
     return 0;
@@ -129,7 +129,7 @@ static int section_copy(const data_config *config, const dataset_catalogue *from
     tutti_type type;
     const int has = dataset_has(from, g, row->name, &section);
     if (has <= 0) return has < 0;
-    int failed = type_of(config, row, &type);
+    int failed = type_in_copy(config, row, &type);
     /* in netCDF files types do not change */
     if (!failed && type == row->spec.type && section.type != type &&
         config->container == TUTTI_CONTAINER_NATIVE &&
@@ -139,7 +139,7 @@ static int section_copy(const data_config *config, const dataset_catalogue *from
     if (!failed) failed = dataset_view_open(from, row, g, NULL, &v);
     if (!failed) {
         /* Piece by piece; ranked and compressed sections take one put. */
-        const int at_once = ranked || level_of(config, row) > 0;
+        const int at_once = ranked || compression_of(config, row) > 0;
         const size_t size = (size_t)v.number.element_size;
         char *whole = at_once ? cli_array(v.count, (tutti_count)size, 1) : NULL;
         int more;

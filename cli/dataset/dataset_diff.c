@@ -254,7 +254,7 @@ static int names_known(const comparison *k) {
 
 /* ---- reports */
 
-static void report_json(const comparison *k, int different) {
+static void print_differences_json(const comparison *k, int different) {
     printf("{\"same\": %s, \"others\": [", different ? "false" : "true");
     for (int i = 0; i < k->onlys; i++) {
         if (i) printf(", ");
@@ -310,7 +310,7 @@ int dataset_diff(const cli_world *w, const data_config *config) {
         different = k.onlys > 0;
         for (tutti_count v = 0; v < k.a.variables; v++) different |= k.variable[v].different > 0;
         if (!failed && k.config->json)
-            report_json(&k, different);
+            print_differences_json(&k, different);
         else if (!failed && !k.config->quiet) {
             for (int i = 0; i < k.onlys; i++) printf("%s\n", cli_shown(k.only[i]));
             for (tutti_count v = 0; v < k.a.variables; v++) {

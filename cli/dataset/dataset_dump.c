@@ -7,7 +7,7 @@
 
 /* ---- columns for people */
 
-static int print_text(dataset_view *v, FILE *f) {
+static int dump_text(dataset_view *v, FILE *f) {
     char shape[ARRAY_TEXT];
     int more;
     const tutti_count line = v->count > 0 && v->ndims > 0 ? v->shape[v->ndims - 1] : 1;
@@ -75,7 +75,7 @@ static int print_csv(dataset_view *v, int names, FILE *f) {
 
 /* ---- for programs: an object a segment */
 
-static int print_json(dataset_view *v, int before, FILE *f) {
+static int dump_json(dataset_view *v, int before, FILE *f) {
     int more;
     fprintf(f, "%s\n {\"variable\": ", before ? "," : "");
     cli_json_string(f, v->row->name);
@@ -145,9 +145,9 @@ static int dump(const dataset_catalogue *c, const data_config *config) {
             failed = dataset_view_open(c, row, g, config->slice, &v);
             if (!failed && !csv && n > 0 && !config->json) putc('\n', f);
             if (!failed && config->json)
-                failed = print_json(&v, n, f);
+                failed = dump_json(&v, n, f);
             else if (!failed)
-                failed = csv ? print_csv(&v, n == 0, f) : print_text(&v, f);
+                failed = csv ? print_csv(&v, n == 0, f) : dump_text(&v, f);
             dataset_view_close(&v);
             n++;
         }

@@ -9,16 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A file that was made: its name, or an element of a list. */
-static void told(const data_config *config, const char *path, int before) {
-    if (config->json) {
-        if (before) printf(", ");
-        cli_json_string(stdout, path);
-    } else {
-        printf("%s\n", path);
-    }
-}
-
 /* ---- CSV */
 
 static int export_csv(const dataset_catalogue *c, const data_config *config) {
@@ -37,7 +27,7 @@ static int export_csv(const dataset_catalogue *c, const data_config *config) {
         one.out = path;
         one.variables = (cli_list){.n = 1, .item = (char **)(uintptr_t)&c->total[v].row.name};
         failed = dataset_dump(NULL, &one) != CLI_OK;
-        if (!failed) told(config, path, files++);
+        if (!failed) cli_output_print(path, config->json, files++);
         free(path);
         free(file);
     }
@@ -84,8 +74,8 @@ static void dimensions_write(FILE *f, int ndims, const tutti_count *shape) {
     for (int d = 0; d < ndims; d++) fprintf(f, "%s%lld", d ? " " : "", (long long)shape[d]);
 }
 
-static int attribute_write(xdmf *x, const tutti_variable_row *v, tutti_count g, int ndims,
-                           const tutti_count *shape) {
+static int write_field_reference(xdmf *x, const tutti_variable_row *v, tutti_count g, int ndims,
+                                 const tutti_count *shape) {
     tutti_section_row s;
     const int has = dataset_has(x->c, g, v->name, &s);
     if (has <= 0) return has < 0;
@@ -115,7 +105,7 @@ static int attribute_write(xdmf *x, const tutti_variable_row *v, tutti_count g, 
     return 0;
 }
 
-static int grid_write(xdmf *x, const tutti_space_row *space, tutti_count g) {
+static int write_grid_reference(xdmf *x, const tutti_space_row *space, tutti_count g) {
     static const char *const unit[] = {"0 0 0", "1 1 1"}; /* origin, spacing */
     tutti_segment segment;
     tutti_count shape[TUTTI_MAX_DIMS];
@@ -144,7 +134,7 @@ static int grid_write(xdmf *x, const tutti_space_row *space, tutti_count g) {
         if (strcmp(row->spec.space, space->name) == 0 &&
             (data_wanted(x->config, row->name) && row->spec.layout == TUTTI_GLOBAL &&
              row->spec.compress == 0 && xdmf_type(row->spec.type) != NULL) &&
-            attribute_write(x, row, g, ndims, shape))
+            write_field_reference(x, row, g, ndims, shape))
             return 1;
     }
     fputs("      </Grid>\n", x->f);
@@ -185,7 +175,7 @@ static int xdmf_write(const dataset_catalogue *c, const data_config *config, FIL
         cli_xml_text(x.f, row.name);
         fprintf(x.f, "\" GridType=\"Collection\" CollectionType=\"Temporal\">\n");
         for (tutti_count g = 0; g < x.c->segments; g++)
-            if (grid_write(&x, &row, g)) return 1;
+            if (write_grid_reference(&x, &row, g)) return 1;
         fputs("    </Grid>\n", x.f);
     }
     fputs("  </Domain>\n</Xdmf>\n", f);
@@ -210,7 +200,7 @@ static int export_names(const dataset_catalogue *c, const data_config *config) {
         failed = cli_output_close(f, path, failed);
         free(prefix);
     }
-    if (!failed && strcmp(path, "-") != 0) told(config, path, 0);
+    if (!failed && strcmp(path, "-") != 0) cli_output_print(path, config->json, 0);
     free(path);
     return failed;
 }

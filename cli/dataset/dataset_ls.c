@@ -27,7 +27,7 @@ static void shape_now(const dataset_catalogue *c, const tutti_variable_row *v, i
     }
 }
 
-static void print_variables(const dataset_catalogue *c) {
+static void list_variables(const dataset_catalogue *c) {
     printf("\n%-18s %-10s %-12s %-18s %8s %9s\n", "variable", "type", "space", "shape", "segments",
            "bytes");
     for (tutti_count i = 0; i < c->variables; i++) {
@@ -113,12 +113,12 @@ static int print_segments(const dataset_catalogue *c, int all) {
     return 0;
 }
 
-static int print_text(const dataset_catalogue *c, const data_config *config) {
+static int list_text(const dataset_catalogue *c, const data_config *config) {
     char size[32];
     printf("%s: %lld segment%s, %lld variable%s, %s\n", c->path, (long long)c->segments,
            c->segments == 1 ? "" : "s", (long long)c->variables, c->variables == 1 ? "" : "s",
            size_text(c->bytes, size, sizeof size));
-    if (c->variables > 0) print_variables(c);
+    if (c->variables > 0) list_variables(c);
     return print_segments(c, config->all);
 }
 
@@ -154,7 +154,7 @@ static int json_segment(const dataset_catalogue *c, tutti_count i) {
     return 0;
 }
 
-static int print_json(const dataset_catalogue *c) {
+static int list_json(const dataset_catalogue *c) {
     int failed = 0;
     printf("{\"path\": ");
     cli_json_string(stdout, c->path);
@@ -212,7 +212,7 @@ int dataset_ls(const cli_world *w, const data_config *config) {
     dataset_catalogue c;
     const int failed = dataset_open(MPI_COMM_SELF, config->path[0], &c) || dataset_count(&c) ||
                        (config->range && find_ranges(&c)) ||
-                       (config->json ? print_json(&c) : print_text(&c, config));
+                       (config->json ? list_json(&c) : list_text(&c, config));
     dataset_close(&c);
     return failed;
 }

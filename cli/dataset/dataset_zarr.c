@@ -41,7 +41,7 @@ typedef struct {
     int axes;
 } group;
 
-static void note(const tutti_variable_row *v, const char *why) {
+static void warn_omitted(const tutti_variable_row *v, const char *why) {
     fprintf(stderr, "tutti export: '%s' is left out: %s\n", cli_shown(v->name), why);
 }
 
@@ -245,7 +245,7 @@ static int array_add(const zarr *z, array *a, const tutti_segment *segment,
     return 0;
 }
 
-static int has_array(const group *g, tutti_count v) {
+static int is_exported(const group *g, tutti_count v) {
     return g->arrays[v].row && g->arrays[v].segments > 0 && !g->arrays[v].differs;
 }
 
@@ -261,14 +261,14 @@ static void axes_find(const zarr *z, group *g) {
         const array *most = NULL;
         for (tutti_count v = 0; v < z->c->variables; v++) {
             const array *a = &g->arrays[v];
-            if (has_array(g, v) && !a->fixed && a->axis < 0 &&
+            if (is_exported(g, v) && !a->fixed && a->axis < 0 &&
                 (!most || a->segments > most->segments))
                 most = a;
         }
         if (!most) return;
         for (tutti_count v = 0; v < z->c->variables; v++) {
             array *a = &g->arrays[v];
-            if (has_array(g, v) && !a->fixed && a->axis < 0 && a->segments == most->segments &&
+            if (is_exported(g, v) && !a->fixed && a->axis < 0 && a->segments == most->segments &&
                 memcmp(a->on, most->on, (size_t)a->segments * sizeof *a->on) == 0)
                 a->axis = g->axes;
         }
@@ -356,13 +356,14 @@ static int group_write(zarr *z, group *g) {
     for (int k = 0; k < g->axes; k++, axes = 0)
         for (tutti_count v = 0; v < z->c->variables && !failed; v++) {
             const array *a = &g->arrays[v];
-            if (!has_array(g, v) || a->fixed || a->axis != k || axes++) continue;
+            if (!is_exported(g, v) || a->fixed || a->axis != k || axes++) continue;
             failed = axis_write(z, g, a, 1) || axis_write(z, g, a, 0);
         }
     for (tutti_count v = 0; v < z->c->variables && !failed; v++) {
         const array *a = &g->arrays[v];
-        if (a->row && a->differs) note(a->row, "its sections have different types or chunks");
-        if (!has_array(g, v)) continue;
+        if (a->row && a->differs)
+            warn_omitted(a->row, "its sections have different types or chunks");
+        if (!is_exported(g, v)) continue;
         failed = zarray_write(z, g, a);
         if (!failed) {
             char *text = NULL;
@@ -402,7 +403,7 @@ static int group_write(zarr *z, group *g) {
     for (tutti_count i = g->first; i <= g->last; i++)
         for (tutti_count v = 0; v < z->c->variables && !failed; v++) {
             array *a = &g->arrays[v];
-            if (!has_array(g, v) || a->written == a->segments || a->on[a->written] != i) continue;
+            if (!is_exported(g, v) || a->written == a->segments || a->on[a->written] != i) continue;
             failed = chunks_write(z, g, a, i);
             a->written++;
         }
@@ -448,9 +449,9 @@ int dataset_export_zarr(const dataset_catalogue *c, const data_config *config, F
     for (tutti_count v = 0; v < z.c->variables; v++) {
         const tutti_variable_row *row = &z.c->total[v].row;
         if (!data_wanted(z.config, row->name) || exportable(&z, row)) continue;
-        note(row, row->spec.layout == TUTTI_RANKED
-                      ? "it has layout ranked (tutti cp --layout global)"
-                      : "Zarr cannot have that name");
+        warn_omitted(row, row->spec.layout == TUTTI_RANKED
+                              ? "it has layout ranked (tutti cp --layout global)"
+                              : "Zarr cannot have that name");
     }
     fputs("{\"version\": 1, \"refs\": {", f);
     group all = {.last = z.c->segments - 1};

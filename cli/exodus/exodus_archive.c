@@ -55,7 +55,7 @@ static int files_verify(job *j) {
 
 /* ---- bytes */
 
-static int write_all(int fd, const void *bytes, size_t n, const char *path) {
+static int write_fully(int fd, const void *bytes, size_t n, const char *path) {
     for (size_t done = 0; done < n;) {
         const ssize_t put = write(fd, (const char *)bytes + done, n - done);
         if (put < 0 && errno == EINTR) continue;
@@ -104,7 +104,7 @@ static int append(job *j, int fd, const char *to, const char *path, tutti_off n)
         const size_t want = n - done < CHUNK ? (size_t)(n - done) : CHUNK;
         const ssize_t got = read_some(from, j->chunk[0], want, path);
         failed = got != (ssize_t)want && (got < 0 || cli_error("'%s' has become shorter", path));
-        if (!failed) failed = write_all(fd, j->chunk[0], want, to);
+        if (!failed) failed = write_fully(fd, j->chunk[0], want, to);
         done += (tutti_off)want;
     }
     if (from >= 0) close(from);
@@ -222,12 +222,12 @@ static int tar_walk(job *j, int fd, int compares) {
             if (same_bytes(j, j->path[i], fd, to, st.st_size)) return 1;
             if (read_some(fd, j->chunk[1], pad, to) != (ssize_t)pad)
                 return cli_error("'%s' is not what was written", to);
-        } else if (write_all(fd, block, TAR_BLOCK, to) ||
-                   append(j, fd, to, j->path[i], st.st_size) || write_all(fd, end, pad, to)) {
+        } else if (write_fully(fd, block, TAR_BLOCK, to) ||
+                   append(j, fd, to, j->path[i], st.st_size) || write_fully(fd, end, pad, to)) {
             return 1;
         }
     }
-    return compares ? 0 : write_all(fd, end, sizeof end, to);
+    return compares ? 0 : write_fully(fd, end, sizeof end, to);
 }
 
 static int to_tar(job *j) {

@@ -144,7 +144,7 @@ static void sizes_keep(const tutti_exodus *x, const data_config *c, tutti_exodus
         opt->real_bytes = 4;
 }
 
-static void report(const copy *c) {
+static void report_copy(const copy *c) {
     if (c->world->rank != 0 || !c->config->json) return;
     printf("{\"path\": ");
     cli_json_string(stdout, c->config->path[1]);
@@ -175,7 +175,7 @@ int exodus_cp(const cli_world *w, const data_config *config) {
     exodus_outline left = c.outline;
     if (c.to && tutti_exodus_close(&c.to) != TUTTI_OK && !failed) failed = cli_error_tutti();
     if (staged.path) failed = cli_stage_end(w, &staged, failed);
-    if (!failed) report(&c);
+    if (!failed) report_copy(&c);
     (void)tutti_exodus_close(&c.from);
     exodus_outline_free(&left);
     return failed;

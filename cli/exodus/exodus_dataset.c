@@ -44,7 +44,7 @@ static char *variable_name(int kind, int64_t id, const char *variable) {
     return name;
 }
 
-static void share(const cli_world *w, tutti_count all, tutti_count *first, tutti_count *n) {
+static void share_of_rank(const cli_world *w, tutti_count all, tutti_count *first, tutti_count *n) {
     *first = tutti_size_share(all, w->ranks, w->rank);
     *n = tutti_size_share(all, w->ranks, w->rank + 1) - *first;
 }
@@ -71,8 +71,8 @@ static tutti_exodus_array array_of(const carried *c, tutti_count first, tutti_co
                                 .buf = buf};
 }
 
-static int put(transfer *t, const char *variable, const char *list, tutti_count n, tutti_type type,
-               const void *buf) {
+static int write_values(transfer *t, const char *variable, const char *list, tutti_count n,
+                        tutti_type type, const void *buf) {
     const tutti_decomposition_spec spec = {.kind = TUTTI_AS_THEY_LIE, .n = n};
     tutti_decomposition *mine = NULL;
     tutti_err err = tutti_decomposition_create(t->d, list, &spec, &mine);
@@ -86,7 +86,7 @@ static int array_carry(transfer *t, const carried *c) {
     tutti_count all, numbers, first, n;
     tutti_type type;
     if (tutti_exodus_array_size(t->x, &a, &all, &numbers, &type) != TUTTI_OK) return 0;
-    share(t->world, all, &first, &n);
+    share_of_rank(t->world, all, &first, &n);
     char *list = list_name(c->kind, c->id), *name = variable_name(c->kind, c->id, c->variable);
     void *buf = cli_array(n, numbers, 8);
     a = array_of(c, first, n, buf);
@@ -104,7 +104,7 @@ static int array_carry(transfer *t, const carried *c) {
         if (n * numbers > 0) memcpy(buf, id, (size_t)(n * numbers) * sizeof *id);
         free(id);
     }
-    if (!failed) failed = put(t, name, list, n, a.type, buf);
+    if (!failed) failed = write_values(t, name, list, n, a.type, buf);
     free(buf);
     free(name);
     free(list);
@@ -116,7 +116,7 @@ static int array_carry(transfer *t, const carried *c) {
 static int list_make(transfer *t, int kind, int64_t id, tutti_count before, tutti_count entries) {
     char *list = list_name(kind, id);
     tutti_count first, n;
-    share(t->world, entries, &first, &n);
+    share_of_rank(t->world, entries, &first, &n);
     int64_t *ids = cli_malloc((size_t)n * sizeof *ids);
     tutti_err err = tutti_dataset_list(t->d, list);
     if (err == TUTTI_OK && !exodus_is_set(kind)) {
@@ -148,7 +148,7 @@ static int text_info(transfer *t, const char *variable, const char *name, const 
 static int coordinates_carry(transfer *t) {
     const int dims = t->o.p.dims;
     tutti_count first, n;
-    share(t->world, t->o.p.nodes, &first, &n);
+    share_of_rank(t->world, t->o.p.nodes, &first, &n);
     double *xyz = cli_malloc((size_t)(n * dims) * sizeof *xyz);
     double *one = cli_malloc((size_t)n * sizeof *one);
     const tutti_variable_spec spec = {
@@ -163,8 +163,8 @@ static int coordinates_carry(transfer *t) {
         err = tutti_exodus_get_arrays(t->x, 1, &a);
         for (tutti_count i = 0; i < n; i++) xyz[i * dims + d] = one[i];
     }
-    int failed =
-        err != TUTTI_OK ? cli_error_tutti() : put(t, "coordinates", "nodes", n, TUTTI_FLOAT64, xyz);
+    int failed = err != TUTTI_OK ? cli_error_tutti()
+                                 : write_values(t, "coordinates", "nodes", n, TUTTI_FLOAT64, xyz);
     free(xyz);
     free(one);
     return failed;
@@ -227,7 +227,7 @@ static int move_add(transfer *t, moves *m, int kind, tutti_count number, int var
     const int64_t id = global || nodal ? 0 : table->entity[number].id;
     const tutti_count all = global ? 1 : nodal ? t->o.p.nodes : table->entity[number].entries;
     tutti_count first, n;
-    share(t->world, all, &first, &n);
+    share_of_rank(t->world, all, &first, &n);
     m->v = cli_realloc(m->v, ((size_t)m->n + 1) * sizeof *m->v);
     moved *x = &m->v[m->n++];
     *x = (moved){.list = list_name(kind, id),

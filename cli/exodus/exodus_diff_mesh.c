@@ -274,7 +274,7 @@ static int connectivity_compare(exodus_comparison *k, int kind, tutti_count numb
 /* ---- blocks */
 
 /* The block of an element by its place; *place becomes that in the block. */
-static tutti_count block_of(const exodus_table *t, tutti_count *place) {
+static tutti_count block_of_place(const exodus_table *t, tutti_count *place) {
     tutti_count i = 0;
     while (i < t->n && *place >= t->entity[i].entries) *place -= t->entity[i++].entries;
     return i;
@@ -294,8 +294,8 @@ static void blocks_sort(exodus_comparison *k, int kind, exodus_pairs *p) {
     char where[100];
     for (tutti_count i = 0; i < p->n; i++) {
         exodus_pair *v = &p->v[i];
-        const tutti_count a = block_of(&k->o[0].of[kind], &v->place[0]);
-        const tutti_count b = block_of(&k->o[1].of[kind], &v->place[1]);
+        const tutti_count a = block_of_place(&k->o[0].of[kind], &v->place[0]);
+        const tutti_count b = block_of_place(&k->o[1].of[kind], &v->place[1]);
         const int64_t x = k->o[0].of[kind].entity[a].id, y = k->o[1].of[kind].entity[b].id;
         o->numbers++;
         v->group = a;

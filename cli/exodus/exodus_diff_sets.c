@@ -41,7 +41,7 @@ static const tutti_exodus_entity *set_of(const exodus_comparison *k, int f, int 
 }
 
 /* A rank's share of a set. */
-static void share(const cli_world *w, tutti_count all, tutti_count *first, tutti_count *n) {
+static void range_of_rank(const cli_world *w, tutti_count all, tutti_count *first, tutti_count *n) {
     *first = tutti_size_share(all, w->ranks, w->rank);
     *n = tutti_size_share(all, w->ranks, w->rank + 1) - *first;
 }
@@ -65,7 +65,7 @@ static int members_read(exodus_comparison *k, int f, int kind, members *out) {
     *out = (members){.n = 0};
     for (tutti_count i = 0; i < sets; i++)
         if (set_of(k, f, kind, i)) {
-            share(k->world, set_of(k, f, kind, i)->entries, &first, &n);
+            range_of_rank(k->world, set_of(k, f, kind, i)->entries, &first, &n);
             out->n += n;
         }
     int64_t *member = cli_malloc(2 * (size_t)out->n * sizeof *member), *side = member + out->n;
@@ -76,7 +76,7 @@ static int members_read(exodus_comparison *k, int f, int kind, members *out) {
     for (tutti_count i = 0; i < sets; i++) {
         const tutti_exodus_entity *e = set_of(k, f, kind, i);
         if (!e || !has_array(k->x[f], TUTTI_EXODUS_MEMBERS, e)) continue;
-        share(k->world, e->entries, &first, &n);
+        range_of_rank(k->world, e->entries, &first, &n);
         a[arrays++] = of_set(TUTTI_EXODUS_MEMBERS, e, first, n, member + at);
         if (has_array(k->x[f], TUTTI_EXODUS_SIDES, e))
             a[arrays++] = of_set(TUTTI_EXODUS_SIDES, e, first, n, side + at);

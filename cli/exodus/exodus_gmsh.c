@@ -65,11 +65,6 @@ typedef struct {
     int keeps;
 } gmsh;
 
-static void *keep(gmsh *g, size_t bytes) {
-    g->kept = cli_realloc(g->kept, ((size_t)g->keeps + 1) * sizeof *g->kept);
-    return g->kept[g->keeps++] = cli_malloc(bytes);
-}
-
 /* ---- the groups of an element */
 
 static int by_membership(const tutti_mesh_membership *x, int dim, int entity, int physical) {
@@ -109,7 +104,7 @@ static int is_in(const gmsh *g, tutti_count i, const group *x) {
 
 /* ---- groups: of all ranks, in the same order */
 
-static int by_group(const void *a, const void *b) {
+static int compare_groups(const void *a, const void *b) {
     const group *x = a, *y = b;
     if (x->dim != y->dim) return y->dim - x->dim;
     if (x->physical != y->physical) return x->physical < y->physical ? -1 : 1;
@@ -119,9 +114,9 @@ static int by_group(const void *a, const void *b) {
 
 static int groups_unite(group *v, int n) {
     int m = 0;
-    if (n > 0) qsort(v, (size_t)n, sizeof *v, by_group);
+    if (n > 0) qsort(v, (size_t)n, sizeof *v, compare_groups);
     for (int i = 0; i < n; i++)
-        if (m == 0 || by_group(&v[m - 1], &v[i]) != 0) v[m++] = v[i];
+        if (m == 0 || compare_groups(&v[m - 1], &v[i]) != 0) v[m++] = v[i];
     return m;
 }
 
@@ -153,7 +148,7 @@ static group *groups_gather(gmsh *g, int *n_out) {
         for (tutti_count k = 0; k <= l.n; k++) {
             group x = (group){
                 .dim = dim, .physical = group_at(&l, k), .type = v.type[i], .further = k > 0};
-            if (!(s.n > 0 && by_group(&s.v[s.n - 1], &x) == 0)) {
+            if (!(s.n > 0 && compare_groups(&s.v[s.n - 1], &x) == 0)) {
                 if (s.n == s.room) {
                     s.n = groups_unite(s.v, s.n);
                     s.room = 2 * s.n + 64;
@@ -293,7 +288,7 @@ static int runs_make(gmsh *g) {
     int all = 0;
     MPI_Allgather(&words, 1, MPI_INT, counts, 1, MPI_INT, w->comm);
     for (int r = 0; r < w->ranks; all += counts[r++]) at[r] = all;
-    g->run = keep(g, (size_t)all * sizeof(tutti_count));
+    g->run = cli_keep(&g->kept, &g->keeps, (size_t)all * sizeof(tutti_count));
     g->runs = all / 3;
     MPI_Allgatherv(mine, words, MPI_INT64_T, g->run, counts, at, MPI_INT64_T, w->comm);
     tutti_count before = 0;
@@ -317,26 +312,26 @@ static int64_t id_of(const gmsh *g, tutti_count element) {
 
 /* ---- this rank's mesh */
 
-static int block_of(const gmsh *g, tutti_count i) {
+static int assign_block(const gmsh *g, tutti_count i) {
     return group_of(g->block, g->blocks_n, g->dim, g->v.physical[i], g->v.type[i]);
 }
 
-static void blocks_make(gmsh *g) {
+static void make_element_blocks(gmsh *g) {
     const tutti_mesh_part_view *v = &g->v;
-    tutti_exodus_elements *b = keep(g, (size_t)g->blocks_n * sizeof *b);
+    tutti_exodus_elements *b = cli_keep(&g->kept, &g->keeps, (size_t)g->blocks_n * sizeof *b);
     tutti_count place = 0;
-    g->place = keep(g, (size_t)v->elements * sizeof *g->place);
+    g->place = cli_keep(&g->kept, &g->keeps, (size_t)v->elements * sizeof *g->place);
     for (tutti_count i = 0; i < v->elements; i++) g->place[i] = -1;
     for (int k = 0; k < g->blocks_n; k++) {
         const int wide = tutti_mesh_type_nodes(g->block[k].type);
         tutti_count n = 0;
         for (tutti_count i = 0; i < v->elements; i++)
-            n += tutti_mesh_type_dim(v->type[i]) == g->dim && block_of(g, i) == k;
-        int64_t *id = keep(g, (size_t)n * sizeof *id);
-        tutti_count *node = keep(g, (size_t)(n * wide) * sizeof *node);
+            n += tutti_mesh_type_dim(v->type[i]) == g->dim && assign_block(g, i) == k;
+        int64_t *id = cli_keep(&g->kept, &g->keeps, (size_t)n * sizeof *id);
+        tutti_count *node = cli_keep(&g->kept, &g->keeps, (size_t)(n * wide) * sizeof *node);
         n = 0;
         for (tutti_count i = 0; i < v->elements; i++) {
-            if (tutti_mesh_type_dim(v->type[i]) != g->dim || block_of(g, i) != k) continue;
+            if (tutti_mesh_type_dim(v->type[i]) != g->dim || assign_block(g, i) != k) continue;
             for (int j = 0; j < wide; j++) node[n * wide + j] = v->node[v->start[i] + j];
             id[n++] = id_of(g, v->element[i]);
             g->place[i] = place++;
@@ -404,7 +399,7 @@ static void facet_meet(gmsh *g, facet *f, tutti_count n, const facet *key, tutti
 static void sides_make(gmsh *g) {
     facet *f = NULL;
     const tutti_count n = facets_find(g, &f);
-    tutti_exodus_members *sets = keep(g, (size_t)g->sides_n * sizeof *sets);
+    tutti_exodus_members *sets = cli_keep(&g->kept, &g->keeps, (size_t)g->sides_n * sizeof *sets);
     double lost = 0;
     const tutti_mesh_part_view *v = &g->v;
     for (tutti_count i = 0; i < v->elements; i++) {
@@ -423,8 +418,8 @@ static void sides_make(gmsh *g) {
         }
     }
     for (int k = 0; k < g->sides_n; k++) {
-        tutti_count *member = keep(g, (size_t)n * sizeof *member), count = 0;
-        int *side = keep(g, (size_t)n * sizeof *side);
+        tutti_count *member = cli_keep(&g->kept, &g->keeps, (size_t)n * sizeof *member), count = 0;
+        int *side = cli_keep(&g->kept, &g->keeps, (size_t)n * sizeof *side);
         for (tutti_count i = 0; i < n; i++) {
             if (f[i].set != k) continue;
             lost += f[i].side == 0;
@@ -444,10 +439,11 @@ static void sides_make(gmsh *g) {
 
 static void node_sets_make(gmsh *g) {
     const tutti_mesh_part_view *v = &g->v;
-    tutti_exodus_members *sets = keep(g, (size_t)g->nodes_n * sizeof *sets);
+    tutti_exodus_members *sets = cli_keep(&g->kept, &g->keeps, (size_t)g->nodes_n * sizeof *sets);
     unsigned char *in = cli_malloc((size_t)v->nodes);
     for (int k = 0; k < g->nodes_n; k++) {
-        tutti_count *member = keep(g, (size_t)v->nodes * sizeof *member), n = 0;
+        tutti_count *member = cli_keep(&g->kept, &g->keeps, (size_t)v->nodes * sizeof *member),
+                    n = 0;
         memset(in, 0, (size_t)v->nodes);
         for (tutti_count i = 0; i < v->elements; i++)
             if (is_in(g, i, &g->node[k]))
@@ -515,18 +511,20 @@ int exodus_from_gmsh(const cli_world *w, const data_config *c, const char *from,
             g.m.own = v->own;
             g.m.type = TUTTI_FLOAT64;
             for (int d = 0; d < g.dims; d++) {
-                double *x = keep(&g, (size_t)v->nodes * sizeof *x);
+                double *x = cli_keep(&g.kept, &g.keeps, (size_t)v->nodes * sizeof *x);
                 for (tutti_count i = 0; i < v->nodes; i++) x[i] = v->coordinates[3 * i + d];
                 g.m.coordinates[d] = x;
             }
         }
-        blocks_make(&g);
+        make_element_blocks(&g);
         sides_make(&g);
         node_sets_make(&g);
         const tutti_mesh_part_view *v = &g.v;
-        tutti_exodus_members *sets = keep(&g, (size_t)g.elements_n * sizeof *sets);
+        tutti_exodus_members *sets =
+            cli_keep(&g.kept, &g.keeps, (size_t)g.elements_n * sizeof *sets);
         for (int k = 0; k < g.elements_n; k++) {
-            tutti_count *member = keep(&g, (size_t)v->elements * sizeof *member), n = 0;
+            tutti_count *member = cli_keep(&g.kept, &g.keeps, (size_t)v->elements * sizeof *member),
+                        n = 0;
             for (tutti_count i = 0; i < v->elements; i++)
                 if (v->element_own[i] && is_in(&g, i, &g.element[k])) member[n++] = g.place[i];
             sets[k] = (tutti_exodus_members){.n = n, .members = member};

@@ -162,7 +162,7 @@ static void print_variables(const look *k, int kind) {
         }
 }
 
-static int print_text(const look *k) {
+static int describe_text(const look *k) {
     const int brief = k->config->call.bits == EXODUS_LS;
     char size[32], *sidecar = sidecar_text(k);
     cli_format_size(k->bytes, size, sizeof size);
@@ -279,7 +279,7 @@ static void json_kinds(const look *k) {
     putchar('}');
 }
 
-static int print_json(const look *k) {
+static int describe_json(const look *k) {
     char *sidecar = sidecar_text(k);
     printf("{\"path\": ");
     cli_json_string(stdout, tutti_exodus_path(k->x));
@@ -340,7 +340,7 @@ int exodus_info(const cli_world *w, const data_config *config) {
     if (config->json) printf("{\"files\": [\n  ");
     for (tutti_err err = TUTTI_OK; !failed && err == TUTTI_OK;) {
         if (files++ > 0) printf(config->json ? ",\n  " : "\n");
-        failed = look_at(&k) || (config->json ? print_json(&k) : print_text(&k));
+        failed = look_at(&k) || (config->json ? describe_json(&k) : describe_text(&k));
         if (failed) break;
         err = tutti_exodus_next_file(k.x);
         if (err != TUTTI_OK && err != TUTTI_ERR_NOT_FOUND) failed = cli_error_tutti();

@@ -90,7 +90,7 @@ static void results_make(exodus_whole *w, results *r) {
     }
 }
 
-static int piece_step(const exodus_whole *w, results *r, int p, tutti_count step) {
+static int read_piece_step(const exodus_whole *w, results *r, int p, tutti_count step) {
     const exodus_results *f = &r->of[p];
     if (f->n > 0 && tutti_exodus_get(w->piece[p].x, step, f->n, f->field) != TUTTI_OK)
         return cli_error_tutti();
@@ -139,7 +139,7 @@ static int steps_join(exodus_whole *w, tutti_exodus *to, tutti_count *count) {
     results_make(w, &r);
     for (tutti_count s = first; s <= last && !failed; s++) {
         failed = cli_interrupted(w->world);
-        for (int p = 0; p < w->pieces && !failed; p++) failed = piece_step(w, &r, p, s);
+        for (int p = 0; p < w->pieces && !failed; p++) failed = read_piece_step(w, &r, p, s);
         if ((failed = cli_agree(w->world, failed))) break;
         globals_check(w, &r);
         tutti_err err = tutti_exodus_begin(to, w->time[s - 1]);
@@ -164,7 +164,7 @@ static int steps_join(exodus_whole *w, tutti_exodus *to, tutti_count *count) {
 
 /* ---- all of it */
 
-static int write_all(exodus_whole *w, int pieces) {
+static int write_joined_file(exodus_whole *w, int pieces) {
     tutti_exodus_options opt;
     tutti_exodus_parameters p = {.nodes = 0};
     tutti_exodus *to = NULL;
@@ -220,7 +220,7 @@ static int join(const cli_world *world, const data_config *config, char **paths,
         if (cli_max(w.world, maps) > 0 && w.world->rank == 0)
             fprintf(stderr, "tutti exodus join: additional maps are left out\n");
         exodus_join_mesh(&w);
-        failed = write_all(&w, n);
+        failed = write_joined_file(&w, n);
     }
     for (int i = 0; i < w.pieces; i++) piece_free(&w.piece[i]);
     for (int i = 0; i < w.keeps; i++) free(w.kept[i]);

@@ -9,7 +9,8 @@
 
 /* ---- outlines */
 
-static tutti_count find(exodus_outline *o, tutti_exodus_kind kind, int64_t id, tutti_count hint) {
+static tutti_count find_name(exodus_outline *o, tutti_exodus_kind kind, int64_t id,
+                             tutti_count hint) {
     if (hint < o->of[kind].n && o->of[kind].entity[hint].id == id) return hint;
     return exodus_find(o, kind, id);
 }
@@ -60,7 +61,7 @@ static int table_merge(exodus_outline *o, const exodus_outline *from, int kind, 
     int *number = cli_malloc((size_t)u->variables * sizeof *number), failed = 0;
     exodus_outline_variables(o, (tutti_exodus_kind)kind, u->variables, u->variable, number);
     for (tutti_count j = 0; j < u->n && !failed; j++) {
-        tutti_count i = find(o, (tutti_exodus_kind)kind, u->entity[j].id, j);
+        tutti_count i = find_name(o, (tutti_exodus_kind)kind, u->entity[j].id, j);
         if (i < 0 || !t->entity)
             i = exodus_outline_add(o, &u->entity[j]);
         else
@@ -191,7 +192,8 @@ int exodus_join_agree(exodus_whole *w) {
             for (tutti_count j = 0; j < all; j++) w->piece[i].entity[kind][j] = -1;
             w->piece[i].number[kind] = cli_malloc((size_t)t->n * sizeof(tutti_count));
             for (tutti_count j = 0; j < t->n; j++) {
-                const tutti_count at = find(&w->o, (tutti_exodus_kind)kind, t->entity[j].id, j);
+                const tutti_count at =
+                    find_name(&w->o, (tutti_exodus_kind)kind, t->entity[j].id, j);
                 w->piece[i].number[kind][j] = at;
                 w->piece[i].entity[kind][at] = j;
             }

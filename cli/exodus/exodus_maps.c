@@ -19,7 +19,7 @@ typedef struct {
     tutti_count first, mine;    /* of the new file: what this rank writes */
 } order;
 
-static int by_id(const void *a, const void *b) {
+static int compare_map_ids(const void *a, const void *b) {
     const placed *x = a, *y = b;
     return (x->id > y->id) - (x->id < y->id);
 }
@@ -43,7 +43,7 @@ static tutti_exodus_array whole(int what, int kind, int64_t id, tutti_count n, i
 /* Entry i of the new file was this one of the old. */
 static tutti_count was(const order *r, tutti_count i) {
     const placed key = {r->to_ids[i], 0};
-    const placed *at = bsearch(&key, r->from, (size_t)r->n, sizeof *r->from, by_id);
+    const placed *at = bsearch(&key, r->from, (size_t)r->n, sizeof *r->from, compare_map_ids);
     return at ? at->place : i;
 }
 
@@ -96,7 +96,7 @@ int exodus_maps_copy(const cli_world *w, const exodus_outline *o, tutti_exodus *
                      cli_error_tutti();
         if (!failed) {
             for (tutti_count i = 0; i < n; i++) out->from[i] = (placed){out->from_ids[i], i};
-            if (n > 0) qsort(out->from, (size_t)n, sizeof *out->from, by_id);
+            if (n > 0) qsort(out->from, (size_t)n, sizeof *out->from, compare_map_ids);
         }
         r.first = r.n * w->rank / w->ranks;
         r.mine = r.n * (w->rank + 1) / w->ranks - r.first;

@@ -20,23 +20,23 @@ static char *copy_of(const char *text) {
     return cli_strdup(text ? text : "");
 }
 
-static void measure(const char *name, int *longest) {
+static void longest_name(const char *name, int *longest) {
     const int n = name ? (int)strlen(name) : 0;
     if (n > *longest) *longest = n;
 }
 
 int exodus_name_length(const exodus_outline *o) {
     int longest = 32;
-    for (int d = 0; d < 3; d++) measure(o->coordinate[d], &longest);
+    for (int d = 0; d < 3; d++) longest_name(o->coordinate[d], &longest);
     for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) {
         const exodus_table *t = &o->of[kind];
         for (tutti_count i = 0; i < t->n; i++) {
-            measure(t->entity[i].name, &longest);
+            longest_name(t->entity[i].name, &longest);
             for (int k = 0; t->attribute[i] && k < t->entity[i].attributes; k++)
-                measure(t->attribute[i][k], &longest);
+                longest_name(t->attribute[i][k], &longest);
         }
-        for (int v = 0; v < t->variables; v++) measure(t->variable[v], &longest);
-        for (int p = 0; p < t->properties; p++) measure(t->property[p], &longest);
+        for (int v = 0; v < t->variables; v++) longest_name(t->variable[v], &longest);
+        for (int p = 0; p < t->properties; p++) longest_name(t->property[p], &longest);
     }
     return longest < 255 ? longest : 255;
 }

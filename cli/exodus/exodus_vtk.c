@@ -43,7 +43,7 @@ static const tutti_count *face_of(const export *k, tutti_count place, tutti_coun
 }
 
 /* VTK's cell of a block.  -1: there are no elements; -2 and a message: VTK has none */
-static int type_of(const export *k, tutti_count b) {
+static int vtk_type_of(const export *k, tutti_count b) {
     const tutti_exodus_entity *e = &k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].entity[b];
     int nodes, order[MOST];
     if (k->m->blocks[b].n == 0) return -1;
@@ -114,7 +114,7 @@ static int cells_make(export *k) {
     const exodus_table *t = &k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK];
     int *type = cli_malloc((size_t)t->n * sizeof *type), polyhedra = 0, failed = 0;
     for (tutti_count b = 0; b < t->n && !failed; b++) {
-        type[b] = type_of(k, b);
+        type[b] = vtk_type_of(k, b);
         failed = type[b] == -2;
         k->grid.cells += k->m->blocks[b].n;
         polyhedra |= type[b] == POLYHEDRON;
@@ -146,19 +146,12 @@ static const double *result_of(const export *k, int kind, tutti_count number, in
 
 /* ---- files */
 
-static void told(export *k, const char *path) {
-    if (k->world->rank != 0) return;
-    if (k->config->json) {
-        if (k->files) printf(", ");
-        cli_json_string(stdout, path);
-    } else {
-        printf("%s\n", path);
-    }
-    k->files++;
+static void report_output(export *k, const char *path) {
+    if (k->world->rank == 0) cli_output_print(path, k->config->json, k->files++);
 }
 
 /* A grid of all ranks: one file, or one of each and one that names them.  The path is to be freed. */
-static int grid_write(export *k, const vtk_grid *g, const char *stem, char **path_out) {
+static int write_vtu(export *k, const vtk_grid *g, const char *stem, char **path_out) {
     const int several = k->world->ranks > 1;
     char *path = cli_format(several ? "%s.pvtu" : "%s.vtu", stem);
     char *mine = several ? cli_format("%s-p%d.vtu", stem, k->world->rank) : cli_strdup(path);
@@ -166,13 +159,13 @@ static int grid_write(export *k, const vtk_grid *g, const char *stem, char **pat
     if (!failed && several && k->world->rank == 0)
         failed = vtk_write_pieces(g, path, stem, k->world->ranks);
     failed = cli_agree(k->world, failed);
-    if (!failed) told(k, path);
+    if (!failed) report_output(k, path);
     free(mine);
     *path_out = path;
     return failed;
 }
 
-static int step_write(export *k, tutti_count step, char **path_out) {
+static int write_vtk_step(export *k, tutti_count step, char **path_out) {
     *path_out = NULL;
     if (k->results.n > 0 &&
         tutti_exodus_get(k->x, step, k->results.n, k->results.field) != TUTTI_OK)
@@ -194,7 +187,7 @@ static int step_write(export *k, tutti_count step, char **path_out) {
         }
     }
     char *stem = cli_format("%s-%04lld", k->prefix, (long long)step);
-    const int failed = grid_write(k, &k->grid, stem, path_out);
+    const int failed = write_vtu(k, &k->grid, stem, path_out);
     free(stem);
     return failed;
 }
@@ -207,7 +200,7 @@ static int collection_write(export *k, FILE *f, tutti_count first, tutti_count l
         double time = 0;
         char *path = NULL;
         if (tutti_exodus_times(k->x, s, 1, &time) != TUTTI_OK) return cli_error_tutti();
-        failed = step_write(k, s, &path);
+        failed = write_vtk_step(k, s, &path);
         if (f && path) {
             fprintf(f, "    <DataSet timestep=\"%.17g\" part=\"0\" file=\"", time);
             cli_xml_text(f, vtk_base(path));
@@ -219,12 +212,12 @@ static int collection_write(export *k, FILE *f, tutti_count first, tutti_count l
     return failed;
 }
 
-static int steps_write(export *k) {
+static int write_vtk_steps(export *k) {
     tutti_count first = 1, last = 0;
     char *path = NULL;
     if (exodus_steps_chosen(k->config, tutti_exodus_steps(k->x), &first, &last)) return 1;
     if (last < first) { /* the mesh alone */
-        const int failed = grid_write(k, &k->grid, k->prefix, &path);
+        const int failed = write_vtu(k, &k->grid, k->prefix, &path);
         free(path);
         return failed;
     }
@@ -234,7 +227,7 @@ static int steps_write(export *k) {
     if (!failed) failed = collection_write(k, f, first, last);
     if (f) failed = cli_output_close(f, path, failed);
     failed = cli_agree(k->world, failed);
-    if (!failed) told(k, path);
+    if (!failed) report_output(k, path);
     free(path);
     return failed;
 }
@@ -243,7 +236,7 @@ static int sets_write(export *k) {
     vtk_grid g;
     char *stem = cli_format("%s-sets", k->prefix), *path = NULL;
     int failed = vtk_sets(&k->o, k->m, &g);
-    if (!failed) failed = grid_write(k, &g, stem, &path);
+    if (!failed) failed = write_vtu(k, &g, stem, &path);
     vtk_free(&g);
     free(path);
     free(stem);
@@ -277,7 +270,7 @@ int exodus_export(const cli_world *w, const data_config *config) {
         }
     }
     if (talks && !failed) printf("{\"files\": [");
-    if (!failed) failed = steps_write(&k);
+    if (!failed) failed = write_vtk_steps(&k);
     if (!failed && config->sets) failed = sets_write(&k);
     if (talks && !failed) printf("]}\n");
     vtk_free(&k.grid);

@@ -43,7 +43,7 @@ typedef struct {
 
 /* ---- the companion */
 
-static void put(xdmf *k, const void *bytes, size_t n) {
+static void append_bytes(xdmf *k, const void *bytes, size_t n) {
     fwrite(bytes, 1, n, k->companion);
     k->at += (tutti_off)n;
 }
@@ -126,7 +126,7 @@ static void block_write(const xdmf *k, tutti_count b, tutti_count step) {
     fputs("        </Grid>\n", k->f);
 }
 
-static void step_write(const xdmf *k, tutti_count step, double time) {
+static void write_xdmf_step(const xdmf *k, tutti_count step, double time) {
     fprintf(k->f,
             "      <Grid Name=\"step %lld\" GridType=\"Collection\" CollectionType=\"Spatial\">\n",
             (long long)step);
@@ -141,14 +141,14 @@ static int steps_write(const xdmf *k) {
     fputs("<?xml version=\"1.0\"?>\n<!DOCTYPE Xdmf SYSTEM \"Xdmf.dtd\" []>\n"
           "<Xdmf Version=\"2.0\">\n  <Domain>\n",
           k->f);
-    if (last < first) step_write(k, 0, 0);
+    if (last < first) write_xdmf_step(k, 0, 0);
     if (last >= first)
         fputs("    <Grid Name=\"steps\" GridType=\"Collection\" CollectionType=\"Temporal\">\n",
               k->f);
     for (tutti_count s = first; s <= last; s++) {
         double time = 0;
         if (tutti_exodus_times(k->x, s, 1, &time) != TUTTI_OK) return cli_error_tutti();
-        step_write(k, s, time);
+        write_xdmf_step(k, s, time);
     }
     if (last >= first) fputs("    </Grid>\n", k->f);
     fputs("  </Domain>\n</Xdmf>\n", k->f);
@@ -182,7 +182,7 @@ static int write_files(xdmf *k, const char *path) {
         for (tutti_count i = 0; i < k->m->nodes; i++) {
             double xyz[3] = {0, 0, 0};
             for (int d = 0; d < k->o.p.dims && d < 3; d++) xyz[d] = exodus_coordinate(k->m, d, i);
-            put(k, xyz, sizeof xyz);
+            append_bytes(k, xyz, sizeof xyz);
         }
         for (tutti_count b = 0; b < n; b++) {
             const tutti_exodus_entity *e = &k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].entity[b];
@@ -201,7 +201,7 @@ static int write_files(xdmf *k, const char *path) {
             for (tutti_count i = 0; i < k->m->blocks[b].n && s->name; i++)
                 for (int j = 0; j < s->nodes; j++) {
                     const int64_t node = k->m->blocks[b].nodes[i * e->nodes + order[j]];
-                    put(k, &node, sizeof node);
+                    append_bytes(k, &node, sizeof node);
                 }
         }
         failed = cli_output_close(k->companion, companion, 0);

@@ -69,8 +69,8 @@ int mesh_case_choose(const mesh_config *c, const mesh_case *m, tutti_replicas_ru
 
 /* ---- info */
 
-static void print_info(const mesh_config *c, const tutti_mesh_info *i, int groups,
-                       const tutti_mesh_group *g) {
+static void print_mesh_info(const mesh_config *c, const tutti_mesh_info *i, int groups,
+                            const tutti_mesh_group *g) {
     printf("%s\n", c->path);
     printf("  nodes         %lld%s", (long long)i->nodes, i->alone ? "" : "\n");
     if (i->alone) printf(", %lld of them in no element\n", (long long)i->alone);
@@ -90,8 +90,8 @@ static void print_info(const mesh_config *c, const tutti_mesh_info *i, int group
                cli_shown(g[k].name));
 }
 
-static void print_info_json(const mesh_config *c, const tutti_mesh_info *i, int groups,
-                            const tutti_mesh_group *g) {
+static void print_mesh_info_json(const mesh_config *c, const tutti_mesh_info *i, int groups,
+                                 const tutti_mesh_group *g) {
     printf("{\"file\": ");
     cli_json_string(stdout, c->path);
     printf(", \"order\": \"%s\", \"nodes\": %lld, \"elements\": %lld, \"dim\": %d, \"types\": {",
@@ -124,7 +124,7 @@ int mesh_info(const cli_world *w, const void *config) {
     if (!failed && tutti_mesh_describe(m.mesh, &i) != TUTTI_OK) failed = cli_error_tutti();
     if (!failed) {
         const int n = tutti_mesh_groups(m.mesh, &g);
-        (c->json ? print_info_json : print_info)(c, &i, n, g);
+        (c->json ? print_mesh_info_json : print_mesh_info)(c, &i, n, g);
     }
     mesh_case_free(&m);
     return failed;

@@ -105,7 +105,7 @@ static int compare_runs(const run_config *c, const run_words *words, const run_c
     return code;
 }
 
-static int run_program(const cli_world *w, const void *config) {
+static int run_preloaded(const cli_world *w, const void *config) {
     const run_config *c = config;
     const run_words words = {c->call.operands, c->call.operand};
     run_command with = {{0}, NULL, NULL, 0};
@@ -179,7 +179,7 @@ static const cli_command command_table[] = {
      "other command is started as a program.  The exit status is that of the program; 126 or 127 "
      "if "
      "it cannot be started.",
-     0, run_program},
+     0, run_preloaded},
 };
 
 const cli_group run_group = {

@@ -20,7 +20,7 @@ static volatile sig_atomic_t child, caught;
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 enum { ENDING = sizeof ending / sizeof *ending };
 
-static void on_signal(int number, siginfo_t *info, void *context) {
+static void forward_signal(int number, siginfo_t *info, void *context) {
     (void)context;
     const int from_process = info->si_code == SI_USER || info->si_code == SI_QUEUE;
     caught = number;
@@ -163,7 +163,7 @@ int run_compare(const run_command *with, const run_command *without, int rounds,
     double *all = cli_malloc(4 * (size_t)rounds * sizeof *all);
     const run_seconds seconds[2] = {{all, all + rounds}, {all + 2 * rounds, all + 3 * rounds}};
     struct sigaction action = {.sa_flags = SA_SIGINFO};
-    action.sa_sigaction = on_signal;
+    action.sa_sigaction = forward_signal;
     for (int i = 0; i < ENDING; i++) sigaction(ending[i], &action, NULL);
     const int code = run_rounds(command, rounds, times, seconds);
     if (code == CLI_OK) {

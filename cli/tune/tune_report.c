@@ -12,7 +12,7 @@ static double *number(tutti_profile *p, const char *name) {
     return NULL;
 }
 
-static const tune_probe *find(const tune_probe *probe, int n, const char *name) {
+static const tune_probe *find_probe(const tune_probe *probe, int n, const char *name) {
     for (int i = 0; i < n; i++)
         if (strcmp(probe[i].name, name) == 0 && tune_seconds(&probe[i]) > 0) return &probe[i];
     return NULL;
@@ -30,9 +30,9 @@ static void fill_store(const tune_job *job, const tune_probe *probe, int n, tutt
     for (int direct = 0; direct < 2; direct++) {
         char name[40];
         snprintf(name, sizeof name, "%sstore posix", direct ? "direct " : "");
-        const tune_probe *plain = find(probe, n, name);
+        const tune_probe *plain = find_probe(probe, n, name);
         snprintf(name, sizeof name, "%sstore %s", direct ? "direct " : "", store);
-        const tune_probe *behind = find(probe, n, name);
+        const tune_probe *behind = find_probe(probe, n, name);
         snprintf(name, sizeof name, "%soverlap_%s", direct ? "direct_" : "", store);
         if (!plain || !behind) {
             if (plain) *number(p, name) = 0;
@@ -60,8 +60,8 @@ void tune_fill(const tune_job *job, const tune_probe *probe, int n, tutti_profil
         else
             *x = seconds;
     }
-    if (find(probe, n, "message_latency")) p->message_latency /= 2; /* there and back */
-    if (find(probe, n, "net_latency")) p->net_latency /= 2;
+    if (find_probe(probe, n, "message_latency")) p->message_latency /= 2; /* there and back */
+    if (find_probe(probe, n, "net_latency")) p->net_latency /= 2;
     if (job->world.ranks == 1) {
         /* One rank alone: all are that one. */
         char one[40], all[40];
@@ -71,7 +71,7 @@ void tune_fill(const tune_job *job, const tune_probe *probe, int n, tutti_profil
                 snprintf(one, sizeof one, "%s_one_%s", what[k], sizes[i]);
                 snprintf(all, sizeof all, "%s_all_%s", what[k], sizes[i]);
                 const double *from = number(p, one);
-                if (from && find(probe, n, one)) *number(p, all) = *from;
+                if (from && find_probe(probe, n, one)) *number(p, all) = *from;
             }
         p->write_own_512 = p->write_all_512;
     }

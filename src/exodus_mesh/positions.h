@@ -11,6 +11,7 @@
 #define TUTTI_POSITIONS_H
 
 #include "base/sorted.h"
+#include "decomposition/decomposition.h"
 #include "exodus_mesh/id_order.h"
 
 /* The mesh of a rank and its positions.  Positions are found in two rounds: entries, then members, whose numbers depend on

@@ -65,6 +65,7 @@ for group in json.load(open(sys.argv[2], encoding="utf-8")):
         expect(2, "takes no value", [*words, "--version=3"])
         expect(2, "unknown option '-Z'", [*words, "-Z"])
         expect(2, "never|auto|always", [*words, "--color", "sometimes"])
+        expect(2, "never|auto|always", [*words, "--progress", "sometimes"])
         if operands:
             expect(2, f"missing operand {operands[0]}", words)
         if not unlimited:
