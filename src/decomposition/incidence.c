@@ -228,8 +228,8 @@ tutti_err tutti__claims_make(tutti__team *t, tutti_err local_err, tutti__claim *
         pairs = tutti__malloc((size_t)(c->n + 1) * sizeof *pairs);
         if (!pairs) local_err = TUTTI_ERR_NOMEM;
     }
-    for (tutti_count i = 0; i < c->n && local_err == TUTTI_OK; i++)
-        pairs[i] = (tutti__pair){c->items[i], 2 * (tutti_count)t->rank + (c->halo && c->halo[i])};
+    for (tutti_count k = 0; k < c->n && local_err == TUTTI_OK; k++)
+        pairs[k] = (tutti__pair){c->items[k], 2 * (tutti_count)t->rank + (c->halo && c->halo[k])};
     tutti_err err = tutti__incidence_make(t, local_err, &(tutti__pairs){c->all, c->n, pairs}, &i);
     tutti__free(pairs);
     if (err == TUTTI_OK) {
