@@ -30,8 +30,8 @@ const tutti__id_interval *tutti__holders_find(const tutti__holders *h, tutti_cou
 /* ---- runs of this rank */
 
 /* Runs with and without ghosts alternate in a message: own entries have entity 0, ghosts entity 1. */
-static tutti_err runs_make(const tutti__team *t, const tutti__claim *c, tutti__id_run **runs_out,
-                           tutti_count *start) {
+static tutti_err make_claims(const tutti__team *t, const tutti__claim *c, tutti__id_run **runs_out,
+                             tutti_count *start) {
     tutti__id_run *v = *runs_out = tutti__malloc((size_t)(c->n + 1) * sizeof *v);
     tutti_count n = 0;
     int rank = 0;
@@ -48,14 +48,14 @@ static tutti_err runs_make(const tutti__team *t, const tutti__claim *c, tutti__i
     return TUTTI_OK;
 }
 
-static tutti_err runs_exchange(tutti__team *t, tutti_err local_err, const tutti__claim *c,
-                               int *n_out, tutti__sparse_message **out) {
+static tutti_err exchange_claims(tutti__team *t, tutti_err local_err, const tutti__claim *c,
+                                 int *n_out, tutti__sparse_message **out) {
     tutti__id_run *runs = NULL;
     tutti_count *start = tutti__calloc((size_t)t->size + 1, sizeof *start);
     tutti__sparse_message *message = tutti__malloc((size_t)t->size * sizeof *message);
     int n = 0;
     if (local_err == TUTTI_OK)
-        local_err = start && message ? runs_make(t, c, &runs, start) : TUTTI_ERR_NOMEM;
+        local_err = start && message ? make_claims(t, c, &runs, start) : TUTTI_ERR_NOMEM;
     for (int r = 0; r < t->size && local_err == TUTTI_OK; r++)
         if (start[r] < start[r + 1])
             message[n++] = (tutti__sparse_message){
@@ -155,8 +155,8 @@ static tutti_count answer_make(const tutti__holders *h, int to, tutti__id_run *o
     return n;
 }
 
-static tutti_err answers_exchange(tutti__team *t, tutti_err local_err, const tutti__holders *h,
-                                  int *n_out, tutti__sparse_message **out) {
+static tutti_err exchange_owners(tutti__team *t, tutti_err local_err, const tutti__holders *h,
+                                 int *n_out, tutti__sparse_message **out) {
     tutti__sparse_message *message = tutti__calloc((size_t)t->size, sizeof *message);
     int n = 0;
     if (!message) local_err = TUTTI_ERR_NOMEM;
@@ -232,10 +232,10 @@ tutti_err tutti__holders_make(tutti__team *t, tutti_err local_err, tutti__claim 
     tutti__sparse_message *in = NULL, *answers = NULL;
     int n = 0, n_answers = 0;
     out->all = c->all;
-    local_err = runs_exchange(t, local_err, c, &n, &in);
+    local_err = exchange_claims(t, local_err, c, &n, &in);
     if (local_err == TUTTI_OK) local_err = share_make(t, c, n, in, out);
     tutti__sparse_free(n, &in);
-    local_err = answers_exchange(t, local_err, out, &n_answers, &answers);
+    local_err = exchange_owners(t, local_err, out, &n_answers, &answers);
     if (local_err == TUTTI_OK) local_err = assigned_take(c, n_answers, answers);
     if (local_err == TUTTI_OK && owner_out)
         local_err = owner_take(c, n_answers, answers, owner_out);

@@ -224,7 +224,7 @@ static tutti_err headers_read(const ordering *o, int *implicit) {
         implicit[k] = numbered == 0;
         if (numbered > 0 && none > 0) {
             tutti__free(v);
-            TUTTI_FAIL(TUTTI_ERR_MISMATCH, "some ranks have %s ids and others none",
+            TUTTI_FAIL(TUTTI_ERR_MISMATCH, "%s ids are given on some ranks only",
                        o->ids[k].what);
         }
         choose_ranges(o, k, v, o->round->bound + (tutti_count)k * o->team->size);
@@ -283,7 +283,7 @@ static tutti_err entity_runs(ordering *o, int k, tutti_count c) {
 }
 
 /* Runs of all classes, by rank of their range. */
-static tutti_err runs_make(ordering *o, const int *implicit) {
+static tutti_err make_runs(ordering *o, const int *implicit) {
     const int ranks = o->team->size;
     for (int k = 0; k < o->n; k++)
         for (tutti_count c = 0; c < o->ids[k].class->entities && !implicit[k]; c++)
@@ -398,7 +398,7 @@ static tutti_err vectors_exchange(const ordering *o, const int *implicit, tutti_
 }
 
 /* Counts of all ranks; positions without numbers. */
-static void counts_set(const ordering *o, int k, int implicit) {
+static void set_class_counts(const ordering *o, int k, int implicit) {
     const tutti_count first = o->first_entity[k], n = o->round->entities;
     const int64_t *total = vector_total(o->team, o->round) + first,
                   *before = vector_before(o->team, o->round) + first;
@@ -580,7 +580,7 @@ static tutti_err order_runs(ordering *o, const tutti_replicas_choice *choice, co
                             tutti_err local_err) {
     tutti__sparse_message *answers = NULL;
     int failed = 0, n = 0;
-    if (local_err == TUTTI_OK) local_err = runs_make(o, implicit);
+    if (local_err == TUTTI_OK) local_err = make_runs(o, implicit);
     local_err = runs_exchange(o, local_err);
     o->range = (tutti__id_range){.ranks = o->team->size,
                                  .n = o->n,
@@ -592,7 +592,7 @@ static tutti_err order_runs(ordering *o, const tutti_replicas_choice *choice, co
     if (local_err == TUTTI_OK) local_err = tutti__id_range_writers(&o->range, choice);
     TUTTI_TRY(vectors_exchange(o, implicit, local_err, &failed));
     if (failed) return tutti__team_agree(o->team, local_err);
-    for (int k = 0; k < o->n; k++) counts_set(o, k, implicit[k]);
+    for (int k = 0; k < o->n; k++) set_class_counts(o, k, implicit[k]);
     local_err = answers_exchange(o, TUTTI_OK, &n, &answers);
     for (int i = 0; i < n && local_err == TUTTI_OK; i++) answer_take(o, &answers[i]);
     if (vector_total(o->team, o->round)[4 * o->round->entities + VECTOR_CHECKED] > 0)
