@@ -27,6 +27,17 @@ const tutti__id_interval *tutti__holders_find(const tutti__holders *h, tutti_cou
     return h->n > 0 ? &h->interval[lo] : NULL;
 }
 
+int tutti__holders_is_valid(const tutti__holders *h, tutti_count lo, tutti_count hi) {
+    for (tutti_count i = 0; i < h->n; i++) {
+        const tutti__id_interval *v = &h->interval[i];
+        if (v->number != lo || v->count < 1 || v->holders_n < 1) return 0;
+        for (tutti_count q = 1; q < v->holders_n; q++)
+            if (h->holder[v->holders + q - 1] >= h->holder[v->holders + q]) return 0;
+        lo += v->count;
+    }
+    return lo == hi;
+}
+
 /* ---- runs of this rank */
 
 /* Runs with and without ghosts alternate in a message: own entries have entity 0, ghosts entity 1. */
@@ -134,6 +145,9 @@ static tutti_err share_make(const tutti__team *t, const tutti__claim *c, int n,
                                  c->on_root ? 0 : t->rank, out);
     tutti__id_range_free(&r);
     tutti__sparse_free(2 * n, &separate);
+    TUTTI_ASSERT(err != TUTTI_OK ||
+                 tutti__holders_is_valid(out, tutti_size_share(c->all, t->size, t->rank),
+                                         tutti_size_share(c->all, t->size, t->rank + 1)));
     return err;
 }
 

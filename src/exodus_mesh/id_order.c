@@ -224,8 +224,7 @@ static tutti_err headers_read(const ordering *o, int *implicit) {
         implicit[k] = numbered == 0;
         if (numbered > 0 && none > 0) {
             tutti__free(v);
-            TUTTI_FAIL(TUTTI_ERR_MISMATCH, "%s ids are given on some ranks only",
-                       o->ids[k].what);
+            TUTTI_FAIL(TUTTI_ERR_MISMATCH, "%s ids are given on some ranks only", o->ids[k].what);
         }
         choose_ranges(o, k, v, o->round->bound + (tutti_count)k * o->team->size);
     }

@@ -96,9 +96,8 @@ static tutti_err compare_runs(const sweep *s, const tutti__id_run *x, int rank) 
                     (long long)(k->entity_id ? k->entity_id(k->context, a) : a), s->active[i].rank,
                     (long long)(k->entity_id ? k->entity_id(k->context, b) : b), rank);
         TUTTI_CHECK(x->weight == y->weight, TUTTI_ERR_MISMATCH,
-                    "%s id %lld: %s differ between ranks %d and %d", k->what,
-                    (long long)x->number, k->checked ? k->checked : "values", rank,
-                    s->active[i].rank);
+                    "%s id %lld: %s differ between ranks %d and %d", k->what, (long long)x->number,
+                    k->checked ? k->checked : "values", rank, s->active[i].rank);
     }
     return TUTTI_OK;
 }
@@ -255,11 +254,10 @@ tutti_err tutti__id_range_compare(const tutti__id_range *r, int n,
             if (!first) first = x;
             for (tutti_count q = 0; x && first && q < v->count && err == TUTTI_OK; q++)
                 if (x[q] != first[q])
-                    err = tutti__error_set(TUTTI_ERR_MISMATCH, 0, -1,
-                                           "%s id %lld: %s differ between ranks %d and %d",
-                                           k->what, (long long)(v->number + q),
-                                           k->checked ? k->checked : "values", rank,
-                                           r->holder[v->holders]);
+                    err = tutti__error_set(
+                        TUTTI_ERR_MISMATCH, 0, -1, "%s id %lld: %s differ between ranks %d and %d",
+                        k->what, (long long)(v->number + q), k->checked ? k->checked : "values",
+                        rank, r->holder[v->holders]);
         }
     }
     tutti__free(at);
