@@ -203,7 +203,7 @@ static tutti_err place_in_rank_order(making *m) {
 /* ---- runs */
 
 /* The runs of the entries that this rank holds, or writes; run is NULL: only count them. */
-static void fill_runs(const making *m, int written, tutti__entry_runs *out) {
+static void fill_entry_runs(const making *m, int written, tutti__entry_runs *out) {
     tutti__entry_run last = {.n = 0};
     TUTTI_ASSERT(!written || m->writes);
     out->n = out->entries = 0;
@@ -230,10 +230,10 @@ static void fill_runs(const making *m, int written, tutti__entry_runs *out) {
 }
 
 static tutti_err make_runs(const making *m, int written, tutti__entry_runs *out) {
-    fill_runs(m, written, out);
+    fill_entry_runs(m, written, out);
     out->run = tutti__malloc((size_t)out->n * sizeof *out->run);
     if (!out->run) return TUTTI_ERR_NOMEM;
-    fill_runs(m, written, out);
+    fill_entry_runs(m, written, out);
     return TUTTI_OK;
 }
 

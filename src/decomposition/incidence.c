@@ -119,21 +119,19 @@ static tutti_err make_requests(tutti__team *t, const tutti__incidence *i, tutti_
     return TUTTI_OK;
 }
 
-static tutti_err set_starts(tutti_count n, const tutti_count *items, tutti__entries *e) {
-    e->n = n;
-    e->position = tutti__malloc((size_t)(n + 1) * sizeof *e->position);
-    e->start = tutti__calloc((size_t)n + 1, sizeof *e->start);
-    if (!e->position || !e->start) return TUTTI_ERR_NOMEM;
-    if (n > 0) memcpy(e->position, items, (size_t)n * sizeof *e->position);
-    return TUTTI_OK;
-}
-
 tutti_err tutti__incidence_fetch(tutti__team *t, tutti_err local_err, const tutti__incidence *i,
                                  tutti_count n, const tutti_count *items, tutti__entries *out) {
     tutti__entries e = {.n = 0};
     tutti__sparse_message *request = NULL, *requests = NULL, *answer = NULL, *in = NULL;
     int sent = 0, received = 0, answers = 0;
-    if (local_err == TUTTI_OK) local_err = set_starts(n, items, &e);
+    if (local_err == TUTTI_OK) {
+        e.n = n;
+        e.position = tutti__malloc((size_t)(n + 1) * sizeof *e.position);
+        e.start = tutti__calloc((size_t)n + 1, sizeof *e.start);
+        if (!e.position || !e.start) local_err = TUTTI_ERR_NOMEM;
+        if (local_err == TUTTI_OK && n > 0)
+            memcpy(e.position, items, (size_t)n * sizeof *e.position);
+    }
     if (local_err == TUTTI_OK) local_err = make_requests(t, i, &e, &request, &sent);
     local_err = tutti__exchange_if(t, local_err, sent, request, &received, &requests);
     if (local_err == TUTTI_OK && !(answer = tutti__calloc((size_t)received + 1, sizeof *answer)))
