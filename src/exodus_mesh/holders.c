@@ -226,21 +226,6 @@ static tutti_err assigned_take(tutti__claim *c, int n, const tutti__sparse_messa
     return TUTTI_OK;
 }
 
-static tutti_err owner_take(const tutti__claim *c, int n, const tutti__sparse_message *in,
-                            unsigned char **owner_out) {
-    unsigned char *owner = *owner_out = tutti__malloc((size_t)c->n + 1);
-    if (!owner) return TUTTI_ERR_NOMEM;
-    memset(owner, 1, (size_t)c->n + 1);
-    for (int i = 0; i < n; i++)
-        for (size_t q = 0; q < in[i].bytes / sizeof(tutti__id_run); q++) {
-            const tutti__id_run *run = (const tutti__id_run *)in[i].data + q;
-            if (run->entity) continue;
-            const tutti_count at = tutti__sorted_find(c->items, c->n, run->number);
-            memset(owner + at, 0, (size_t)run->count);
-        }
-    return TUTTI_OK;
-}
-
 tutti_err tutti__holders_make(tutti__team *t, tutti_err local_err, tutti__claim *c,
                               unsigned char **owner_out, tutti__holders *out) {
     tutti__sparse_message *in = NULL, *answers = NULL;
@@ -251,8 +236,20 @@ tutti_err tutti__holders_make(tutti__team *t, tutti_err local_err, tutti__claim 
     tutti__sparse_free(n, &in);
     local_err = exchange_owners(t, local_err, out, &n_answers, &answers);
     if (local_err == TUTTI_OK) local_err = assigned_take(c, n_answers, answers);
-    if (local_err == TUTTI_OK && owner_out)
-        local_err = owner_take(c, n_answers, answers, owner_out);
+    if (local_err == TUTTI_OK && owner_out) {
+        *owner_out = tutti__malloc((size_t)c->n + 1);
+        if (*owner_out)
+            memset(*owner_out, 1, (size_t)c->n + 1);
+        else
+            local_err = TUTTI_ERR_NOMEM;
+    }
+    for (int i = 0; i < n_answers && local_err == TUTTI_OK && owner_out; i++)
+        for (size_t q = 0; q < answers[i].bytes / sizeof(tutti__id_run); q++) {
+            const tutti__id_run *run = (const tutti__id_run *)answers[i].data + q;
+            if (!run->entity) /* another rank owns it */
+                memset(*owner_out + tutti__sorted_find(c->items, c->n, run->number), 0,
+                       (size_t)run->count);
+        }
     tutti__sparse_free(n_answers, &answers);
     return local_err;
 }
