@@ -34,6 +34,10 @@ set(_man ${CMAKE_INSTALL_MANDIR}/man)
 set(_directories ${_own} ${_package} ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_BINDIR}
     ${CMAKE_INSTALL_INCLUDEDIR}/tutti ${_completions} ${_man}1 ${_man}3 ${_man}7 ${_doc}/docs ${_doc}/examples
     ${_report})
+set(_kinds tutorial howto reference explanation appendix) # of documentation
+foreach(_kind ${_kinds})
+    list(APPEND _directories ${_doc}/docs/${_kind})
+endforeach()
 if(TUTTI_HAS_FORTRAN)
     list(APPEND _directories ${TUTTI_MOD_DIR})
 endif()
@@ -65,10 +69,12 @@ install(FILES ${_modules} DESTINATION ${_report})
 install(PROGRAMS experiments/tutti_experiments/__main__.py DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME tutti-report)
 
 # To read, and to try: share/doc/tutti
-file(GLOB _guides CONFIGURE_DEPENDS docs/*.md docs/*.png docs/*.svg)
 file(GLOB _steps CONFIGURE_DEPENDS examples/step*.c examples/CMakeLists.txt)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${_doc})
-install(FILES ${_guides} DESTINATION ${_doc}/docs)
+foreach(_kind . ${_kinds})
+    file(GLOB _guides CONFIGURE_DEPENDS docs/${_kind}/*.md docs/${_kind}/*.png docs/${_kind}/*.svg)
+    install(FILES ${_guides} DESTINATION ${_doc}/docs/${_kind})
+endforeach()
 install(FILES ${_steps} DESTINATION ${_doc}/examples)
 
 install(EXPORT TuttiTargets NAMESPACE Tutti:: DESTINATION ${_package} FILE TuttiTargets-${TUTTI_MPI}.cmake)

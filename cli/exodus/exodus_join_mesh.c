@@ -41,14 +41,17 @@ static int by_id(const void *a, const void *b) {
 
 /* Sort; the first of each stays, and all learn where it is. */
 static void once(exodus_whole *w, int kind, sources *s) {
+    const void **sorted = exodus_sort_runs(s->v, s->n, sizeof *s->v, by_id);
+    source *v = cli_malloc((size_t)s->n * sizeof *v);
     tutti_count n = 0;
-    if (s->n > 0) qsort(s->v, (size_t)s->n, sizeof *s->v, by_id);
     for (tutti_count i = 0; i < s->n; i++) {
-        const source *x = &s->v[i];
-        if (n == 0 || s->v[n - 1].id != x->id || s->v[n - 1].side != x->side) s->v[n++] = *x;
+        const source *x = sorted[i];
+        if (n == 0 || v[n - 1].id != x->id || v[n - 1].side != x->side) v[n++] = *x;
         w->piece[x->piece].place[kind][x->entity][x->at] = n - 1;
     }
-    s->n = n;
+    free(sorted);
+    free(s->v);
+    *s = (sources){n, v};
 }
 
 /* Room for the places of a kind, in all pieces. */

@@ -2,10 +2,13 @@
  * patterns that simulations have.  It knows nothing of Tutti: `bench/compare_mpiio.py` runs it with and
  * without the drop-in, in turn.
  *
- *   mpiio_patterns FILE [--size BYTES] [--rounds N] [--pattern NAME,...] [--verify] [--disk]
+ *   mpiio_patterns FILE [--size BYTES] [--rounds N] [--pattern NAME,...] [--verify] [--disk] [--limit]
  *
+ * --limit: instead, the data calls alone, interleaved with the conforming limit: each rank reads one contiguous share of the
+ * same total in calls of 4 MiB into a buffer that it has touched.
  * --disk: the disk counts, not the page cache: a write ends with MPI_File_sync, a read finds nothing cached.
- * Every line of output: pattern, write or read, bytes of all ranks, seconds (the slowest rank).
+ * Every line of output: pattern, write or read, bytes of all ranks, seconds (the slowest rank); with --limit also the processor
+ * time of all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <math.h>
@@ -14,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 typedef struct pattern {
@@ -24,7 +28,7 @@ typedef struct pattern {
     int calls;    /* one after the other, by the individual file pointer */
 } pattern;
 
-static int rank, ranks, rounds = 1, verify, disk;
+static int rank, ranks, rounds = 1, verify, disk, limit;
 static long size = 8 << 20;
 
 static _Noreturn void fail(const char *what, int code) {
@@ -225,16 +229,38 @@ static void forget(const char *path) {
     }
 }
 
+/* Processor time of this rank so far. */
+static double processor(void) {
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+           1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+static double spent; /* processor time of the last data calls, this rank's */
+
+/* One line; with --limit also the processor time of all ranks. */
+static void report(const char *name, const char *what, double total, double seconds) {
+    double all = 0;
+    MPI_Reduce(&spent, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0 && limit)
+        printf("%s %s %.0f %.6f %.6f\n", name, what, total, seconds, all);
+    else if (rank == 0)
+        printf("%s %s %.0f %.6f\n", name, what, total, seconds);
+}
+
 static double transfer(const char *path, const pattern *p, int write, char *buf) {
     MPI_File f;
     MPI_Status status;
     const int mode = write ? MPI_MODE_CREATE | MPI_MODE_WRONLY : MPI_MODE_RDONLY;
     if (disk && !write) forget(path);
-    const double start = now_together();
+    double start = now_together();
     int code = MPI_File_open(MPI_COMM_WORLD, path, mode, MPI_INFO_NULL, &f);
     if (code != MPI_SUCCESS) fail("open", code);
     code = MPI_File_set_view(f, 0, MPI_BYTE, p->file, "native", MPI_INFO_NULL);
     if (code != MPI_SUCCESS) fail("set_view", code);
+    if (limit) start = now_together();
+    const double before = processor();
     for (int i = 0; i < p->calls; i++) {
         code = write ? MPI_File_write_all(f, buf, p->count, p->memory, &status)
                      : MPI_File_read_all(f, buf, p->count, p->memory, &status);
@@ -242,9 +268,27 @@ static double transfer(const char *path, const pattern *p, int write, char *buf)
     }
     if (disk && write) code = MPI_File_sync(f);
     if (code != MPI_SUCCESS) fail("sync", code);
+    spent = processor() - before;
+    const double ended = limit ? now_together() : 0;
     code = MPI_File_close(&f);
     if (code != MPI_SUCCESS) fail("close", code);
-    return now_together() - start;
+    return (limit ? ended : now_together()) - start;
+}
+
+/* The conforming limit of reading what `p` reads. */
+static double read_limit(const char *path, const pattern *p, char *share) {
+    const size_t bytes = p->bytes * (size_t)p->calls, most = 4 << 20;
+    const int fd = open(path, O_RDONLY);
+    const double start = now_together(), before = processor();
+    for (size_t at = 0, n; at < bytes; at += n) {
+        n = bytes - at < most ? bytes - at : most;
+        if (pread(fd, share + at, n, (off_t)(bytes * (size_t)rank + at)) != (ssize_t)n)
+            fail("pread", MPI_SUCCESS);
+    }
+    spent = processor() - before;
+    const double seconds = now_together() - start;
+    close(fd);
+    return seconds;
 }
 
 /* What the bytes of this rank should be. */
@@ -268,16 +312,21 @@ static void check(const char *name, const pattern *p, const char *buf) {
 static void measure(const char *path, const char *name, pattern *p) {
     const double total = (double)p->bytes * p->calls * ranks;
     char *buf = must(malloc(p->room));
+    char *share = limit ? must(malloc(p->bytes * (size_t)p->calls)) : NULL;
+    if (share) memset(share, 1, p->bytes * (size_t)p->calls);
     MPI_Type_commit(&p->file);
     for (int r = 0; r < rounds; r++)
-        for (int write = 1; write >= 0; write--) {
+        for (int write = !limit || r == 0; write >= 0; write--) {
             if (write && rank == 0) unlink(path);
             for (size_t i = 0; i < p->room; i++) buf[i] = write ? content(i) : 0;
             const double seconds = transfer(path, p, write, buf);
-            if (rank == 0)
-                printf("%s %s %.0f %.6f\n", name, write ? "write" : "read", total, seconds);
+            report(name, write ? "write" : "read", total, seconds);
             if (verify && !write) check(name, p, buf);
+            if (!share || write) continue;
+            const double least = read_limit(path, p, share);
+            report(name, "limit", total, least);
         }
+    free(share);
     if (rank == 0) unlink(path);
     free(buf);
     if (p->memory != MPI_BYTE) MPI_Type_free(&p->memory);
@@ -298,13 +347,15 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc < 2)
         fail("usage: mpiio_patterns FILE [--size BYTES] [--rounds N] [--pattern NAME,...] "
-             "[--verify] [--disk]",
+             "[--verify] [--disk] [--limit]",
              MPI_SUCCESS);
     for (int i = 2; i < argc; i++) {
         if (strcmp(argv[i], "--verify") == 0)
             verify = 1;
         else if (strcmp(argv[i], "--disk") == 0)
             disk = 1;
+        else if (strcmp(argv[i], "--limit") == 0)
+            limit = 1;
         else if (i + 1 == argc)
             fail("an option without a value", MPI_SUCCESS);
         else if (strcmp(argv[i], "--size") == 0)

@@ -58,26 +58,6 @@ static tutti_count row_items(const row *r) {
     return items;
 }
 
-static tutti_err row_to_list(const row *r, tutti_count items, tutti__side *out) {
-    tutti_off *offsets = tutti__malloc((size_t)items * 2 * sizeof *offsets);
-    if (!offsets) return TUTTI_ERR_NOMEM;
-    tutti_off *lengths = offsets + items;
-    tutti_count k = 0;
-    for (tutti_count i = 0; i < r->n; i++) {
-        tutti__cursor c;
-        tutti__burst b;
-        tutti__cursor_seek(&c, r->v[i], 0);
-        for (; tutti__cursor_peek(&c, &b); k++) {
-            offsets[k] = b.offset;
-            lengths[k] = b.bytes;
-            tutti__cursor_skip(&c, b.bytes);
-        }
-    }
-    const tutti_err err = tutti__side_list(k, offsets, lengths, 0, out);
-    tutti__free(offsets);
-    return err;
-}
-
 /* ---- grouping */
 
 /* `count` copies of `node` every `stride`; the node is borrowed from `parts` parts of the row. */
@@ -89,7 +69,7 @@ typedef struct {
 } group;
 
 /* A part as a group: as such, or (`open`) a VEC as copies of its child. */
-static group group_of(const row *r, tutti_count i, int open) {
+static group part_group(const row *r, tutti_count i, int open) {
     tutti__node *n = r->v[i].node;
     if (open && n->kind == TUTTI__VEC)
         return (group){r->v[i].disp, n->vec.stride, n->vec.count, n->vec.child, i, 1};
@@ -137,9 +117,9 @@ static tutti_err group_put(row *r, const group *g, tutti_count *w) {
 static tutti_err row_group(row *r, int open) {
     tutti_count w = 0;
     if (r->n < 2) return TUTTI_OK;
-    group g = group_of(r, 0, open);
+    group g = part_group(r, 0, open);
     for (tutti_count i = 1; i < r->n; i++) {
-        const group next = group_of(r, i, open);
+        const group next = part_group(r, i, open);
         if (group_join(&g, &next)) continue;
         TUTTI_TRY(group_put(r, &g, &w));
         g = next;
@@ -149,31 +129,9 @@ static tutti_err row_group(row *r, int open) {
     return TUTTI_OK;
 }
 
-/* Join adjacent RUNs. */
-static tutti_err row_join_runs(row *r) {
-    tutti_count w = 0;
-    for (tutti_count i = 0; i < r->n;) {
-        tutti__side s = r->v[i];
-        tutti_count k = i + 1;
-        tutti_off end = s.disp + s.node->bytes;
-        if (s.node->kind == TUTTI__RUN)
-            for (; k < r->n && r->v[k].node->kind == TUTTI__RUN && r->v[k].disp == end; k++)
-                end += r->v[k].node->bytes;
-        if (k > i + 1) TUTTI_TRY(tutti__side_run(s.disp, end - s.disp, &s));
-        for (tutti_count j = i; j < k; j++) {
-            if (k > i + 1) tutti__node_unref(r->v[j].node);
-            r->v[j].node = NULL;
-        }
-        r->v[w++] = s;
-        i = k;
-    }
-    r->n = w;
-    return TUTTI_OK;
-}
-
 /* ---- the node */
 
-/* What is known of a CAT whose parts are in place. */
+/* The derived fields of a CAT whose parts are set. */
 static tutti_err cat_describe(tutti__node *n) {
     n->hash = tutti__mix(TUTTI__CAT + 1, (uint64_t)n->cat.n);
     for (tutti_count i = 0; i < n->cat.n; i++) {
@@ -183,7 +141,7 @@ static tutti_err cat_describe(tutti__node *n) {
         part->start = n->bytes;
         TUTTI_CHECK(tutti__add_ok(n->bytes, c->bytes, &n->bytes) && tutti__off_ok(n->bytes) &&
                         tutti__off_ok(part->disp) && tutti__off_ok(lo) && tutti__off_ok(hi),
-                    TUTTI_ERR_OVERFLOW, "part %lld of a concatenation is too far or too large",
+                    TUTTI_ERR_OVERFLOW, "part %lld of a concatenation exceeds 2^62 bytes",
                     (long long)i);
         const tutti__part *prev = i ? part - 1 : NULL;
         const tutti_off end = prev ? prev->disp + prev->node->hi : 0;
@@ -223,8 +181,45 @@ static tutti_err cat_node(row *r, tutti__side *out) {
 
 static tutti_err row_to_side(row *r, tutti__side *out) {
     const tutti_count items = row_items(r);
-    if (items > 1) return row_to_list(r, items, out);
-    TUTTI_TRY(row_join_runs(r));
+    if (items > 1) {
+        tutti_off *offsets = tutti__malloc((size_t)items * 2 * sizeof *offsets);
+        if (!offsets) return TUTTI_ERR_NOMEM;
+        tutti_off *lengths = offsets + items;
+        tutti_count k = 0;
+        for (tutti_count i = 0; i < r->n; i++) {
+            tutti__cursor c;
+            tutti__burst b;
+            tutti__cursor_seek(&c, r->v[i], 0);
+            for (; tutti__cursor_peek(&c, &b); k++) {
+                offsets[k] = b.offset;
+                lengths[k] = b.bytes;
+                tutti__cursor_skip(&c, b.bytes);
+            }
+        }
+        const tutti_err err = tutti__side_list(k, offsets, lengths, 0, out);
+        tutti__free(offsets);
+        return err;
+    }
+    /* Join adjacent RUNs. */
+    tutti_count w = 0;
+    for (tutti_count i = 0; i < r->n;) {
+        tutti__side s = r->v[i];
+        tutti_count joined = i + 1;
+        tutti_off end = s.disp + s.node->bytes;
+        if (s.node->kind == TUTTI__RUN)
+            for (;
+                 joined < r->n && r->v[joined].node->kind == TUTTI__RUN && r->v[joined].disp == end;
+                 joined++)
+                end += r->v[joined].node->bytes;
+        if (joined > i + 1) TUTTI_TRY(tutti__side_run(s.disp, end - s.disp, &s));
+        for (tutti_count j = i; j < joined; j++) {
+            if (joined > i + 1) tutti__node_unref(r->v[j].node);
+            r->v[j].node = NULL;
+        }
+        r->v[w++] = s;
+        i = joined;
+    }
+    r->n = w;
     for (int open = 1;; open = 0) {
         const tutti_count before = r->n;
         TUTTI_TRY(row_group(r, open));
@@ -242,8 +237,8 @@ tutti_err tutti__side_cat(tutti_count n, const tutti__side *parts, tutti__side *
         if (tutti__side_fits(parts[i])) continue;
         const tutti_off disp = parts[i].disp;
         parts_free(n, parts);
-        TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "part %lld of a concatenation is at %lld", (long long)i,
-                   (long long)disp);
+        TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "part %lld of a concatenation has offset %lld: exceeds 2^62",
+                   (long long)i, (long long)disp);
     }
     TUTTI_TRY(row_take(n, parts, &r));
     const tutti_err err = row_to_side(&r, out);

@@ -13,7 +13,7 @@
 typedef struct {
     tutti__sparse_message *v;
     int n, room;
-    tutti_err err; /* the first trouble; the exchange goes on, so that nobody hangs */
+    tutti_err err; /* the first error; the exchange continues, so that no rank hangs */
 } mailbox;
 
 static void mailbox_put(mailbox *m, int rank, size_t bytes, void *data) {
@@ -31,8 +31,8 @@ static void mailbox_put(mailbox *m, int rank, size_t bytes, void *data) {
     m->v[m->n++] = (tutti__sparse_message){rank, bytes, data};
 }
 
-/* Receive one message that a probe has found.  Without memory for it, it is taken off the wire all
- * the same (cut to nothing), so that its sender can go on. */
+/* Receive one message that a probe has found.  If it cannot be allocated, it is received
+ * truncated, so that its sender can continue. */
 static tutti_err mailbox_receive(mailbox *m, tutti__team *t, const MPI_Status *found, int tag) {
     int n = 0;
     TUTTI_MPI(MPI_Get_count(found, MPI_BYTE, &n));
@@ -93,23 +93,6 @@ static tutti_err messages_run(tutti__team *t, int n, MPI_Request *sent, int tag,
     return TUTTI_OK;
 }
 
-/* Sort by source; messages of one source keep their order.  They come nearly sorted or are few. */
-static void mailbox_sort(mailbox *m) {
-    for (int i = 1; i < m->n; i++) {
-        const tutti__sparse_message l = m->v[i];
-        int lo = 0, hi = i;
-        while (lo < hi) {
-            const int mid = (lo + hi) / 2;
-            if (m->v[mid].rank <= l.rank)
-                lo = mid + 1;
-            else
-                hi = mid;
-        }
-        memmove(m->v + lo + 1, m->v + lo, (size_t)(i - lo) * sizeof l);
-        m->v[lo] = l;
-    }
-}
-
 tutti_err tutti__sparse_exchange(tutti__team *t, int n, const tutti__sparse_message *out,
                                  int *n_in_out, tutti__sparse_message **in_out) {
     const int tag = tutti__team_tag(t);
@@ -134,7 +117,21 @@ tutti_err tutti__sparse_exchange(tutti__team *t, int n, const tutti__sparse_mess
     const tutti_err err = messages_run(t, started, sent, tag, &m);
     tutti__free(sent);
     if (err == TUTTI_OK && m.err == TUTTI_OK) {
-        mailbox_sort(&m);
+        /* Sort by source; messages of one source keep their order.  They come nearly sorted or are
+         * few. */
+        for (int i = 1; i < m.n; i++) {
+            const tutti__sparse_message l = m.v[i];
+            int lo = 0, hi = i;
+            while (lo < hi) {
+                const int mid = (lo + hi) / 2;
+                if (m.v[mid].rank <= l.rank)
+                    lo = mid + 1;
+                else
+                    hi = mid;
+            }
+            memmove(m.v + lo + 1, m.v + lo, (size_t)(i - lo) * sizeof l);
+            m.v[lo] = l;
+        }
         *n_in_out = m.n;
         *in_out = m.v;
         return TUTTI_OK;

@@ -30,7 +30,7 @@ static tutti_err check_shift(tutti__side s, tutti_off by, tutti_off *disp_out) {
     const int fits = tutti__add_ok(s.disp, by, &disp) && tutti__add_ok(disp, s.node->lo, &lo) &&
                      tutti__add_ok(disp, s.node->hi, &hi) && lo >= -TUTTI__OFF_LIMIT &&
                      hi <= TUTTI__OFF_LIMIT;
-    TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW, "%lld bytes moved by %lld go beyond the largest offset",
+    TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW, "%lld bytes shifted by %lld exceed the largest offset",
                 (long long)s.node->bytes, (long long)by);
     *disp_out = disp;
     return TUTTI_OK;
@@ -50,19 +50,19 @@ tutti_err tutti__side_shift(tutti__side s, tutti_off by, tutti__side *out) {
 
 /* ---- blocks of one element at many places */
 
-static tutti_off length_of(const tutti__blocks *b, tutti_count i) {
+static tutti_off block_length(const tutti__blocks *b, tutti_count i) {
     return b->length[i * b->length_step];
 }
 
-static tutti_err fill_runs(const tutti__layout *child, const tutti__blocks *b, tutti_off *offsets,
-                           tutti_off *lengths, tutti_count *n_out) {
+static tutti_err fill_block_runs(const tutti__layout *child, const tutti__blocks *b,
+                                 tutti_off *offsets, tutti_off *lengths, tutti_count *n_out) {
     tutti_count n = 0;
     for (tutti_count i = 0; i < b->n; i++) {
         tutti_off end;
-        if (length_of(b, i) <= 0) continue;
+        if (block_length(b, i) <= 0) continue;
         TUTTI_TRY(tutti__off_mul(b->place[i], b->unit, &offsets[n]));
         TUTTI_TRY(tutti__off_add(offsets[n], child->side.disp, &offsets[n]));
-        TUTTI_TRY(tutti__off_mul(length_of(b, i), child->extent, &lengths[n]));
+        TUTTI_TRY(tutti__off_mul(block_length(b, i), child->extent, &lengths[n]));
         TUTTI_TRY(tutti__off_add(offsets[n], lengths[n], &end));
         n++;
     }
@@ -70,27 +70,14 @@ static tutti_err fill_runs(const tutti__layout *child, const tutti__blocks *b, t
     return TUTTI_OK;
 }
 
-static tutti_err dense_blocks(const tutti__layout *child, const tutti__blocks *b,
-                              tutti__side *out) {
-    tutti_err err = TUTTI_ERR_NOMEM;
-    tutti_count n = 0;
-    tutti_off *offsets = tutti__malloc((size_t)b->n * sizeof *offsets);
-    tutti_off *lengths = tutti__malloc((size_t)b->n * sizeof *lengths);
-    if (offsets && lengths) err = fill_runs(child, b, offsets, lengths, &n);
-    if (err == TUTTI_OK) err = tutti__side_list(n, offsets, lengths, 0, out);
-    tutti__free(offsets);
-    tutti__free(lengths);
-    return err;
-}
-
 /* A block at its place; `last` is the block made before, shared if it has the same length. */
 static tutti_err place_block(const tutti__layout *child, const tutti__blocks *b, tutti_count i,
                              tutti__side *last, tutti__side *out) {
     tutti_off at;
     TUTTI_TRY(tutti__off_mul(b->place[i], b->unit, &at));
-    if (i == 0 || length_of(b, i) != length_of(b, i - 1)) {
+    if (i == 0 || block_length(b, i) != block_length(b, i - 1)) {
         tutti__side block;
-        TUTTI_TRY(tutti__side_vec(tutti__side_share(child->side), length_of(b, i), child->extent,
+        TUTTI_TRY(tutti__side_vec(tutti__side_share(child->side), block_length(b, i), child->extent,
                                   &block));
         tutti__side_free(last);
         *last = block;
@@ -98,32 +85,36 @@ static tutti_err place_block(const tutti__layout *child, const tutti__blocks *b,
     return tutti__side_shift(tutti__side_share(*last), at, out);
 }
 
-static tutti_err loose_blocks(const tutti__layout *child, const tutti__blocks *b,
-                              tutti__side *out) {
-    tutti_err err = TUTTI_OK;
-    tutti_count n = 0;
-    tutti__side last = {0, NULL};
-    tutti__side *parts = tutti__malloc((size_t)b->n * sizeof *parts);
-    if (!parts) return TUTTI_ERR_NOMEM;
-    while (err == TUTTI_OK && n < b->n) {
-        err = place_block(child, b, n, &last, &parts[n]);
-        if (err == TUTTI_OK) n++;
-    }
-    if (err == TUTTI_OK)
-        err = tutti__side_cat(n, parts, out);
-    else
-        for (tutti_count i = 0; i < n; i++) tutti__side_free(&parts[i]);
-    tutti__side_free(&last);
-    tutti__free(parts);
-    return err;
-}
-
 tutti_err tutti__side_blocks(const tutti__layout *child, const tutti__blocks *b, tutti__side *out) {
     if (!child->side.node || b->n <= 0) {
         *out = (tutti__side){0, NULL};
         return TUTTI_OK;
     }
-    if (child->side.node->kind == TUTTI__RUN && child->side.node->bytes == child->extent)
-        return dense_blocks(child, b, out);
-    return loose_blocks(child, b, out);
+    if (child->side.node->kind == TUTTI__RUN && child->side.node->bytes == child->extent) {
+        tutti_err err = TUTTI_ERR_NOMEM;
+        tutti_count n = 0;
+        tutti_off *offsets = tutti__malloc((size_t)b->n * sizeof *offsets);
+        tutti_off *lengths = tutti__malloc((size_t)b->n * sizeof *lengths);
+        if (offsets && lengths) err = fill_block_runs(child, b, offsets, lengths, &n);
+        if (err == TUTTI_OK) err = tutti__side_list(n, offsets, lengths, 0, out);
+        tutti__free(offsets);
+        tutti__free(lengths);
+        return err;
+    }
+    tutti_err made = TUTTI_OK;
+    tutti_count loose = 0;
+    tutti__side last = {0, NULL};
+    tutti__side *parts = tutti__malloc((size_t)b->n * sizeof *parts);
+    if (!parts) return TUTTI_ERR_NOMEM;
+    while (made == TUTTI_OK && loose < b->n) {
+        made = place_block(child, b, loose, &last, &parts[loose]);
+        if (made == TUTTI_OK) loose++;
+    }
+    if (made == TUTTI_OK)
+        made = tutti__side_cat(loose, parts, out);
+    else
+        for (tutti_count i = 0; i < loose; i++) tutti__side_free(&parts[i]);
+    tutti__side_free(&last);
+    tutti__free(parts);
+    return made;
 }
