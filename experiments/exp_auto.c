@@ -1,10 +1,10 @@
 /* tutti-experiments auto: what leaving the choice to the library costs.
  *
- * At every point (directory, pattern, write or read) `auto`, the fixed ways and the MPI library's
- * own call alternate.  The best fixed way is chosen by its median over the even rounds and judged
+ * At every point (directory, pattern, write or read) `auto`, the fixed variants and the MPI library's
+ * own call are interleaved.  The best fixed variant is chosen by its median over the even rounds and judged
  * by the odd ones, so that luck does not make it the best: regret = median of auto / median of the
  * best - 1.  Beside it the 95 % interval of the differences of those rounds, which tells regret from
- * noise.  Rounds go to the ways that matter: a method that is far behind takes no part in later ones, and is not the
+ * noise.  Rounds go to the variants that matter: a method that is far behind takes no part in later ones, and is not the
  * best; what "far" means falls with the rounds.
  *
  * Against the MPI library: the ratios of both times, round by round.  The lower 95 % bound of their
@@ -64,14 +64,14 @@ static void add_point(experiment *x, const char *dir, const char *pattern, int r
                                                           .size = c->size});
     point->patience = PATIENCE;
     point->tightens = 1;
-    experiment_way(x, point, AUTO, "method=auto")->stays = 1;
+    experiment_variant(x, point, AUTO, "method=auto")->stays = 1;
     for (int i = 0; i < FIXED; i++) {
         const char *s = fixed_table[i].settings;
         char settings[160];
         snprintf(settings, sizeof settings, "%s%s", s,
                  s[strlen(s) - 1] == '=' ? experiment_background_store(x, c->options.direct_io)
                                          : "");
-        experiment_way(x, point, fixed_table[i].name, settings);
+        experiment_variant(x, point, fixed_table[i].name, settings);
     }
     experiment_reference(x, point, ENTRY_PEER, PEER);
 }
@@ -92,7 +92,7 @@ static void auto_plan(experiment *x) {
 const experiment_kind experiment_auto = {
     .name = "auto",
     .title = "Regret of the automatic choice",
-    .source = "Against the best of the fixed ways, and against the MPI library's own call.",
+    .source = "Against the best of the fixed variants, and against the MPI library's own call.",
     .threads = MPI_THREAD_SINGLE,
     .scope = {.takes = "procs,size,pattern,op", .defaults = auto_defaults},
     .plan = auto_plan,

@@ -32,7 +32,7 @@ static const char help_text[] =
     "  exodus       Table 3 of the same: steps of a small mesh in an Exodus file by\n"
     "               buffer and servers; netCDF and HDF5 directly, where the libraries\n"
     "               are\n"
-    "  auto         regret: auto against the best fixed way; auto against the MPI\n"
+    "  auto         regret: auto against the best fixed variant; auto against the MPI\n"
     "               library\n"
     "\n"
     "  --quick           in some seconds, with small sizes\n"

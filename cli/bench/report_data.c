@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 
-#include <stddef.h>
 #include <string.h>
 
 int report_is_quiet(const bench_config *c) {
@@ -43,38 +42,14 @@ static void json_tutti(FILE *f, const bench_entry *e) {
         report_json_pair(f, "settings", e->settings);
     }
     report_json_pair(f, "explain", e->explain);
-    if (e->rounds) json_stats(f, &e->stats);
-}
-
-/* The means over the ranks, round by round, of phases that there were. */
-static void json_phase(FILE *f, const bench_entry *e, const char *name, size_t which) {
-    double sum = 0, seconds;
-    for (int i = 0; i < e->rounds; i++) {
-        memcpy(&seconds, (const char *)&e->phases[i] + which, sizeof seconds);
-        sum += seconds;
-    }
-    if (sum <= 0) return;
-    fprintf(f, ", \"%s\": [", name);
-    for (int i = 0; i < e->rounds; i++) {
-        memcpy(&seconds, (const char *)&e->phases[i] + which, sizeof seconds);
-        fprintf(f, "%s%.9f", i ? ", " : "", seconds);
-    }
-    fputs("]", f);
-}
-
-static void json_phases(FILE *f, const bench_entry *e) {
-    json_phase(f, e, "seconds_exchange", offsetof(bench_phases, exchange));
-    json_phase(f, e, "seconds_file", offsetof(bench_phases, file));
-    json_phase(f, e, "seconds_compute", offsetof(bench_phases, compute));
-    json_phase(f, e, "seconds_begin", offsetof(bench_phases, begin));
-    json_phase(f, e, "seconds_end", offsetof(bench_phases, end));
+    if (e->v.rounds) json_stats(f, &e->stats);
 }
 
 static void json_times(FILE *f, const bench_cell *cell, const bench_entry *e) {
-    fprintf(f, "\"seconds\": [");
-    for (int i = 0; i < e->rounds; i++) fprintf(f, "%s%.9f", i ? ", " : "", e->seconds[i]);
+    fputs("\"seconds\": [", f);
+    for (int i = 0; i < e->v.rounds; i++) fprintf(f, "%s%.9f", i ? ", " : "", e->v.sample[0][i]);
     fputs("]", f);
-    if (!e->rounds) return;
+    if (!e->v.rounds) return;
     fprintf(f, ", \"median\": %.9f, \"min\": %.9f, \"max\": %.9f, \"q1\": %.9f, \"q3\": %.9f",
             e->time.median, e->time.min, e->time.max, e->time.q1, e->time.q3);
     fprintf(f, ", \"mib_per_second\": %.3f", bench_bandwidth(cell, e, e->time.median));
@@ -82,6 +57,9 @@ static void json_times(FILE *f, const bench_cell *cell, const bench_entry *e) {
         fprintf(f, ", \"to_limit\": %.4f, \"to_limit_paired\": %.4f", e->to_limit,
                 e->to_limit_paired);
     if (e->to_bare > 0) fprintf(f, ", \"to_bare\": %.4f", e->to_bare);
+    for (int k = 1; bench_values[k] && cell->figure; k++) /* phases that there were */
+        if (measure_quantile(e->v.sample[k], e->v.rounds, 1) > 0)
+            measure_json_samples(f, bench_values[k], e->v.rounds, e->v.sample[k]);
 }
 
 static const char *kind_name(entry_kind kind) {
@@ -91,15 +69,14 @@ static const char *kind_name(entry_kind kind) {
 
 static void json_entry(FILE *f, const bench_cell *cell, const bench_entry *e) {
     fputs("        {", f);
-    report_json_pair(f, "name", e->name);
+    report_json_pair(f, "name", e->v.name);
     report_json_pair(f, "kind", kind_name(e->kind));
     if (e->kind == ENTRY_TUTTI) json_tutti(f, e);
-    fprintf(f, "\"verified\": %s, ", e->checkable && !*e->failure ? "true" : "false");
+    fprintf(f, "\"verified\": %s, ", e->checkable && !*e->v.failure ? "true" : "false");
     fprintf(f, "\"available\": %s, ", e->unavailable ? "false" : "true");
-    if (e->sits_out) fputs("\"sits_out\": true, ", f);
-    report_json_pair(f, "failure", e->failure);
+    if (e->v.is_resting) fputs("\"rests\": true, ", f);
+    report_json_pair(f, "failure", e->v.failure);
     json_times(f, cell, e);
-    if (cell->figure) json_phases(f, e);
     fputs("}", f);
 }
 

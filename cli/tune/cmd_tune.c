@@ -3,7 +3,6 @@
 #include "tune/tune.h"
 
 #include <string.h>
-#include <unistd.h>
 
 typedef struct {
     char out[PATH_MAX];
@@ -42,7 +41,7 @@ static int parse_arguments(tune_config *c, int argc, char **argv) {
 typedef struct {
     tune_config *config;
     tune_job job;
-    tune_progress told;
+    cli_progress progress;
     tune_probe probe[TUNE_PROBES];
     int machine; /* the first probes are the machine's, measured once */
 } tune;
@@ -52,18 +51,14 @@ static int save(const tune *t, const tutti_place *place, const tutti_profile *p)
     return tutti_profile_save(t->config->out, place, p) == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-/* How many measurements are still to come, as far as one knows. */
-static void expect(tune *t, int probes, int dirs_left) {
-    t->told.all = t->told.done + (long)probes * (t->job.rounds + 1) * dirs_left;
-}
-
-static int measure_files(tune *t, int dirs_left, tutti_profile *p) {
+static int measure_files(tune *t, int dirs_left, int *n_out, tutti_profile *p) {
     tune_job *job = &t->job;
     tune_probe *files = t->probe + t->machine;
     int n = tune_file_probes(job, files);
     n += tune_store_probes(job, files + n);
-    expect(t, n, dirs_left);
-    if (tune_run(job, files, n, &t->told)) return 1;
+    *n_out = n;
+    t->progress.all = t->progress.done + (long)n * (job->rounds + 1) * dirs_left;
+    if (tune_run(job, files, n)) return 1;
     tune_fill(job, t->probe, t->machine + n, p);
     return 0;
 }
@@ -72,16 +67,19 @@ static int tune_directory(tune *t, const char *dir, int dirs_left) {
     tune_job *job = &t->job;
     tutti_place place;
     tutti_profile p;
+    int n = 0;
     int failed = tutti_profile_place(dir, &place) == TUTTI_OK ? 0 : cli_error_tutti();
     if (cli_agree(&job->world, failed)) return 1;
     tutti_profile_defaults(&p, place.type);
     failed = tune_file_open(job, dir);
-    if (!failed) failed = measure_files(t, dirs_left, &p);
+    if (!failed) failed = measure_files(t, dirs_left, &n, &p);
     if (!failed && job->world.rank == 0) {
-        if (t->told.tty) fputs("\r\033[K", stderr);
+        progress_end(&t->progress);
         if (dirs_left == t->config->dirs) tune_print_machine(job, &p);
         tune_print(job, &place, &p);
+        tune_print_steady(job, t->probe + t->machine, n);
     }
+    for (int i = 0; i < n; i++) measure_variant_free(&t->probe[t->machine + i].v);
     tune_file_close(job);
     if (!failed) failed = cli_agree(&job->world, save(t, &place, &p));
     return failed;
@@ -95,11 +93,11 @@ static int tune_all(tune *t) {
         failed = cli_directory_room(t->config->dir[i], &room);
     }
     if (cli_agree(&job->world, failed)) return 1;
-    t->told = (tune_progress){.on = job->world.rank == 0, .tty = isatty(STDERR_FILENO)};
-    t->told.started = t->told.last = cli_now();
     t->machine = tune_machine_probes(job, t->probe);
-    t->told.all = (long)(t->machine + 45L * t->config->dirs) * (job->rounds + 1);
-    if (tune_run(job, t->probe, t->machine, &t->told)) return 1;
+    progress_start(&t->progress, &job->world,
+                   (long)(t->machine + 45L * t->config->dirs) * (job->rounds + 1));
+    job->progress = &t->progress;
+    if (tune_run(job, t->probe, t->machine)) return 1;
     for (int i = 0; i < t->config->dirs; i++)
         if (tune_directory(t, t->config->dir[i], t->config->dirs - i)) return 1;
     if (job->world.rank == 0 && !t->config->dry_run) printf("\nwritten: %s\n", t->config->out);
@@ -109,6 +107,8 @@ static int tune_all(tune *t) {
 static int run_tune(tune_config *c) {
     static tune t;
     t = (tune){.config = c, .job = {.rounds = c->quick ? 5 : 9, .slice = c->quick ? 0.015 : 0.1}};
+    t.job.device_slice = c->quick ? 0.2 : 0.5;
+    t.job.windows = c->quick ? 6 : 16;
     t.job.area = c->quick ? 16 << 20 : 64 << 20;
     cli_world_init(&t.job.world);
     const tutti_off most = ((tutti_off)1 << 30) / t.job.world.ranks;
@@ -117,6 +117,7 @@ static int run_tune(tune_config *c) {
     int failed = tune_machine_open(&t.job);
     if (!failed) failed = tune_all(&t);
     tune_machine_close(&t.job);
+    for (int i = 0; i < t.machine; i++) measure_variant_free(&t.probe[i].v);
     if (failed && t.job.world.rank == 0) fprintf(stderr, "tutti tune: %s\n", cli_message());
     return failed ? CLI_FAILED : CLI_OK;
 }

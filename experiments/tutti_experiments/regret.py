@@ -1,6 +1,6 @@
-"""What leaving the choice to the library costs: `auto` against the best of the fixed ways, and against the MPI library's own call.
+"""What leaving the choice to the library costs: `auto` against the best of the fixed variants, and against the MPI library's own call.
 
-The best fixed way is chosen by the even rounds and judged by the odd ones, so that luck does not make it the best.  Against the MPI library: the
+The best fixed variant is chosen by the even rounds and judged by the odd ones, so that luck does not make it the best.  Against the MPI library: the
 ratios of both times, round by round, with the lower 95 % bound of their median by the sign test, which needs five rounds.
 SPDX-License-Identifier: BSD-3-Clause"""
 from .intervals import median, quantile, sign_bounds
@@ -75,15 +75,15 @@ def report_regret(j, regrets):
            f"at most {GOAL_MOST:.0f} %).", mid <= GOAL_MEDIAN and most <= GOAL_MOST)
     lows = [low for _, low in regrets if low is not None]
     if lows:
-        j.finding(f"At {sum(low > 0 for low in lows)} of {len(lows)} points the 95 % interval of the differences to the best fixed way lies above 0; at "
+        j.finding(f"At {sum(low > 0 for low in lows)} of {len(lows)} points the 95 % interval of the differences to the best fixed variant lies above 0; at "
                   "the others the regret may be noise.")
 
 
 def report_resting(j):
     every = [e for p in j.r["points"] for e in p["entries"]]
-    resting = sum(bool(e.get("sits_out")) for e in every)
+    resting = sum(bool(e.get("rests")) for e in every)
     if resting:
-        j.finding(f"{resting} of {sum(map(counts, every))} ways, over all points, were more than 1 + {(PATIENCE - 1) * TRIAL:.0f} / n times as slow as "
+        j.finding(f"{resting} of {sum(map(counts, every))} variants, over all points, were more than 1 + {(PATIENCE - 1) * TRIAL:.0f} / n times as slow as "
                   f"the fastest of their point after n rounds, n from {TRIAL} (the MPI library: more than {PATIENCE:.0f} times, after {TRIAL_PEER}) and "
                   "sat out the others.")
 
@@ -103,27 +103,27 @@ def report_peer(j, ratios, found):
         j.finding("Bounds need at least 5 rounds.")
 
 
-def claim_all(j, read):
+def hypothesis_all(j, read):
     """In each judging round the median over all points: of the regret, of the MPI library's ratio."""
     where, regrets, peers = f"{'reads' if read else 'writes'} of all patterns", [], []
-    ways = [(entry_of(p, "auto"), best_fixed(p), entry_of(p, "MPI library")) for p in j.r["points"] if is_read(p) == read]
+    variants = [(entry_of(p, "auto"), best_fixed(p), entry_of(p, "MPI library")) for p in j.r["points"] if is_read(p) == read]
     for i in range(j.r["rounds"]):
         def over(pairs):
             return [a["seconds"][i] / b["seconds"][i] for a, b in pairs if a and b and i < min(len(a["seconds"]), len(b["seconds"]))]
-        regret = over((a, b) for a, b, _ in ways) if i % 2 else []
-        peer = over((p, a) for a, _, p in ways)
+        regret = over((a, b) for a, b, _ in variants) if i % 2 else []
+        peer = over((p, a) for a, _, p in variants)
         regrets += [100 * (median(regret) - 1)] if regret else []
         peers += [median(peer)] if peer else []
-    j.claim("regret of auto, median over points", where, regrets, "%", than=GOAL_MEDIAN)
-    j.claim("time of the MPI library over that of auto, median over points", where, peers, above="auto is faster than the MPI library",
+    j.hypothesis("regret of auto, median over points", where, regrets, "%", than=GOAL_MEDIAN)
+    j.hypothesis("time of the MPI library over that of auto, median over points", where, peers, above="auto is faster than the MPI library",
             below="the MPI library is faster than auto")
 
 
 def judge(j):
-    regret = j.exhibit("rows", "regret", "Regret of auto", axis="point", unit="% more time than the best fixed way",
-                       note="The best fixed way by the even rounds, both judged by the odd rounds. Below 0: auto was faster. The interval is that of the "
+    regret = j.figure("rows", "regret", "Regret of auto", axis="point", unit="% more time than the best fixed variant",
+                       note="The best fixed variant by the even rounds, both judged by the odd rounds. Below 0: auto was faster. The interval is that of the "
                        "median of the differences, round by round (sign test); in brackets, of fewer than 6 judging rounds: their quartiles.")
-    peer = j.exhibit("rows", "peer", "The MPI library's time over that of auto", axis="point", unit="times as long as auto", decimals=2,
+    peer = j.figure("rows", "peer", "The MPI library's time over that of auto", axis="point", unit="times as long as auto", decimals=2,
                      note="Median and quartiles of the ratios, round by round; the lower bound holds with 95 % (sign test). Above 1: auto was faster.")
     regrets, ratios, found = [], [], []
     for p in j.r["points"]:
@@ -135,4 +135,4 @@ def judge(j):
     report_resting(j)
     report_peer(j, ratios, found)
     for read in j.operations():
-        claim_all(j, read)
+        hypothesis_all(j, read)
