@@ -168,6 +168,8 @@ static int run_point(experiment *x, int i, cli_progress *progress) {
     const double share[2] = {(double)i / x->results.cells, (double)(i + 1) / x->results.cells};
     if (w->comm == MPI_COMM_NULL) return 0;
     config.size = cell->size;
+    config.cold |= cell->cold;
+    config.fsync |= cell->cold;
     config.rounds = rounds_of(x);
     const bench_job job = {.world = w, .config = &config};
     if (check_point(cell) || cells_run(&job, 1, cell, progress, share)) return 1;

@@ -32,7 +32,7 @@ static const char help_text[] =
     "  exodus       Table 3 of the same: steps of a small mesh in an Exodus file by\n"
     "               buffer and servers; netCDF and HDF5 directly, where the libraries\n"
     "               are\n"
-    "  auto         regret: auto against the best fixed variant; auto against the MPI\n"
+    "  auto         regret: auto against the best fixed method; auto against the MPI\n"
     "               library\n"
     "\n"
     "  --quick           in some seconds, with small sizes\n"
@@ -51,6 +51,12 @@ static const char help_text[] =
     "  --op LIST         write, read (steps, overlap, pipelines, primitives, mesh:\n"
     "                    write, as in the papers; others: both)\n"
     "  --pattern LIST    auto: as for 'tutti bench'\n"
+    "  --cases N         auto: draw N cases from patterns, sizes (--files), numbers of\n"
+    "                    processes, directories, operations, warm and cold, profiles,\n"
+    "                    so that every pair of levels occurs (200 suffice)\n"
+    "  --slow LIST       auto --cases: directories of throttled devices, at most\n"
+    "                    256 MiB per case\n"
+    "  --tuned FILE      auto --cases: a profile of 'tutti tune', beside the default\n"
     "  --part LIST       sections: common, overlapping, distinct, distributions\n"
     "                    (all); mesh: tables, writes; dataset: visible, durable,\n"
     "                    buffers, meshes, commits, opening (all)\n"
@@ -101,8 +107,10 @@ int main(int argc, char **argv) {
     if (strcmp(name, "--version") == 0)
         return printf("tutti-experiments %s\n", tutti_version_string()), cli_finish(CLI_OK);
     const experiment_kind *kind = find_kind(name);
-    if (wrong_colour || !kind) {
-        if (!wrong_colour) (void)cli_error("unknown experiment '%s'", name);
+    const int wrong =
+        wrong_colour || (kind == &experiment_auto && auto_take_arguments(&argc, argv));
+    if (wrong || !kind) {
+        if (!wrong) (void)cli_error("unknown experiment '%s'", name);
         fprintf(stderr, "tutti-experiments: %s\ntry 'tutti-experiments --help'\n", cli_message());
         return CLI_USAGE;
     }

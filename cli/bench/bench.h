@@ -162,10 +162,12 @@ typedef struct bench_cell {
     tutti_off size; /* that was asked for, of a rank */
     tutti_off total;
     tutti_count runs; /* contiguous in the file, all ranks */
-    double
-        patience; /* a variant that is this many times as slow as the fastest sits out; 0: none */
-    int tightens; /* patience ends sooner the more rounds there are, but for peers */
-    int no_goal;  /* the references do something else: they go through the page cache */
+    double patience;  /* an entry that is this many times as slow as the fastest rests; 0: none */
+    int cold;         /* as --cold and --fsync, for this cell */
+    int least_rounds; /* whatever the time budget is */
+    const char *profile; /* NULL, or a name for the JSON */
+    int tightens;        /* patience ends sooner the more rounds there are, but for peers */
+    int no_goal;         /* the references do something else: they go through the page cache */
     const struct bench_scene *scene; /* NULL: a pattern by its name, writes to fresh files */
     const void *what;                /* the scene's own */
     int entries;

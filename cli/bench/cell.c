@@ -58,7 +58,7 @@ static int is_over(measure *m) {
     int up = budget > 0 && cli_now() - c->progress->started > budget * c->share;
     timing_let_rest(c->cell);
     MPI_Bcast(&up, 1, MPI_INT, 0, c->job->world->comm);
-    return up || cli_stopped(c->job->world);
+    return (up && m->round >= c->cell->least_rounds) || cli_stopped(c->job->world);
 }
 
 /* A read needs a file to read. */

@@ -93,6 +93,10 @@ static void json_cell(FILE *f, const bench_cell *cell) {
         report_json_pair(f, "title", bench_pattern_title(cell->pattern));
         fprintf(f, "\"goal\": %.2f, ", bench_goal(cell));
     }
+    if (cell->profile) {
+        report_json_pair(f, "case_profile", cell->profile);
+        fprintf(f, "\"cold\": %s, ", cell->cold ? "true" : "false");
+    }
     if (cell->scene && cell->scene->json) cell->scene->json(f, cell);
     fprintf(f, "\"ranks\": %d, \"bytes\": %lld, \"runs\": %lld,\n      \"entries\": [\n",
             cell->ranks, (long long)cell->total, (long long)cell->runs);

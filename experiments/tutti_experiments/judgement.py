@@ -79,12 +79,12 @@ def is_read(point):
 
 
 def half_median(entry, odd):
-    """The median over the rounds that are `odd`; 0 if there are none."""
+    """The median over the rounds with odd indices (that compare) or even ones (that choose); 0 if there are none."""
     return median(entry["seconds"][odd::2])
 
 
 def best_of(entries):
-    """By the even rounds: the others judge, otherwise the luckiest would be the best."""
+    """By the odd rounds (indices 0, 2 ...); the others compare, otherwise the luckiest would be the best."""
     return min((e for e in entries if not e.get("rests")), key=lambda e: half_median(e, 0), default=None)
 
 
