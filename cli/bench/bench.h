@@ -98,6 +98,19 @@ const char *bench_pattern_kept_name(
 tutti_off bench_tile_element(tutti_off size, tutti_off element);
 int bench_pattern_make(const char *name, const cli_world *w, const bench_config *c,
                        bench_pattern *out);
+/* A block of an array of `element` bytes: how the array is cut, this rank's place, elements of a block, and cells around
+ * it in memory.  Fills in the access, the datatypes and, with ghost cells, `memory`. */
+enum { BENCH_DIMS = 4 };
+typedef struct bench_block {
+    int ndims, element;
+    int grid[BENCH_DIMS], at[BENCH_DIMS];
+    tutti_count side[BENCH_DIMS];
+    int ghost[BENCH_DIMS];
+} bench_block;
+tutti_err bench_block_make(const bench_block *b, bench_pattern *p);
+/* Application kernels (kernels.c); `kind` is f, g or i. */
+tutti_err kernel_e3sm(const cli_world *w, tutti_off size, char kind, bench_pattern *p);
+tutti_err kernel_btio(const cli_world *w, tutti_off size, bench_pattern *p);
 /* For patterns made elsewhere: list the pieces of the access. */
 tutti_err bench_pattern_list(bench_pattern *p);
 void bench_pattern_free(bench_pattern *p);

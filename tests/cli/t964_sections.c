@@ -5,6 +5,7 @@
 #include "check.h"
 #include "common/cli_error.c"
 #include "common/cli_text.c"
+#include "bench/kernels.c"
 #include "bench/patterns.c"
 #include "experiments/sections_table.c"
 #include "experiments/distributions.c"
