@@ -63,8 +63,8 @@ static int loads_of(const experiment *x) {
 
 static void overlap_defaults(bench_config *c, int quick) {
     c->write = 1;
-    c->array = (quick ? 4 : 64) << 20;
-    c->size = (quick ? 1 : 4) << 20;
+    c->array = (quick ? 32 : 64) << 20;
+    c->size = (quick ? 16 : 4) << 20;
     c->rounds = quick ? 3 : 7;
     c->iterations = quick ? 2 : 4;
 }
@@ -307,18 +307,35 @@ static void overlap_plan(experiment *x) {
             }
 }
 
-/* A point of I/O alone says how long the compute phase of its part is. */
+/* Without phases that are long enough, what is hidden is noise. */
+static const double LEAST_PHASE = 1e-3; /* seconds */
+
+static void refuse_load(experiment *x, const overlap_load *load, double seconds) {
+    for (int i = 0; i < x->results.cells; i++)
+        for (int k = 0; k < x->results.cell[i].entries; k++) {
+            bench_entry *e = &x->results.cell[i].entry[k];
+            if (e->context != load) continue;
+            e->unavailable = 1;
+            snprintf(e->v.failure, sizeof e->v.failure,
+                     "file access takes %.2f ms, too short for a compute phase; use a larger --%s",
+                     1e3 * seconds, part_table[load->part].collective ? "array" : "size");
+        }
+}
+
+/* A point of I/O alone gives the length of the compute phase of its part. */
 static void overlap_measured(experiment *x, const cli_world *w, const bench_cell *point) {
     overlap_load *load = x->data;
-    if (strcmp(point->entry[0].v.name, ALONE) != 0) return;
-    const double n =
-        point->entry[0].v.rounds ? compute_calibrate(w, point->entry[0].time.median) : 0;
+    const bench_entry *e = &point->entry[0];
+    if (strcmp(e->v.name, ALONE) != 0) return;
+    const int is_long = e->v.rounds && e->time.median >= LEAST_PHASE;
+    const double n = is_long ? compute_calibrate(w, e->time.median) : 0;
     for (int i = 0; i < loads_of(x); i++) {
         if (strcmp(point->figure, part_table[load[i].part].calibration) != 0 ||
             strcmp(point->dir, load[i].dir) != 0 || point->is_write == load[i].is_read)
             continue;
         load[i].multiplications = n;
-        FILE *f = experiment_part(x, part_table[load[i].part].figure, point->dir);
+        if (e->v.rounds && !is_long) refuse_load(x, &load[i], e->time.median);
+        FILE *f = is_long ? experiment_part(x, part_table[load[i].part].figure, point->dir) : NULL;
         if (f)
             fprintf(f, ", \"operation\": \"%s\", \"multiplications\": %.0f}",
                     load[i].is_read ? "read" : "write", n);

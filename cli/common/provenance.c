@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 static char *command_line;
+static double load_before = -1; /* of the machine, before this command began */
 
 void cli_command_remember(const char *program, int argc, char **argv) {
+    if (getloadavg(&load_before, 1) != 1) load_before = -1;
     free(command_line);
     command_line = cli_strdup(program);
     for (int i = 1; i < argc; i++) {
@@ -68,7 +70,7 @@ static void facts_find(facts *x) {
     strftime(x->date, sizeof x->date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     x->processors = sysconf(_SC_NPROCESSORS_ONLN);
     line_value("/proc/cpuinfo", "model name", x->processor, sizeof x->processor);
-    if (getloadavg(&x->load, 1) != 1) x->load = -1;
+    x->load = load_before;
     snprintf(x->host, sizeof x->host, "?");
     snprintf(x->kernel, sizeof x->kernel, "?");
     if (uname(&system) != 0) return;
@@ -83,6 +85,9 @@ void cli_provenance_print(FILE *f, const cli_list *dirs) {
     snprintf(text, sizeof text, "%s, host %s, %ld x %s, %s, load %.1f", x.date, x.host,
              x.processors, *x.processor ? x.processor : "processor", x.kernel, x.load);
     cli_print_wrapped(f, text, 0);
+    if (x.load > (double)x.processors)
+        fprintf(f, "%swarning: the load of %.1f exceeds %ld cores; times are not reliable%s\n",
+                cli_paint(CLI_WARN), x.load, x.processors, cli_paint(CLI_PLAIN));
     for (int i = 0; i < dirs->n; i++) {
         char mount[2200];
         mount_of(dirs->item[i], mount, sizeof mount);

@@ -54,9 +54,8 @@ def phase(entry, which):
 
 
 def hidden(base, entry, seconds):
-    """How many per cent of `seconds` a variant is faster than `base`; beyond 100 there is nothing to hide: noise."""
-    part = interval([100 * (a - b) / max(seconds, 1e-9) for a, b in zip(base["seconds"], entry["seconds"])])
-    return {key: min(value, 100) for key, value in part.items()}
+    """By how many per cent of `seconds` a variant is faster than `base`; noise may take it beyond 100 and below 0."""
+    return interval([100 * (a - b) / max(seconds, 1e-9) for a, b in zip(base["seconds"], entry["seconds"])])
 
 
 # ---- points
@@ -187,6 +186,11 @@ class Judgement:
             total = sum(len(e["seconds"]) for p in self.r["points"] for e in p["entries"])
             self.finding(f"Outliers: {far} of {total} times are more than {FAR:.0f} times their variant's median, the farthest "
                          f"{e['max'] / e['median']:.1f} times ({e['name']}, {p['pattern']} on {p['ranks']} ranks, {p['directory']}).")
+
+    def report_load(self):
+        m = self.r["measured"]
+        if m["load"] > m["processors"]:
+            self.finding(f"Warning: the load of {m['load']:.1f} before the run exceeds {m['processors']} cores; times are not reliable.")
 
     def report_rounds(self):
         wanted = self.r["rounds"] * self.r["series"]

@@ -20,6 +20,7 @@ def load(path):
     if "experiment" in r and "figures" not in r:
         j = Judgement(r)
         JUDGES[r["experiment"]](j)
+        j.report_load()
         j.report_failures()
         j.report_outliers()
         j.report_rounds()

@@ -120,6 +120,19 @@ def show_times(j, read, more):
                 e.put(row, "in all", 1e3 * w["median"])
 
 
+def show_phases(j, read, more):
+    """Of the engine that goes cycle by cycle: where its time goes, where file access is synchronous."""
+    e = j.figure("table", "phases" + more[0], "Shares of the phases" + more[1], axis="benchmark, processes, algorithm", decimals=0, unit="% of the time",
+                 note="Means over the aggregators, medians over rounds; the wait of other ranks for the file counts as file access, since they wait for "
+                 "aggregators that are in it. The rest is planning, opening and closing.")
+    for p in j.points(None, j.directory, read):
+        for w in p["entries"]:
+            if counts(w) and w["name"] in ("none", "comm") and w["median"] > 0:
+                row = f"{benchmark(p)}, {p['ranks']}, {w['name']}"
+                for which in ("exchange", "file"):
+                    e.put(row, which, 100 * phase(w, which) / w["median"])
+
+
 def show_hidden(j):
     e = j.figure("table", "hidden", "Hidden of the shorter phase", axis="benchmark, processes", decimals=0,
                   unit="% of the shorter of exchange and file access",
@@ -154,6 +167,7 @@ def show_pipelines(j, read):
     put_wins(j, j.figure("table", "wins by median" + more[0], "The same by the median of each series" + more[1],
                           note="Less at the mercy of one lucky run than the least time."), ALGORITHMS, read, median)
     show_times(j, read, more)
+    show_phases(j, read, more)
     if not read:
         show_hidden(j)
     put_improvements(j, j.figure("bars", "improvement" + more[0], "Improvement over no overlap, improved series only" + more[1],

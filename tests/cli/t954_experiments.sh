@@ -12,7 +12,7 @@ small='--rounds 2' series=2
 for name in steps overlap pipelines primitives auto; do
     case $name in
     steps) sizes='--array 1m --files 256k,1m --op write,read' ;;
-    overlap) sizes='--array 1m --size 256k --op write,read' ;;
+    overlap) sizes='--array 32m --size 16m --op write,read' ;;
     pipelines | primitives) sizes="--size 512k --series $series --op write,read" ;;
     auto) sizes='--size 256k' ;;
     esac
@@ -39,11 +39,11 @@ VARIANTS = {  # figure: names of its variants
                "write-comm", "MPI library"],
     "reads": ["auto", "independent", "shm", "MPI library"],
 }
-EXHIBITS = {
+FIGURES = {
     "steps": {"processes", "files", "shares", "stagger", "processes reads", "files reads", "shares reads"},
     "overlap": {f"{part}{op}" for part in ("independent", "independent direct", "collective", "collective direct")
                 for op in ("", " reads")} | {"hidden"},
-    "pipelines": {x + op for x in ("wins", "times", "times, least", "split", "improvement", "improvement of all",
+    "pipelines": {x + op for x in ("wins", "times", "times, least", "split", "phases", "improvement", "improvement of all",
                                    "wins by median") for op in ("", " reads")} | {"hidden"},
     "primitives": {x + op for x in ("wins", "wins with shm", "times", "times, least") for op in ("", " reads")},
     "auto": {"regret", "peer"},
@@ -68,7 +68,7 @@ class Page(html.parser.HTMLParser):
         assert self.open and self.open.pop() == tag, (tag, self.getpos())
 
 
-def check_way(e, where):
+def check_variant(e, where):
     if not e["available"]:
         assert e["failure"], where
         return
@@ -122,7 +122,7 @@ def check_figure(x):
             assert v is None or isinstance(v, str) or v["low"] <= v["value"] <= v["high"], (x["id"], v)
 
 
-for name, wanted in EXHIBITS.items():
+for name, wanted in FIGURES.items():
     r = json.load(open(name + ".json", encoding="utf-8"))
     assert r["format"] == "tutti-experiment-1" and r["experiment"] == name and r["failures"] == 0 and r["profile"]
     assert {x["id"] for x in r["figures"]} == wanted, (name, [x["id"] for x in r["figures"]])
@@ -142,7 +142,7 @@ for name, wanted in EXHIBITS.items():
             wanted.discard("exchange alone")  # nothing can be read from such a store
         assert wanted <= set(names), (p["figure"], names)
         for e in p["entries"]:
-            check_way(e, (name, p["figure"], p["ranks"], e["name"]))
+            check_variant(e, (name, p["figure"], p["ranks"], e["name"]))
     if name == "pipelines":
         split = next(x for x in r["figures"] if x["id"] == "split")
         assert split["title"] == "Where the time of Tile 64 KiB goes", split["title"]  # an eighth of 512 KiB
@@ -176,6 +176,13 @@ tr '\n' ' ' <out | grep -q 'FAILED: .*No space' || fail 'no word of the failing 
 
 # wrong ARGUMENTS...: wrong usage has exit code 2; without mpirun, which takes its time to end then
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# phases that are too short are refused
+if [ -z "${TUTTI_SANITIZE:-}" ]; then
+    experiment 2 overlap --quick --array 64k --size 4k --rounds 2 --procs 2 || fail "short overlap: exit code $?"
+    grep -q 'too short for a compute phase' out || fail 'short phases are compared'
+    grep -q ' 0.0 million' out && fail 'a compute phase of nothing'
+fi
+
 wrong() {
     "$TUTTI_COMMAND-experiments" "$@" >out 2>err
     [ $? -eq 2 ] || fail "tutti-experiments $*: wrong usage should give exit code 2"
