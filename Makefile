@@ -45,7 +45,7 @@ test: ## build for both MPIs and with sanitizers; one ctest over all of it (CTES
 test-full: ## the same with the long tests and the full products
 	@$(MAKE) --no-print-directory test TIER=full
 
-bench: ## measure what docs/results-limits.md shows (20 minutes)
+bench: ## measure what docs/appendix/results-limits.md shows (20 minutes)
 	@scripts/packages.sh run
 	@scripts/build.sh openmpi
 	@mkdir -p build/run
@@ -53,16 +53,16 @@ bench: ## measure what docs/results-limits.md shows (20 minutes)
 	    --dir build/run,/dev/shm --json build/bench-$$n.json && \
 	    experiments/tutti_experiments/__main__.py build/bench-$$n.json --html build/bench-$$n.html || exit 1; done
 	@build/openmpi/experiments/plan_scaling > build/plan-scaling.json
-	@experiments/tutti_experiments/results.py --page docs/results-limits.md build/bench-2.json build/bench-4.json build/bench-8.json \
+	@experiments/tutti_experiments/results.py --page docs/appendix/results-limits.md build/bench-2.json build/bench-4.json build/bench-8.json \
 	    --scaling build/plan-scaling.json
-	@echo "written: docs/results-limits.md, build/bench-*.html"
+	@echo "written: docs/appendix/results-limits.md, build/bench-*.html"
 
-bench-papers: ## repeat the papers' experiments into build/papers/RUN, bring docs/results.md up to date (20 minutes)
+bench-papers: ## repeat the papers' experiments into build/papers/RUN, bring docs/appendix/results.md up to date (20 minutes)
 	@scripts/packages.sh run
 	@scripts/build.sh openmpi
 	@scripts/bench_papers.sh build/openmpi/tutti-experiments build/openmpi/tutti build/run build/papers/$(RUN)
-	@experiments/tutti_experiments/results.py --page docs/results.md $(sort $(wildcard build/papers/*) build/papers/$(RUN))
-	@echo "written: docs/results.md from all runs in build/papers; reports: build/papers/$(RUN)/*.html"
+	@experiments/tutti_experiments/results.py --page docs/appendix/results.md $(sort $(wildcard build/papers/*) build/papers/$(RUN))
+	@echo "written: docs/appendix/results.md from all runs in build/papers; reports: build/papers/$(RUN)/*.html"
 
 lint: ## clang-format, clang-tidy, cppcheck, layers, headers, symbols, scripts, docs, sizes
 	@scripts/packages.sh run test lint

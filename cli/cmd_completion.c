@@ -1,224 +1,169 @@
-/* tutti completion: scripts for bash, zsh and fish, made from the texts of `tutti help` and the table of options.
- *
- * A text says all that a shell needs: "tutti mesh info FILE" in its usage has a word, "--by metis|curve" an option with
- * values, "any option of the library" all rows of the table.
+/* tutti completion: scripts for bash, zsh and fish, from the tables of commands and the library's options.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "common/cli.h"
+#include "commands.h"
 
-#include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* ---- words, each once */
+static const cli_group *const *group; /* [count] all commands */
+static int count;
 
-typedef struct {
-    int n;
-    char **v;
-} word_list;
+/* ---- words: each function prints some, each with a blank before it */
 
-static void add_word(word_list *w, const char *text, size_t n) {
-    for (int i = 0; i < w->n; i++)
-        if (strlen(w->v[i]) == n && strncmp(w->v[i], text, n) == 0) return;
-    w->v = cli_realloc(w->v, (size_t)(w->n + 1) * sizeof *w->v);
-    w->v[w->n] = cli_malloc(n + 1);
-    snprintf(w->v[w->n++], n + 1, "%.*s", (int)n, text);
-}
-
-static void drop_words(word_list *w) {
-    for (int i = 0; i < w->n; i++) free(w->v[i]);
-    free(w->v);
-    *w = (word_list){0};
-}
-
-/* "metis|curve,auto": its parts. */
-static void add_alternatives(word_list *w, const char *text, size_t n, const char *between) {
-    for (size_t at = 0; at < n;) {
-        size_t part = 0;
-        while (at + part < n && !strchr(between, text[at + part])) part++;
-        if (part > 0) add_word(w, text + at, part);
-        at += part + 1;
+/* "metis|curve": its parts, if there are several or they are wanted singly. */
+static void print_choices(const char *text, const char *between) {
+    for (size_t n = 0; *text; text += n + (text[n] != '\0')) {
+        n = strcspn(text, between);
+        if (n > 0) printf(" %.*s", (int)n, text);
     }
 }
 
-/* ---- what a text says */
-
-/* The length of a word of small letters, digits and `also`; 0: it is none. */
-static size_t plain_word(const char *at, const char *also) {
-    size_t n = 0;
-    while (islower((unsigned char)at[n]) || isdigit((unsigned char)at[n]) ||
-           (at[n] && strchr(also, at[n])))
-        n++;
-    return isupper((unsigned char)at[n]) ? 0 : n;
+static int is_choice(const cli_option *o) {
+    return o->argument && strchr(o->argument, '|') && !strpbrk(o->argument, "=.,");
 }
 
-/* The commands, as the overview lists them. */
-static void find_commands(word_list *out) {
-    for (const char *line = cli_help_text(""); line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        const size_t n = strncmp(line, "  ", 2) == 0 ? plain_word(line + 2, "") : 0;
-        if (n > 0 && line[2 + n] == ' ') add_word(out, line + 2, n);
+static const cli_command *only; /* the command whose words are printed; NULL: all of a group */
+
+static int applies(const cli_option *o, const cli_group *g) {
+    unsigned bits = only ? only->bits : 0;
+    for (int i = 0; i < g->commands && !only; i++) bits |= g->command[i].bits;
+    return !o->commands || (o->commands & bits);
+}
+
+/* Option i of a group: its own, those of all commands, those of the library (in *name_out, *choices_out); 0: no more. */
+static int find_word(const cli_group *g, int i, const char **name_out, const char **choices_out) {
+    const tutti_option_info *row;
+    const cli_option *o = NULL;
+    *choices_out = "";
+    if (i < g->options)
+        o = &g->option[i];
+    else if (i < g->options + CLI_COMMON_OPTIONS)
+        o = &cli_common_options[i - g->options];
+    if (o) {
+        *name_out = applies(o, g) ? o->name : NULL;
+        if (is_choice(o)) *choices_out = o->argument;
+        for (int k = 0; o->argument && !is_choice(o) && g->library && (row = tutti_options_row(k));
+             k++)
+            if (strcmp(row->name, o->name) == 0) *choices_out = row->choices;
+        return 1;
+    }
+    row = g->library ? tutti_options_row(i - g->options - CLI_COMMON_OPTIONS) : NULL;
+    *name_out = row ? row->name : NULL;
+    if (row) *choices_out = row->choices;
+    return row != NULL;
+}
+
+/* The names of a group's options; each once, although a name may have two rows. */
+static int is_first(const cli_group *g, int i, const char *name) {
+    const char *other, *choices;
+    for (int k = 0; k < i && find_word(g, k, &other, &choices); k++)
+        if (other && strcmp(other, name) == 0) return 0;
+    return 1;
+}
+
+static void print_commands(void) {
+    for (int i = 0; i < count; i++) {
+        const cli_group *g = group[i];
+        if (g->name) printf(" %s", g->name);
+        for (int k = 0; k < g->commands && !g->name; k++) printf(" %s", g->command[k].name);
     }
 }
 
-/* What may follow a command: "info" of "tutti mesh info FILE". */
-static void find_subcommands(const char *command, word_list *out) {
-    char before[64];
-    snprintf(before, sizeof before, "tutti %s ", command);
-    const char *text = cli_help_text(command);
-    const char *end = text ? strstr(text, "\n\n") : NULL;
-    for (const char *at = text; end && (at = strstr(at, before)) != NULL && at < end;) {
-        at += strlen(before);
-        const size_t n = plain_word(at, "|-");
-        if (*at != '-' && strcspn(at, " \n") == n) add_alternatives(out, at, n, "|");
-    }
-}
-
-static void find_options(const char *command, word_list *out) {
-    const char *text = cli_help_text(command);
-    for (const char *at = text; at && (at = strstr(at, "--")) != NULL;) {
-        const size_t n = plain_word(at + 2, "-");
-        if (n > 0 && (at == text || strchr(" [\n,", at[-1]))) add_word(out, at, n + 2);
-        at += n + 2;
-    }
-    if (text && strstr(text, "--NAME VALUE")) {
-        const tutti_option_info *o;
-        for (int i = 0; (o = tutti_options_row(i)) != NULL; i++) {
-            char name[128];
-            const int n = snprintf(name, sizeof name, "--%s", o->name);
-            add_word(out, name, (size_t)n);
-        }
-    }
-}
-
-/* What may follow an option. */
-static void find_values(const char *command, const char *option, word_list *out) {
-    const tutti_option_info *o;
-    char before[128];
-    snprintf(before, sizeof before, "%s ", option);
-    for (const char *at = cli_help_text(command); at && (at = strstr(at, before)) != NULL;) {
-        at += strlen(before);
-        const size_t n = plain_word(at, "|-");
-        if (n > 0 && memchr(at, '|', n)) add_alternatives(out, at, n, "|");
-    }
-    for (int i = 0; out->n == 0 && (o = tutti_options_row(i)) != NULL; i++)
-        if (strcmp(o->name, option + 2) == 0)
-            add_alternatives(out, o->choices, strlen(o->choices), ", |");
+/* What may follow the name of a command: subcommands, or the words of its operand. */
+static void print_operands(const cli_group *g, const cli_command *command) {
+    for (int k = 0; k < g->commands && g->name; k++) printf(" %s", g->command[k].name);
+    if (command && strcmp(command->name, "help") == 0) print_commands();
+    if (command && strcmp(command->name, "completion") == 0) print_choices(command->operands, "|");
 }
 
 /* ---- scripts */
 
-static void print_words(const word_list *w) {
-    for (int i = 0; i < w->n; i++) printf("%s%s", i ? " " : "", w->v[i]);
-}
-
-/* A `case` with the words after COMMAND:OPTION, and after COMMAND. */
-static void print_cases(const word_list *commands) {
-    for (int c = 0; c < commands->n; c++) {
-        word_list subs = {0}, options = {0};
-        find_subcommands(commands->v[c], &subs);
-        find_options(commands->v[c], &options);
-        for (int i = 0; i < options.n; i++) {
-            word_list values = {0};
-            find_values(commands->v[c], options.v[i], &values);
-            if (values.n > 0) {
-                printf("    %s:%s) candidates='", commands->v[c], options.v[i]);
-                print_words(&values);
-                puts("' ;;");
-            }
-            drop_words(&values);
-        }
-        printf("    %s:*) candidates='", commands->v[c]);
-        print_words(strcmp(commands->v[c], "help") == 0 ? commands : &subs);
-        fputs(" ", stdout);
-        print_words(&options);
+/* A `case` with the words after COMMAND:OPTION and after COMMAND. */
+static void print_case(const cli_group *g, const cli_command *command) {
+    const char *first = command ? command->name : g->name, *name, *choices;
+    for (int i = 0; find_word(g, i, &name, &choices); i++) {
+        if (!name || !*choices || !is_first(g, i, name)) continue;
+        printf("    %s:--%s) candidates='", first, name);
+        print_choices(choices, ", |");
         puts("' ;;");
-        drop_words(&subs);
-        drop_words(&options);
     }
+    printf("    %s:*) candidates='", first);
+    print_operands(g, command);
+    for (int i = 0; find_word(g, i, &name, &choices); i++)
+        if (name && is_first(g, i, name)) printf(" --%s", name);
+    puts("' ;;");
 }
 
-static void print_bash(const word_list *commands) {
-    puts("# bash completion for tutti; made by `tutti completion bash`\n"
-         "_tutti() {\n"
-         "    local cur=${COMP_WORDS[COMP_CWORD]} candidates\n"
-         "    case ${COMP_WORDS[1]}:${COMP_WORDS[COMP_CWORD - 1]} in");
-    print_cases(commands);
-    puts("    *) candidates= ;;\n    esac");
-    fputs("    [ \"$COMP_CWORD\" -gt 1 ] || candidates='", stdout);
-    print_words(commands);
-    puts("'\n"
-         "    COMPREPLY=($(compgen -W \"$candidates\" -- \"$cur\"))\n"
-         "}\n"
-         "complete -o default -F _tutti tutti tutti.openmpi tutti.mpich");
-}
-
-static void print_zsh(const word_list *commands) {
-    puts("#compdef tutti tutti.openmpi tutti.mpich\n"
-         "# zsh completion for tutti; made by `tutti completion zsh`\n"
-         "_tutti() {\n"
-         "    local candidates\n"
-         "    case ${words[2]}:${words[CURRENT - 1]} in");
-    print_cases(commands);
-    puts("    *) candidates= ;;\n    esac");
-    fputs("    (( CURRENT > 2 )) || candidates='", stdout);
-    print_words(commands);
-    puts("'\n"
-         "    compadd -- ${=candidates}\n"
-         "    (( CURRENT > 2 )) && _files\n"
-         "}\n"
-         "_tutti \"$@\"");
-}
-
-static void print_fish(const word_list *commands) {
-    puts("# fish completion for tutti; made by `tutti completion fish`");
-    fputs("complete -c tutti -n __fish_use_subcommand -f -a '", stdout);
-    print_words(commands);
+static void print_fish(const cli_group *g, const cli_command *command) {
+    const char *first = command ? command->name : g->name, *name, *choices;
+    printf("complete -c tutti -n '__fish_seen_subcommand_from %s' -a '", first);
+    print_operands(g, command);
     puts("'");
-    for (int c = 0; c < commands->n; c++) {
-        const char *name = commands->v[c];
-        word_list subs = {0}, options = {0};
-        find_subcommands(name, &subs);
-        find_options(name, &options);
-        if (strcmp(name, "help") == 0)
-            for (int i = 0; i < commands->n; i++)
-                add_word(&subs, commands->v[i], strlen(commands->v[i]));
-        if (subs.n > 0) {
-            printf("complete -c tutti -n '__fish_seen_subcommand_from %s' -a '", name);
-            print_words(&subs);
-            puts("'");
+    for (int i = 0; find_word(g, i, &name, &choices); i++) {
+        if (!name || !is_first(g, i, name)) continue;
+        printf("complete -c tutti -n '__fish_seen_subcommand_from %s' -l %s", first, name);
+        if (*choices) {
+            fputs(" -x -a '", stdout);
+            print_choices(choices, ", |");
+            fputs("'", stdout);
         }
-        for (int i = 0; i < options.n; i++) {
-            word_list values = {0};
-            find_values(name, options.v[i], &values);
-            printf("complete -c tutti -n '__fish_seen_subcommand_from %s' -l %s", name,
-                   options.v[i] + 2);
-            if (values.n > 0) {
-                fputs(" -x -a '", stdout);
-                print_words(&values);
-                fputs("'", stdout);
-            }
-            puts("");
-            drop_words(&values);
-        }
-        drop_words(&subs);
-        drop_words(&options);
+        puts("");
     }
 }
 
-int cmd_completion(int argc, char **argv) {
-    static const struct {
-        const char *name;
-        void (*print)(const word_list *commands);
-    } shells[] = {{"bash", print_bash}, {"zsh", print_zsh}, {"fish", print_fish}};
-    for (size_t i = 0; i < sizeof shells / sizeof *shells && argc == 2; i++)
-        if (strcmp(argv[1], shells[i].name) == 0) {
-            word_list commands = {0};
-            find_commands(&commands);
-            shells[i].print(&commands);
-            drop_words(&commands);
-            return CLI_OK;
+static void for_each_command(void (*print)(const cli_group *g, const cli_command *command)) {
+    for (int i = 0; i < count; i++) {
+        only = NULL;
+        if (group[i]->name) print(group[i], NULL);
+        for (int k = 0; k < group[i]->commands && !group[i]->name; k++) {
+            only = &group[i]->command[k];
+            print(group[i], only);
         }
-    fputs(cli_help_text("completion"),
-          argc == 2 && strcmp(argv[1], "--help") == 0 ? stdout : stderr);
-    return argc == 2 && strcmp(argv[1], "--help") == 0 ? CLI_OK : CLI_USAGE;
+    }
+}
+
+static const struct {
+    const char *name, *head, *condition, *end;
+} shells[] = {{"bash",
+               "# bash completion for tutti; made by `tutti completion bash`\n"
+               "_tutti() {\n"
+               "    local cur=${COMP_WORDS[COMP_CWORD]} candidates\n"
+               "    case ${COMP_WORDS[1]}:${COMP_WORDS[COMP_CWORD - 1]} in",
+               "    [ \"$COMP_CWORD\" -gt 1 ] || candidates='",
+               "'\n"
+               "    COMPREPLY=($(compgen -W \"$candidates\" -- \"$cur\"))\n"
+               "}\n"
+               "complete -o default -F _tutti tutti tutti.openmpi tutti.mpich"},
+              {"zsh",
+               "#compdef tutti tutti.openmpi tutti.mpich\n"
+               "# zsh completion for tutti; made by `tutti completion zsh`\n"
+               "_tutti() {\n"
+               "    local candidates\n"
+               "    case ${words[2]}:${words[CURRENT - 1]} in",
+               "    (( CURRENT > 2 )) || candidates='",
+               "'\n"
+               "    compadd -- ${=candidates}\n"
+               "    (( CURRENT > 2 )) && _files\n"
+               "}\n"
+               "_tutti \"$@\""},
+              {"fish", "# fish completion for tutti; made by `tutti completion fish`",
+               "complete -c tutti -n __fish_use_subcommand -f -a '", "'"}};
+
+int completion_has(const char *shell) {
+    for (int i = 0; i < CLI_COUNT_OF(shells); i++)
+        if (strcmp(shell, shells[i].name) == 0) return 1;
+    return 0;
+}
+
+void completion_print(const char *shell, const cli_group *const *groups, int n) {
+    const int is_fish = strcmp(shell, "fish") == 0;
+    int i = 0;
+    while (strcmp(shell, shells[i].name) != 0) i++;
+    group = groups;
+    count = n;
+    puts(shells[i].head);
+    for_each_command(is_fish ? print_fish : print_case);
+    if (!is_fish) puts("    *) candidates= ;;\n    esac");
+    fputs(shells[i].condition, stdout);
+    print_commands();
+    puts(shells[i].end);
 }

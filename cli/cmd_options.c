@@ -1,6 +1,6 @@
 /* tutti options: the option table, for people and for programs.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "common/cli.h"
+#include "commands.h"
 
 #include <string.h>
 
@@ -8,14 +8,14 @@ static void print_row(const tutti_option_info *o) {
     char env[64], text[1024];
     cli_env_name(o->name, env, sizeof env);
     printf("%-16s %-24s %-6s %s\n", o->name, env, o->type, *o->def ? o->def : "(empty)");
-    cli_print_wrapped(stdout, o->help, 4);
+    cli_print_wrapped(stdout, o->help, 0, 4);
     if (*o->choices) {
         snprintf(text, sizeof text, "values: %s", o->choices);
-        cli_print_wrapped(stdout, text, 4);
+        cli_print_wrapped(stdout, text, 0, 4);
     }
     if (*o->alias) {
         snprintf(text, sizeof text, "also: %s", o->alias);
-        cli_print_wrapped(stdout, text, 4);
+        cli_print_wrapped(stdout, text, 0, 4);
     }
 }
 
@@ -41,7 +41,7 @@ static void json_field(const char *key, const char *value, const char *end) {
     fputs(end, stdout);
 }
 
-static void print_json(void) {
+static void print_options_json(void) {
     const tutti_option_info *o;
     puts("[");
     for (int i = 0; (o = tutti_options_row(i)) != NULL; i++) {
@@ -59,20 +59,12 @@ static void print_json(void) {
     puts("]");
 }
 
-int cmd_options(int argc, char **argv) {
-    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        fputs(cli_help_text("options"), stdout);
-        return CLI_OK;
-    }
-    if (argc == 2 && strcmp(argv[1], "--json") == 0) {
-        print_json();
-        return CLI_OK;
-    }
-    if (argc > 2 || (argc == 2 && argv[1][0] == '-')) {
-        fputs("tutti options: the arguments are --json, or the name of an option\n", stderr);
-        return CLI_USAGE;
-    }
-    if (print_table(argc == 2 ? argv[1] : NULL)) return CLI_OK;
-    fprintf(stderr, "tutti options: there is no option '%s'\n", argv[1]);
-    return CLI_FAILED;
+int run_options(const cli_world *w, const void *config) {
+    const info_config *c = config;
+    const char *name = c->call.operand[0];
+    (void)w;
+    if (c->json && name)
+        return cli_error("--json lists all options: operand '%s' is not allowed", name);
+    if (c->json) return print_options_json(), CLI_OK;
+    return print_table(name) ? CLI_OK : cli_error("unknown option '%s'", name);
 }

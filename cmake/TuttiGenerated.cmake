@@ -15,7 +15,7 @@
 
 set(TUTTI_GENERATED ${PROJECT_BINARY_DIR}/generated)
 set(_from ${PROJECT_SOURCE_DIR}/generated)
-set(_fortran declarations.inc procedures.inc entries.c layout.inc layout.c)
+set(_fortran declarations.inc interfaces.inc procedures.inc entries.c layout.inc layout.c)
 list(TRANSFORM _fortran PREPEND ${TUTTI_GENERATED}/fortran/)
 set(_shells bash zsh fish)
 if(IS_SYMLINK ${TUTTI_GENERATED})
@@ -42,8 +42,9 @@ else()
 
     add_custom_command(OUTPUT ${_fortran}
         COMMAND ${_python} ${_scripts}/gen_fortran.py ${TUTTI_GENERATED}/fortran
-        DEPENDS ${_scripts}/gen_fortran.py ${_headers} ${PROJECT_SOURCE_DIR}/bindings/fortran/tutti.F90
-            ${PROJECT_SOURCE_DIR}/bindings/fortran/exodus.inc
+        DEPENDS ${_scripts}/gen_fortran.py ${_scripts}/fortran_interfaces.py ${_headers}
+            ${PROJECT_SOURCE_DIR}/bindings/fortran/tutti.F90 ${PROJECT_SOURCE_DIR}/bindings/fortran/exodus.inc
+            ${PROJECT_SOURCE_DIR}/bindings/fortran/interfaces.txt
         COMMENT "Generating the Fortran module's declarations and entries" VERBATIM)
     add_custom_command(OUTPUT ${TUTTI_GENERATED}/python/_api.py
         COMMAND ${_python} ${_scripts}/gen_python_api.py ${TUTTI_GENERATED}/python/_api.py

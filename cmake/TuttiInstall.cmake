@@ -65,10 +65,10 @@ install(FILES ${_modules} DESTINATION ${_report})
 install(PROGRAMS experiments/tutti_experiments/__main__.py DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME tutti-report)
 
 # To read, and to try: share/doc/tutti
-file(GLOB _guides CONFIGURE_DEPENDS docs/*.md docs/*.png docs/*.svg)
 file(GLOB _steps CONFIGURE_DEPENDS examples/step*.c examples/CMakeLists.txt)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${_doc})
-install(FILES ${_guides} DESTINATION ${_doc}/docs)
+install(DIRECTORY docs/ DESTINATION ${_doc}/docs FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.svg"
+    PATTERN man EXCLUDE PATTERN handbook EXCLUDE)
 install(FILES ${_steps} DESTINATION ${_doc}/examples)
 
 install(EXPORT TuttiTargets NAMESPACE Tutti:: DESTINATION ${_package} FILE TuttiTargets-${TUTTI_MPI}.cmake)

@@ -1,5 +1,5 @@
 /* TEST ranks=1,4 timeout=60 */
-/* Pieces of programs that the manual pages show, one function each; the program runs them all.
+/* Functions shown in the manual pages; the program calls all of them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,45 +7,46 @@
 
 enum { ROWS = 64, COLUMNS = 32, CELLS = ROWS * COLUMNS };
 
-/* Is the library at least the one this program was compiled against? */
+/* Check that the library is not older than the headers. */
 static int version_fits(void) {
     if (tutti_version() >= TUTTI_VERSION) return 1;
     fprintf(stderr, "Tutti %s is older than %s\n", tutti_version_string(), TUTTI_VERSION_STRING);
     return 0;
 }
 
-/* Defaults and environment first, then what this program wants: by name or by field. */
+/* Start from defaults and environment, then set options by field or by name. */
 static tutti_err open_tuned(const char *path, tutti_file **f_out) {
     tutti_options opt;
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (tutti_options_init(&opt) && rank == 0) /* a variable had a wrong value: it is left out */
+    if (tutti_options_init(&opt) &&
+        rank == 0) /* an environment variable is invalid: it is ignored */
         fprintf(stderr, "%s\n", tutti_last_message());
     opt.sub_buffers = 4;
     const tutti_err err = tutti_options_set(&opt, "cb_buffer_size", "8m");
-    if (err) return err; /* on all ranks alike, since all set the same */
+    if (err) return err; /* the same on all ranks, since all set the same value */
     return tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &opt,
                            f_out);
 }
 
-/* What a binding of another language does: the communicator comes as Fortran's integer. */
+/* In bindings of other languages the communicator is a Fortran handle. */
 static tutti_err open_on_handle(int handle, const char *path, tutti_file **f_out) {
     return tutti_file_open(tutti_comm_f2c(handle), path, TUTTI_READ, NULL, f_out);
 }
 
-/* Open an old file if there is one.  The code is the same on all ranks, so all go the same way. */
+/* Open a file if it exists.  All ranks get the same code. */
 static tutti_err open_old(const char *path, tutti_file **f_out) {
     int rank;
     const tutti_err err = tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL, f_out);
     if (!err || err == TUTTI_ERR_NOT_FOUND) return TUTTI_OK;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank == 0) /* the message is the same everywhere, and names the rank that had the trouble */
+    if (rank == 0) /* the message is the same on all ranks and names the rank that failed */
         fprintf(stderr, "%s: %s\n", tutti_error_name(err), tutti_last_message());
     return err;
 }
 
-/* COLUMNS columns of a matrix for each rank, by an MPI datatype.  NULL where it cannot be made: a
- * collective call that gets it is refused on all ranks, and nobody waits. */
+/* COLUMNS columns of a matrix per rank, described by an MPI datatype.  Returns NULL on failure; the
+ * collective call then fails on all ranks. */
 static tutti_access *columns(int rank, int ranks) {
     tutti_access *access = NULL;
     MPI_Datatype mine;
@@ -64,11 +65,11 @@ static tutti_err write_and_compute(tutti_file *f, const tutti_access *a, const d
     return err ? err : tutti_file_write_end(f, NULL);
 }
 
-/* Two variables, one behind the other in the file, each a block a rank: doubles that a big-endian
- * reader gets as float32, and integers as they are. */
+/* Write two variables, one after the other in the file, one block per rank: doubles converted to
+ * big-endian float32, and integers without conversion. */
 static tutti_err write_variables(tutti_file *f, int rank, int ranks, double *heat, int32_t *kind) {
-    const tutti_off block = CELLS * 4; /* bytes in the file, of either */
-    tutti_access *a = NULL, *b = NULL; /* NULL where it cannot be made: refused on all ranks */
+    const tutti_off block = CELLS * 4; /* bytes per rank and variable in the file */
+    tutti_access *a = NULL, *b = NULL; /* NULL after a failure: all ranks fail */
     if (tutti_access_contiguous(block * rank, block, &a)) a = NULL;
     if (a && tutti_access_contiguous(block * (ranks + rank), block, &b)) b = NULL;
     const tutti_part parts[2] = {{.access = a,
@@ -78,14 +79,14 @@ static tutti_err write_variables(tutti_file *f, int rank, int ranks, double *hea
                                               .file_order = TUTTI_BIG_ENDIAN}},
                                  {.access = b, .buf = kind}};
     const tutti_err err = tutti_file_write_parts(f, 2, parts, NULL);
-    if (err == TUTTI_ERR_VALUE) /* everywhere, with the message of the rank whose value it is */
+    if (err == TUTTI_ERR_VALUE) /* on all ranks; the message names rank and value */
         fprintf(stderr, "%s\n", tutti_last_message());
     tutti_access_free(&a);
     tutti_access_free(&b);
     return err;
 }
 
-/* What is known of the file system that a path is on. */
+/* Print what the profile says about the file system of a path. */
 static tutti_err say_speed(const char *path) {
     tutti_place place;
     tutti_profile p;
@@ -93,7 +94,7 @@ static tutti_err say_speed(const char *path) {
     if (!err) err = tutti_profile_load(NULL, &place, &p);
     if (err) return err;
     printf("%s on %s: all ranks write 1 MiB pieces with %.0f MB/s (%s)\n", place.type, place.mount,
-           p.write_all_1m / 1e6, p.measured > 0 ? "measured" : "usual");
+           p.write_all_1m / 1e6, p.measured > 0 ? "measured" : "default");
     return TUTTI_OK;
 }
 
@@ -102,7 +103,7 @@ static void note(void *context, tutti_off done, tutti_off total, const char *pha
     (void)phase;
 }
 
-/* Watch a write, and say what it cost this rank. */
+/* Write with a progress callback, then print the statistics of this rank. */
 static tutti_err write_watched(tutti_file *f, const tutti_access *a, const double *state) {
     double share_done = 0;
     tutti_stats last;
@@ -137,7 +138,7 @@ int main(int argc, char **argv) {
 
     tutti_err err = version_fits() ? TUTTI_OK : TUTTI_ERR_UNSUPPORTED;
     if (!err) err = open_old("/nowhere/at/all.dat", &old);
-    if (say_speed(path)) fprintf(stderr, "%s\n", tutti_last_message()); /* of this rank alone */
+    if (say_speed(path)) fprintf(stderr, "%s\n", tutti_last_message()); /* local failure */
     if (!err) err = open_tuned(path, &f);
     if (!err) err = write_watched(f, a, state);
     if (!err) err = write_and_compute(f, a, state, next);
@@ -150,7 +151,7 @@ int main(int argc, char **argv) {
     int32_t *kind = calloc(CELLS, sizeof *kind);
     for (int i = 0; i < CELLS; i++) state[i] = i / 4.0;
     if (!err) err = write_variables(f, rank, ranks, state, kind);
-    state[CELLS / 2] = 1e300; /* which no float32 is */
+    state[CELLS / 2] = 1e300; /* larger than any float32 */
     if (!err) wrong += write_variables(f, rank, ranks, state, kind) != TUTTI_ERR_VALUE;
     if (old && tutti_file_close(&old)) err = tutti_last_error()->code;
     if (f && tutti_file_close(&f)) err = tutti_last_error()->code;

@@ -1,5 +1,5 @@
 /* TEST ranks=1,4 timeout=60 */
-/* Step 1.  Four ranks own the quarters of a 512 x 512 array of doubles and write it as one file.
+/* Step 1.  Four ranks write the quarters of a 512 x 512 array of doubles to one file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ int main(int argc, char **argv) {
     tutti_file *file = NULL;
     tutti_err err = tutti_file_open(MPI_COMM_WORLD, argc > 1 ? argv[1] : "step1.dat",
                                     TUTTI_WRITE | TUTTI_CREATE, NULL, &file);
-    /* trouble of one rank alone goes into the collective call, which all ranks then refuse */
+    /* a rank that fails locally still makes the collective call: with NULL all ranks fail */
     if (tutti_access_section(&block, NULL, &access)) access = NULL;
     if (!err) err = tutti_file_write(file, access, mine, NULL);
     if (file && tutti_file_close(&file)) err = tutti_last_error()->code;

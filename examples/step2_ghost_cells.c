@@ -1,6 +1,6 @@
 /* TEST ranks=1,4 timeout=60 */
-/* Step 2.  Blocks of a 3-D array that have ghost cells in memory: the access skips them.  Written
- * by rows of ranks, read back by another division, and compared.
+/* Step 2.  Blocks of a 3-D array with ghost cells in memory: the access skips the ghost cells.  The
+ * array is written in slabs of one dimension, read in slabs of another, and compared.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 
 enum { NX = 40, NY = 36, NZ = 32, GHOST = 2 };
 
-/* A slab of the global array along dimension `cut`, and where it is in a local array with ghost
- * cells.  NULL where that fails: the collective call that gets it is refused on all ranks. */
+/* A slab of the global array along dimension `cut`, and its location in a local array with ghost
+ * cells.  Returns NULL on failure; the collective call then fails on all ranks. */
 static tutti_access *slab(int cut, int rank, int ranks, int ghost) {
     tutti_section file = {.ndims = 3, .element_size = sizeof(float), .shape = {NX, NY, NZ}},
                   memory = file;
@@ -21,7 +21,7 @@ static tutti_access *slab(int cut, int rank, int ranks, int ghost) {
         memory.hi[d] = ghost + file.hi[d] - file.lo[d];
         memory.shape[d] = memory.hi[d] + ghost;
     }
-    if (tutti_access_section(&file, &memory, &a)) a = NULL; /* all ranks refuse it, and say why */
+    if (tutti_access_section(&file, &memory, &a)) a = NULL; /* the write then fails on all ranks */
     return a;
 }
 
@@ -31,7 +31,7 @@ static float *array_for(const tutti_access *a) {
     return calloc(1, (size_t)hi + 1);
 }
 
-/* Every element's value is its place in the file. */
+/* Set or check: the value of an element is its index in the file. */
 static int each_element(const tutti_access *a, float *memory, int check) {
     tutti_access_iter *it = NULL;
     tutti_piece p;

@@ -1,6 +1,6 @@
 /* TEST ranks=1,4 timeout=60 */
-/* Step 3.  A checkpoint loop: the same pattern every time step, so it is planned once and run many
- * times, each time at another place in the file.  At the end the statistics tell what it cost.
+/* Step 3.  A checkpoint loop: the access pattern is the same in every time step, so the write is planned
+ * once and run for every step at another offset.  At the end the statistics are printed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 
-    /* items are dealt out to the ranks in turn; any index list would do */
+    /* items are distributed cyclically; any index list is possible */
     tutti_count *index = malloc(ITEMS * sizeof *index);
     for (int i = 0; i < ITEMS; i++) index[i] = (tutti_count)i * ranks + rank;
     char *state = malloc((size_t)ITEMS * ITEM);
@@ -25,7 +25,8 @@ int main(int argc, char **argv) {
     tutti_plan *plan = NULL;
     tutti_err err = tutti_file_open(MPI_COMM_WORLD, argc > 1 ? argv[1] : "step3.dat",
                                     TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, NULL, &f);
-    if (tutti_access_indices(0, ITEM, ITEMS, index, &access)) access = NULL; /* nobody plans then */
+    if (tutti_access_indices(0, ITEM, ITEMS, index, &access))
+        access = NULL; /* the plan then fails on all ranks */
     if (!err) err = tutti_plan_write(f, access, &plan);
     for (int step = 0; step < STEPS && !err; step++) {
         memset(state, 'a' + step, (size_t)ITEMS * ITEM);

@@ -1,8 +1,7 @@
 /* TEST ranks=1,4 timeout=60 own=1 */
-/* Step 4.  Computing while the bytes go to the file: begin sends a step's data on its way and
- * returns,
- * the next step is computed while a thread or the kernel writes, end waits for what is left.  Then
- * the same without even waiting in begin: non-blocking, with a test now and then.
+/* Step 4.  Overlap of computation and file access.  Split collective: begin exchanges the data and
+ * returns, a thread or the kernel writes while the next step is computed, end waits for completion.
+ * Non-blocking: start does not wait for other ranks; test lets the operation progress.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,13 +9,13 @@
 
 enum { N = 1 << 18, STEPS = 4 };
 
-/* The next state from the one before, which is only read: it may be on its way to the file. */
+/* Compute the next state from the current one, which may be read but not changed during the write. */
 static void compute(double *next, const double *now, int step) {
     for (int i = 0; i < N; i++) next[i] = now ? step + 0.5 * now[i] : i;
 }
 
-/* Pieces of 1024 numbers, dealt out in turn; each step in a place of its own.  NULL: no memory
- * for it here, and the collective call that gets it is refused on all ranks. */
+/* Blocks of 1024 values, distributed cyclically, at the offset of a step.  Returns NULL on failure; the
+ * collective call then fails on all ranks. */
 static tutti_access *place_of(int step, int rank, int ranks) {
     const tutti_off piece = 1024 * sizeof(double);
     tutti_access *place = NULL;
@@ -26,8 +25,7 @@ static tutti_access *place_of(int step, int rank, int ranks) {
     return place;
 }
 
-/* Two buffers take turns: from begin to end a buffer is the library's, which may read it at any
- * time. */
+/* Two buffers alternate: between begin and end the buffer must not be changed. */
 static tutti_err split(tutti_file *f, double *v[2], int rank, int ranks) {
     tutti_err err = TUTTI_OK;
     compute(v[0], NULL, 0);
@@ -59,12 +57,13 @@ int main(int argc, char **argv) {
     int rank, ranks, level;
     tutti_options opt;
     tutti_file *f = NULL;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level); /* which only `all` needs */
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level); /* needed by background=all only */
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     double *v[2] = {malloc(N * sizeof **v), malloc(N * sizeof **v)};
 
-    if (tutti_options_init(&opt) && rank == 0) /* a variable had a wrong value: it is left out */
+    if (tutti_options_init(&opt) &&
+        rank == 0) /* an environment variable is invalid: it is ignored */
         fprintf(stderr, "%s\n", tutti_last_message());
     if (opt.background == TUTTI_BACKGROUND_AUTO) opt.background = TUTTI_BACKGROUND_IO_ONLY;
     tutti_err err = tutti_file_open(MPI_COMM_WORLD, argc > 1 ? argv[1] : "step4.dat",
@@ -74,7 +73,7 @@ int main(int argc, char **argv) {
     if (!err && rank == 0) {
         tutti_stats all;
         tutti_file_stats(f, NULL, &all);
-        printf("%lld of %lld operations went on in the background\n", (long long)all.background,
+        printf("%lld of %lld operations ran in the background\n", (long long)all.background,
                (long long)all.operations);
     }
     if (f && tutti_file_close(&f)) err = tutti_last_error()->code;

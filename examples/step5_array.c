@@ -1,6 +1,6 @@
 /* TEST ranks=1,4 timeout=60 */
-/* Step 5.  An array in a file: every rank writes its part by a distribution, all read the same section, and the whole is
- * summed up piece by piece in less memory than it takes.
+/* Step 5.  An array in a file: every rank writes its part of a distribution, all ranks read the same slice, and the sum of
+ * the array is computed piece by piece in less memory than the array needs.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,16 +8,17 @@
 
 enum { ROWS = 500, COLUMNS = 300 };
 
-/* Columns are dealt out in blocks of 8; each rank writes what is its own in one call. */
+/* Columns are distributed block-cyclically in blocks of 8; each rank writes its part in one call. */
 static tutti_err store(tutti_array *a, int rank, int ranks) {
     const tutti_count shape[] = {ROWS, COLUMNS};
     const tutti_dist_dim dims[] = {{.kind = TUTTI_DIST_NONE},
                                    {.kind = TUTTI_DIST_BLOCK_CYCLIC, .procs = ranks, .block = 8}};
     tutti_distribution *d = NULL;
     tutti_count part[2] = {0, 0}, local[2], global[2] = {0, 0};
-    if (tutti_distribution_make(2, shape, dims, &d)) d = NULL; /* then all ranks refuse to write */
+    if (tutti_distribution_make(2, shape, dims, &d))
+        d = NULL; /* the write then fails on all ranks */
     double *v = malloc((size_t)tutti_distribution_part(d, rank, part) * sizeof *v);
-    for (local[1] = 0; local[1] < part[1]; local[1]++) /* column-major, as the array */
+    for (local[1] = 0; local[1] < part[1]; local[1]++) /* column-major, like the array */
         for (local[0] = 0; local[0] < part[0]; local[0]++) {
             if (tutti_distribution_global(d, rank, local, global)) continue;
             v[local[1] * part[0] + local[0]] = (double)(global[0] * COLUMNS + global[1]);
@@ -28,8 +29,8 @@ static tutti_err store(tutti_array *a, int rank, int ranks) {
     return err;
 }
 
-/* Fortran's (1:99:2, 11:20), into the middle of a frame that has an element more on each side.  All ranks want the
- * same: it is read once. */
+/* Read the Fortran slice (1:99:2, 11:20) into an array that has one more element on each side.  All ranks
+ * request the same slice: it is read from the file once. */
 static tutti_err look(tutti_array *a, double *corner) {
     const tutti_count lower[] = {1, 11}, upper[] = {99, 20}, stride[] = {2, 1};
     const tutti_section frame = {
@@ -42,14 +43,14 @@ static tutti_err look(tutti_array *a, double *corner) {
     return err;
 }
 
-/* Piece by piece, each shared by all ranks; the next one is on its way meanwhile. */
+/* Each piece is shared by all ranks; the next one is prefetched. */
 static tutti_err sum(tutti_array *a, int rank, int ranks, double *sum_out) {
     const tutti_off budget = 64 << 10;
     const tutti_count n = tutti_array_partitions(a, ranks, budget);
     double *v = malloc((size_t)budget), mine = 0;
     tutti_err err = TUTTI_OK;
     for (tutti_count k = 0; k < n && !err; k++) {
-        tutti_slice s = tutti_array_partition(a, n, k); /* of columns, the slowest dimension */
+        tutti_slice s = tutti_array_partition(a, n, k); /* columns: the slowest dimension */
         s.lo[0] = (tutti_count)ROWS * rank / ranks;
         s.hi[0] = (tutti_count)ROWS * (rank + 1) / ranks;
         if (k == 0) err = tutti_array_prefetch(a, &s);

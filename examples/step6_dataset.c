@@ -1,6 +1,6 @@
 /* TEST ranks=1,4 timeout=60 */
-/* Step 6.  A dataset: a heat equation that writes every tenth step, and goes on with what it finds when it is started
- * again, on any number of ranks and after any crash.
+/* Step 6.  A dataset: a heat equation that commits every tenth step.  Started again, it continues from the last
+ * committed step, on any number of ranks and after any crash.
  *
  *     step6_dataset [DIRECTORY [STEPS]]
  *
@@ -14,7 +14,7 @@ enum { N = 96, EVERY = 10 };
 
 static int rank, ranks;
 
-/* This rank's rows, with one more on each side. */
+/* The rows of this rank, with one ghost row on each side. */
 typedef struct {
     tutti_count first, rows;
     double *now, *next;
@@ -54,7 +54,7 @@ static void step(field *f) {
     f->next = swap;
 }
 
-/* What the dataset has: a grid, a variable on it. */
+/* Define a grid and a variable on it.  Repeating an identical definition is allowed. */
 static tutti_err describe(tutti_dataset *d) {
     const tutti_variable_spec heat = {
         .space = "grid", .type = TUTTI_FLOAT64, .units = "K", .long_name = "temperature"};
@@ -63,7 +63,7 @@ static tutti_err describe(tutti_dataset *d) {
     return err;
 }
 
-/* Go on with the last state, if there is one. */
+/* Read the last state, if there is one. */
 static tutti_err restart(tutti_dataset *d, tutti_decomposition *rows, field *f, int64_t *at) {
     tutti_count last = 0;
     tutti_segment segment;

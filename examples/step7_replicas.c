@@ -1,7 +1,7 @@
 /* TEST ranks=1,4 timeout=60 */
-/* Step 7.  Ranks hold overlapping blocks of an array, ghost cells and all, with the same values
- * where they overlap.  Nobody says who writes what: the library chooses, so that each rank writes
- * few long pieces, and checks that copies are equal.
+/* Step 7.  Ranks hold overlapping blocks of an array with ghost cells; copies of a cell have the same
+ * value.  The library chooses which rank writes each cell, so that each rank writes few long pieces, and
+ * checks that the copies are equal.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { ROWS = 120, COLUMNS = 90, GHOSTS = 3 };
 
-/* A rank's block with its ghost cells: [lo, hi) in each dimension. */
+/* The block of a rank with its ghost cells: [lo, hi) in each dimension. */
 typedef struct {
     int lo[2], hi[2];
 } block;
@@ -29,7 +29,7 @@ static block block_of(int rank, int ranks) {
     return b;
 }
 
-/* The cells of a block: the number of each, which is its place in the array, and its value. */
+/* Fill in the global number (index in the array) and the value of each cell of a block. */
 static tutti_count fill(const block *b, int64_t *numbers, double *values) {
     tutti_count n = 0;
     for (int i = b->lo[0]; i < b->hi[0]; i++)
@@ -40,7 +40,7 @@ static tutti_count fill(const block *b, int64_t *numbers, double *values) {
     return n;
 }
 
-/* The file is an array of doubles now: read one column of it. */
+/* The file is an array of doubles: read one column of it. */
 static tutti_err look(const char *path, double *column) {
     const tutti_array_spec spec = {.ndims = 2, .shape = {ROWS, COLUMNS}, .type = TUTTI_FLOAT64};
     const tutti_slice s = {.lo = {0, 40}, .hi = {ROWS, 41}, .stride = {1, 1}};
@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
     double *values = malloc(ROWS * COLUMNS * sizeof *values);
     const block mine = block_of(rank, ranks);
 
-    /* once, for any number of writes */
+    /* created once, used for any number of writes */
     const tutti_replicas_spec spec = {.n = fill(&mine, numbers, values),
                                       .numbers = numbers,
                                       .load = 1,
@@ -76,7 +76,7 @@ int main(int argc, char **argv) {
                               &f);
     if (!err) err = tutti_replicas_write(f, 0, r, values, TUTTI_REPLICAS_CHECK);
 
-    /* and back: every rank gets its block, ghost cells and all */
+    /* read back: every rank gets its block with ghost cells */
     for (tutti_count i = 0; i < spec.n; i++) values[i] = -1;
     if (!err) err = tutti_replicas_read(f, 0, r, values);
     for (tutti_count i = 0; i < spec.n && !err; i++)

@@ -1,6 +1,6 @@
 /* TEST ranks=1,4 timeout=60 */
-/* Step 8.  An unstructured mesh: numbered along a curve, divided among the ranks, computed on with
- * copies of the border, and its nodes' values written once, by whichever holder suits the file.
+/* Step 8.  An unstructured mesh: renumbered along a Hilbert curve, partitioned, used for a computation with
+ * halo nodes; the value of each node is written once, by one of the ranks that hold it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 enum { SIDE = 12, CELLS = SIDE - 1, SWEEPS = 20 };
 
-/* A box of tetrahedra, all of it on rank 0; most programs would open a file: tutti_mesh_open. */
+/* Make a box of tetrahedra on rank 0; most programs call tutti_mesh_open instead. */
 static tutti_err box(int rank, tutti_mesh **mesh) {
     static const int six[6][2] = {{1, 3}, {1, 5}, {2, 3}, {2, 6}, {4, 5}, {4, 6}};
     static double x[SIDE * SIDE * SIDE][3];
@@ -38,7 +38,7 @@ static tutti_err box(int rank, tutti_mesh **mesh) {
     return tutti_mesh_make(MPI_COMM_WORLD, &all, mesh);
 }
 
-/* This rank's partition of it, and the border around that. */
+/* Partition the mesh and make the part of this rank with its halo. */
 static tutti_err divide(tutti_mesh *mesh, int ranks, tutti_mesh_part **part) {
     tutti_mesh_view slice;
     tutti_err err = tutti_mesh_renumber(mesh, TUTTI_MESH_CURVE);
@@ -52,7 +52,7 @@ static tutti_err divide(tutti_mesh *mesh, int ranks, tutti_mesh_part **part) {
     return err;
 }
 
-/* A few sweeps: each own node gets the mean of the elements' nodes around it, but for the rim. */
+/* A few sweeps: each owned node gets the mean of the nodes of its elements, except on the boundary. */
 static tutti_err smooth(tutti_mesh_part *part, const tutti_mesh_part_view *p, double *u) {
     double *sum = malloc((size_t)p->nodes * sizeof *sum + 1);
     int *n = malloc((size_t)p->nodes * sizeof *n + 1);
@@ -71,14 +71,14 @@ static tutti_err smooth(tutti_mesh_part *part, const tutti_mesh_part_view *p, do
             const int rim = x[0] == 0 || x[0] == 1 || x[1] == 0 || x[1] == 1;
             if (!rim) u[i] = sum[i] / n[i];
         }
-        err = tutti_mesh_part_exchange(part, u, 1); /* copies follow their owners */
+        err = tutti_mesh_part_exchange(part, u, 1); /* update halo nodes from their owners */
     }
     free(sum);
     free(n);
     return err;
 }
 
-/* Every node once, in the mesh's order; all holders have its value, and one of them writes it. */
+/* Write each node once, in the order of the mesh; one of the ranks that hold it writes it. */
 static tutti_err store(const char *path, const tutti_mesh_part_view *p, double *u) {
     const tutti_replicas_spec spec = {
         .n = p->nodes, .numbers = p->number, .own = p->own, .load = 1, .value_bytes = sizeof *u};

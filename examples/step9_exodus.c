@@ -1,6 +1,6 @@
 /* TEST ranks=1,4 timeout=60 */
-/* Step 9.  Finite elements: a rod of hexahedra in one shared Exodus file, which ParaView opens; each rank passes
- * the elements that it has, by global ids, then its values at every step.  Read again, dealt out anew.
+/* Step 9.  Finite elements: a rod of hexahedra in one shared Exodus file, which ParaView opens.  Each rank passes
+ * its elements by global ids and its values at every step.  The file is read with another distribution.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 enum { LONG = 24, ACROSS = 4, STEPS = 3, PER_SLAB = (ACROSS + 1) * (ACROSS + 1) };
 
-/* What a rank has: slabs of elements, with all their nodes; those between two ranks both have. */
+/* The part of a rank: slabs of elements with all their nodes; nodes between two slabs are on both ranks. */
 typedef struct {
     tutti_count nodes, elements, node[LONG * ACROSS * ACROSS * 8], end[ACROSS * ACROSS];
     int64_t node_id[(LONG + 1) * PER_SLAB], element_id[LONG * ACROSS * ACROSS];
@@ -71,13 +71,13 @@ static tutti_err write_all(part *p, int has_end) {
                                                          .variable = "temperature",
                                                          .type = TUTTI_FLOAT64,
                                                          .buf = p->t});
-        if (!err) err = tutti_exodus_commit(x); /* all of the step is in the file, or nothing */
+        if (!err) err = tutti_exodus_commit(x); /* committed atomically */
     }
     if (x && tutti_exodus_close(&x)) err = tutti_last_error()->code;
     return err;
 }
 
-/* The last step, on as many ranks as there are, in a partition of its own. */
+/* Read the last step with a distribution along the Hilbert curve. */
 static tutti_err read_all(int *wrong) {
     tutti_exodus *x = NULL;
     const tutti_exodus_mesh *mine = NULL;

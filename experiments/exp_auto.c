@@ -50,55 +50,18 @@ static const struct {
 /* Drawn cases have only the first ones. */
 enum { FIXED = sizeof fixed_table / sizeof *fixed_table, FIXED_OF_CASES = 7 };
 
-/* Arguments of drawn cases. */
-static struct {
-    int n;             /* cases, 0: all combinations */
-    const char *tuned; /* a profile, NULL: none */
-    cli_list slow;     /* throttled directories */
-} cases;
-
 enum { LEAST_ROUNDS = 6 }; /* for an interval */
 static const tutti_off SLOW_MOST = (tutti_off)256
                                    << 20; /* bytes of a case on a throttled directory */
 
-/* Take `name VALUE` or `name=VALUE` out of the arguments; NULL if it is not there. */
-static const char *take_argument(int *argc, char **argv, const char *name) {
-    const size_t length = strlen(name);
-    for (int i = 1; i < *argc; i++) {
-        if (strncmp(argv[i], name, length) != 0) continue;
-        const int joined = argv[i][length] == '=', n = joined ? 1 : 2;
-        if ((!joined && argv[i][length]) || i + n > *argc) continue;
-        const char *value = joined ? argv[i] + length + 1 : argv[i + 1];
-        memmove(&argv[i], &argv[i + n], (size_t)(*argc - i - n + 1) * sizeof *argv);
-        *argc -= n;
-        return value;
-    }
-    return NULL;
-}
-
-int auto_take_arguments(int *argc, char **argv) {
-    long n = 0;
-    const char *count = take_argument(argc, argv, "--cases");
-    const char *slow = take_argument(argc, argv, "--slow");
-    cases.tuned = take_argument(argc, argv, "--tuned");
-    if (slow) cli_list_split(&cases.slow, slow);
-    if (count && (!cli_parse_count(count, 100000, &n) || n == 0))
-        return cli_error("--cases '%s': a number from 1 to 100000 is needed", count);
-    cases.n = (int)n;
-    if (!count && (slow || cases.tuned)) return cli_error("--slow and --tuned need --cases N");
-    return 0;
-}
-
 static void auto_defaults(bench_config *c, int quick) {
     c->write = c->read = 1;
     c->size = (quick ? 1 : 16) << 20;
-    c->rounds = quick ? 6 : 32;
+    c->rounds = quick ? 6 : 14;
     cli_list_split(&c->patterns,
                    quick ? "block2d,pieces512"
                          : "block2d,columns,block3d,cyclic4k,pieces512,irregular64,flash,strided");
-    if (!cases.n) return;
-    c->rounds = quick ? 2 : 14;
-    c->budget = quick ? 0 : 6900; /* of the two hours that a run may take */
+    c->budget = 6900; /* a run takes at most two hours */
     cli_list_split(&c->files, quick ? "4k,64k" : "4k,64k,1m,8m,32m,128m");
 }
 
@@ -134,7 +97,7 @@ static void add_case(experiment *x, const int *level, int first, const int *op) 
                        .is_read = op[level[OPERATION]],
                        .ranks = x->world[first + level[RANKS]].ranks};
     cli_parse_size(c->files.item[level[SIZE]], &spec.size);
-    if (cli_list_has(&cases.slow, dir) && spec.size * spec.ranks > SLOW_MOST)
+    if (cli_list_has(&c->slow, dir) && spec.size * spec.ranks > SLOW_MOST)
         spec.size = SLOW_MOST / spec.ranks;
     bench_cell *point = add_point(x, &spec, FIXED_OF_CASES);
     point->cold = level[COLD] && strcmp(point->file_system, "tmpfs") != 0;
@@ -142,7 +105,7 @@ static void add_case(experiment *x, const int *level, int first, const int *op) 
     point->profile = level[PROFILE] ? "tuned" : "default";
     for (int i = 0; i < point->entries && level[PROFILE]; i++)
         if (point->entry[i].kind == ENTRY_TUTTI &&
-            tutti_options_set(&point->entry[i].options, "profile", cases.tuned) != TUTTI_OK)
+            tutti_options_set(&point->entry[i].options, "profile", c->tuned) != TUTTI_OK)
             snprintf(point->entry[i].v.failure, sizeof point->entry[i].v.failure, "%.500s",
                      tutti_last_message());
 }
@@ -150,20 +113,20 @@ static void add_case(experiment *x, const int *level, int first, const int *op) 
 static void draw_cases(experiment *x, int first, const int *op, int ops) {
     const bench_config *c = x->results.config;
     const int levels[] = {
-        [PATTERN] = c->patterns.n,      [SIZE] = c->files.n, [RANKS] = x->worlds - first,
-        [DIRECTORY] = c->dirs.n,        [OPERATION] = ops,   [COLD] = 2,
-        [PROFILE] = cases.tuned ? 2 : 1};
-    int *level = cli_malloc((size_t)cases.n * CASE_FACTORS * sizeof *level);
-    const int missing = cases_draw(CASE_FACTORS, levels, cases.n, c->seed, level);
-    if (cases.tuned) setenv("XDG_CONFIG_HOME", "/nonexistent", 1); /* default: not the user's */
-    for (int i = 0; i < cases.n; i++) add_case(x, level + (long)i * CASE_FACTORS, first, op);
+        [PATTERN] = c->patterns.n,   [SIZE] = c->files.n, [RANKS] = x->worlds - first,
+        [DIRECTORY] = c->dirs.n,     [OPERATION] = ops,   [COLD] = 2,
+        [PROFILE] = c->tuned ? 2 : 1};
+    int *level = cli_malloc((size_t)c->cases * CASE_FACTORS * sizeof *level);
+    const int missing = cases_draw(CASE_FACTORS, levels, c->cases, c->seed, level);
+    if (c->tuned) setenv("XDG_CONFIG_HOME", "/nonexistent", 1); /* default: not the user's */
+    for (int i = 0; i < c->cases; i++) add_case(x, level + (long)i * CASE_FACTORS, first, op);
     FILE *f = experiment_part(x, "cases", c->dirs.item[0]);
     if (f)
-        fprintf(f, ", \"cases\": %d, \"seed\": %llu, \"missing_pairs\": %d}", cases.n,
+        fprintf(f, ", \"cases\": %d, \"seed\": %llu, \"missing_pairs\": %d}", c->cases,
                 (unsigned long long)c->seed, missing);
     if (x->all->rank == 0)
         fprintf(stderr, "tutti-experiments: %d cases of seed %llu, %d pairs of levels missing\n",
-                cases.n, (unsigned long long)c->seed, missing);
+                c->cases, (unsigned long long)c->seed, missing);
     free(level);
 }
 
@@ -171,7 +134,7 @@ static void auto_plan(experiment *x) {
     const bench_config *c = x->results.config;
     int op[2];
     const int ops = experiment_ops(x, op);
-    if (cases.n) {
+    if (c->cases) {
         draw_cases(x, x->worlds > 1 && x->world[0].ranks == 1, op, ops);
         return;
     }
@@ -189,17 +152,11 @@ static void auto_plan(experiment *x) {
                           FIXED);
 }
 
-static void auto_end(experiment *x) {
-    (void)x;
-    cli_list_free(&cases.slow);
-}
-
 const experiment_kind experiment_auto = {
     .name = "auto",
     .title = "Regret of the automatic choice",
     .source = "Against the best fixed method, and against the MPI library's own call.",
     .threads = MPI_THREAD_SINGLE,
-    .scope = {.takes = "procs,size,pattern,op,files", .defaults = auto_defaults},
+    .scope = {.takes = "procs,size,pattern,op,files,cases,slow,tuned", .defaults = auto_defaults},
     .plan = auto_plan,
-    .end = auto_end,
 };

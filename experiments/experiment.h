@@ -47,9 +47,6 @@ extern const experiment_kind experiment_steps, experiment_overlap, experiment_pi
     experiment_primitives, experiment_sections, experiment_auto, experiment_mesh,
     experiment_dataset, experiment_exodus;
 
-/* Take the arguments of drawn cases (exp_auto.c) out of those of the program.  0, or 1 and a message */
-int auto_take_arguments(int *argc, char **argv);
-
 /* Measure and report an experiment_kind.  Collective.  @return the exit code */
 int experiment_run(const cli_world *w, const bench_config *c, const void *what);
 

@@ -100,26 +100,23 @@ static const experiment_kind *find_kind(const char *name) {
 int main(int argc, char **argv) {
     setlocale(LC_CTYPE, "");
     cli_command_remember("tutti-experiments", argc, argv);
-    const int wrong_colour = cli_colour_take(&argc, argv);
     const char *name = argc > 1 ? argv[1] : "";
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-        return fputs(help_text, stdout), cli_finish(CLI_OK);
+        return fputs(help_text, stdout), cli_exit_code(CLI_OK);
     if (strcmp(name, "--version") == 0)
-        return printf("tutti-experiments %s\n", tutti_version_string()), cli_finish(CLI_OK);
+        return printf("tutti-experiments %s\n", tutti_version_string()), cli_exit_code(CLI_OK);
     const experiment_kind *kind = find_kind(name);
-    const int wrong =
-        wrong_colour || (kind == &experiment_auto && auto_take_arguments(&argc, argv));
-    if (wrong || !kind) {
-        if (!wrong) (void)cli_error("unknown experiment '%s'", name);
-        fprintf(stderr, "tutti-experiments: %s\ntry 'tutti-experiments --help'\n", cli_message());
+    if (!kind) {
+        fprintf(stderr,
+                "tutti-experiments: unknown experiment '%s'\nsee 'tutti-experiments --help'\n",
+                name);
         return CLI_USAGE;
     }
     const bench_program program = {.name = "tutti-experiments",
                                    .help = help_text,
-                                   .see = "tutti-experiments --help",
                                    .scope = &kind->scope,
                                    .threads = kind->threads,
                                    .what = kind,
                                    .run = experiment_run};
-    return cli_finish(bench_start(&program, argc - 1, argv + 1));
+    return bench_start(&program, argc - 1, argv + 1);
 }

@@ -4,7 +4,7 @@
   - a file of src/ROOM needs symbols of its own room and of rooms before it only (the idle hook and
     other function pointers go up unseen; an include that goes up is for check_layers.py)
   - the files of a room form no cycle: there is an order in which they can be read; the same holds
-    for the files of mpiio/
+    for the files of mpiio/ and of cli/
   - no private name (tutti__...) is defined in two files, nor a struct of that name in two headers
 
 With --graph it prints the files of every room in that order, each with the files of its room it uses.
@@ -125,6 +125,7 @@ def main():
     check_rooms(graph)
     check_cycles(graph)
     check_cycles(graph_of(objects(build, "tutti_mpiio", "mpiio")))
+    check_cycles(graph_of(objects(build, "tutti_measuring", "cli") | objects(build, "tutti_command", "cli")))
     check_structs()
     print("\n".join(wrong), end="\n" if wrong else "")
     sys.exit(1 if wrong else 0)

@@ -40,6 +40,7 @@ FILES = [str(p.relative_to(TOP)) for room in ROOMS for p in (TOP / room).rglob("
 PUBLIC = set(re.findall(r"\btutti_\w+", re.sub(r"/\*.*?\*/", "", HEADERS, flags=re.S)))
 for _name in ("tutti.F90", "exodus.inc"):
     PUBLIC |= set(re.findall(r"Fortran's own: (\w+)", (TOP / "bindings/fortran" / _name).read_text(encoding="utf-8")))
+PUBLIC |= set(re.findall(r"^own (\w+)", (TOP / "bindings/fortran/interfaces.txt").read_text(encoding="ascii"), re.M))
 PAGES = {p.stem for p in (TOP / "docs/man").glob("tutti*.[17]")} | gen_api_man.page_names() | {"tutti-options"}
 MARKS = set(re.findall(r"\bTUTTI_\w+", SOURCES))
 ERRORS = {"TUTTI_" + n for n in re.findall(r"X\((ERR_\w+),", HEADERS)}
@@ -79,7 +80,7 @@ def files(text):
     for line in re.findall(r"^    +(.*)$", text, re.M):
         named |= set(re.findall(rf"(?<![\w/])(?:{'|'.join(ROOMS)})/[\w./-]*", line))
     for name in sorted(named):
-        if not re.search(r"NNN|ROOM|NAME", name) and not there(name):
+        if not re.search(r"NNN|ROOM|NAME", name) and f"`{name}`:\n\n```" not in text and not there(name):
             yield f"names {name}, which is not there"
 
 
@@ -118,20 +119,37 @@ def commands(text):
             yield f"runs {script}, which is no command"
 
 
+def excerpts(page, text):
+    """C of a lesson is an excerpt of its program."""
+    lesson = re.match(r"lesson0?(\d+)$", page.stem)
+    if not lesson:
+        return
+    program = next((TOP / "examples").glob(f"step{lesson[1]}_*.c")).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```c\n(.*?)^```", text, re.M | re.S)
+    if not blocks:
+        yield "shows nothing of its program"
+    for block in blocks:
+        if block not in program:
+            yield f"shows code that its program does not have: {block.splitlines()[0].strip()}"
+
+
 def main():
-    pages = [TOP / n for n in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    pages = [TOP / n for n in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md")]
     pages += sorted((TOP / "docs").rglob("*.md")) + [TOP / "docs/man/tutti.7", TOP / "docs/man/tutti.1"]
     for page in pages:
         text = page.read_text(encoding="utf-8")
         checks = [names, options]
         if page.suffix == ".md":
-            wrong.extend(f"{page.relative_to(TOP)} {w}" for w in links(page, text))
+            wrong.extend(f"{page.relative_to(TOP)} {w}" for check in (links, excerpts) for w in check(page, text))
             checks += [files, commands]
         else:
             if f'"Tutti {VERSION}"' not in text:
                 wrong.append(f"{page.relative_to(TOP)} is not of version {VERSION}")
             text = re.sub(r"\\f.|\\(?=-)", "", text).replace(r"\~", " ")
         wrong.extend(f"{page.relative_to(TOP)} {w}" for check in checks for w in check(text))
+    for name, pattern in (("CITATION.cff", rf"^version: {re.escape(VERSION)}$"), ("CHANGELOG.md", rf"^## {re.escape(VERSION)}\b")):
+        if not re.search(pattern, (TOP / name).read_text(encoding="utf-8"), re.M):
+            wrong.append(f"{name} is not of version {VERSION}")
     print("\n".join(wrong), end="\n" if wrong else "")
     sys.exit(1 if wrong else 0)
 

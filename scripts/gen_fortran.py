@@ -2,6 +2,7 @@
 """gen_fortran.py DIR | --names: writes most of the Fortran module into DIR, from the public headers.
 
   declarations.inc       constants, derived types, handles, interfaces
+  interfaces.inc         interfaces whose shape differs from C's, of bindings/fortran/interfaces.txt
   procedures.inc         functions that return text
   entries.c              the functions that the interfaces call: they convert arguments and call the C function
   layout.inc, layout.c   sizes of structs and offsets of fields in both languages, for a test
@@ -9,8 +10,8 @@
 A function has its name of C.  Its required arguments come in C's order, then ierr where C returns an error, then those
 for which C takes NULL, as optional ones: a positional argument behind the required ones is always ierr.  Outputs have
 lost their _out.  Lengths of lists are not
-said: lists know them.  BY_HAND are functions whose shape in C does not carry over: bindings/fortran/tutti.F90 has
-their interfaces.  NOT_THERE are those that Fortran has not, each with the reason.
+said: lists know them.  BY_HAND are functions whose shape in C does not carry over: interfaces.txt has their interfaces, or
+bindings/fortran/tutti.F90 the procedures.  NOT_THERE are those that Fortran has not, each with the reason.
 
 --names lists what the module must have: all functions, types and constants.
 SPDX-License-Identifier: BSD-3-Clause"""
@@ -20,6 +21,7 @@ import sys
 import textwrap
 from dataclasses import dataclass, field
 
+import fortran_interfaces
 from header_comments import documents
 from tutti_headers import Everything
 
@@ -53,6 +55,7 @@ MORE = {"tutti_plan": ("reach", "layout"), "tutti_array": ("rank",), "tutti_repl
 OPTIONAL = {("tutti_access_concat", "memory_offsets"), ("tutti_replicas_choose", "shares_out"),
             ("tutti_replicas_choose", "stats_out"), ("tutti_array_copy", "context"),
             ("tutti_file_on_progress", "fn"), ("tutti_file_on_progress", "context"),
+            ("tutti_dataset_on_progress", "fn"), ("tutti_dataset_on_progress", "context"),
             ("tutti_exodus_put_mesh", "mesh")}
 REQUIRED = {("tutti_file_change", "opt"), ("tutti_options_get", "opt"), ("tutti_profile_predict", "opt"),
             ("tutti_mesh_cut_get", "of"),
@@ -87,7 +90,9 @@ MPI = {"MPI_Comm": "tutti_comm_f2c", "MPI_Datatype": "tutti_datatype_f2c", "MPI_
 ALL = Everything()
 DOCS = documents()
 WRITTEN = "".join(p.read_text(encoding="ascii") for p in FRAME)
-BY_HAND = set(re.findall(r"^  ! by hand: (\w+)", WRITTEN, re.M))
+INTERFACES = list(fortran_interfaces.interfaces())
+BY_HAND = {*re.findall(r"^  ! by hand: (\w+)", WRITTEN, re.M), *(i.public for i in INTERFACES if i.public)}
+OWN = {i.public for i in INTERFACES if i.is_own}
 # Written by hand in Fortran, over entries that are generated: the interfaces of these are private, under c_NAME.
 OVER_C = set(re.findall(r"^  ! over c_: (\w+)", WRITTEN, re.M))
 
@@ -668,7 +673,7 @@ def complain():
         if f.name not in there and not not_there(f.name) and f.header not in NO_HEADERS:
             yield f"{f.name} is not in the module"
     for name in BY_HAND - set(ALL.functions):
-        if name not in re.findall(r"Fortran's own: (\w+)", WRITTEN):
+        if name not in OWN:
             yield f"{name} is written by hand, but no function of C"
     names = [n.lower() for n, _ in constants()] + sorted(there)
     names += [type_name(n) for n in [s.name for s in structs()] + handles()]
@@ -688,6 +693,7 @@ def main():
     out = pathlib.Path(sys.argv[1])
     out.mkdir(parents=True, exist_ok=True)
     for name, make in (("declarations.inc", declarations), ("procedures.inc", procedures), ("entries.c", entries),
+                       ("interfaces.inc", lambda: F_HEAD + fortran_interfaces.source(wrap)),
                        ("layout.inc", layout_f), ("layout.c", layout_c)):
         (out / name).write_text(make(), encoding="ascii")
 

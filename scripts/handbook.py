@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""handbook.py MAN|--check OUT   builds the handbook, a static site with search, in OUT: README and docs/*.md, the manual pages
-(those of docs/man and the generated ones in MAN), and the interface by header.  Sphinx with MyST makes it (Debian: python3-sphinx python3-myst-parser python3-sphinx-rtd-theme
-mandoc).  Afterwards every link inside of it is followed; one that leads nowhere is an error.  --check does only that.
+"""handbook.py MAN|--check OUT   Build the handbook, a static site with search, in OUT.
+
+It contains README, the pages of docs/, the manual pages (those of docs/man and the generated ones in MAN), and the functions by
+header.  Sphinx with MyST builds it (Debian: python3-sphinx python3-myst-parser python3-sphinx-rtd-theme mandoc).  Afterwards every
+link inside the site is checked; a broken link is an error.  --check does only that.
 SPDX-License-Identifier: BSD-3-Clause"""
 import html.parser
 import re
@@ -12,17 +14,22 @@ import urllib.parse
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
-CHAPTERS = (  # title, and pages in the order in which one reads them; pages that are not listed come last
-    ("Guide", "install files background arrays tiles replicas meshes decompositions datasets exodus mpiio tuning"),
-    ("Languages", "fortran python"),
-    ("Applications", "bipolar heat"),
-    ("Reference", "glossary format architecture stability"),
-    ("Measured", "results results-limits exodus-results experiments storage"),
+CHAPTERS = (  # caption, directory of docs/, and pages in the order in which one reads them; other pages of the directory follow
+    ("Tutorial", "tutorial", "index lesson01 lesson02 lesson03 lesson04 lesson05 lesson06 lesson07 lesson08 lesson09 lesson10"),
+    ("How-to guides", "howto", "install install-without-root restart hdf5 gmsh-paraview imported-mesh layout tune archive"
+     " read-without-mpi darshan heat bipolar storage"),
+    ("Reference", "reference", "components c fortran python commands options errors format files background arrays tiles"
+     " replicas meshes decompositions datasets exodus exodus-tools exodus-calls mpiio glossary stability"),
+    ("Explanation", "explanation", "two-phase automatic-choices crash-safety architecture papers"),
+    ("Appendices", "appendix", "experiments results results-limits exodus-results"),
 )
 
 
-def pages_of(chapter):
-    return [f"docs/{name}" for name in chapter.split() if (TOP / "docs" / f"{name}.md").exists()]
+def pages_of(directory, order):
+    """The pages of a directory of docs/, those of `order` first."""
+    names = sorted(page.stem for page in (TOP / "docs" / directory).glob("*.md"))
+    first = [name for name in order.split() if name in names]
+    return [f"docs/{directory}/{name}" for name in first + [name for name in names if name not in first]]
 
 
 def toctree(title, entries):
@@ -33,7 +40,7 @@ def man_page(page, known):
     """A manual page as a page of the site."""
     text = subprocess.run(["mandoc", "-T", "html", "-O", "fragment,man=%N.%S.html", str(page)], check=True,
                           capture_output=True, text=True).stdout
-    # Pages of others are no links.
+    # Pages of other projects are not links.
     text = re.sub(r'<a class="Xr" href="([^"#]*)\.html">(.*?)</a>',
                   lambda m: f'<a class="Xr" href="{known[m[1]]}.html">{m[2]}</a>' if m[1] in known else m[2],
                   text, flags=re.S)
@@ -42,7 +49,7 @@ def man_page(page, known):
 
 
 def manual_pages(generated):
-    """The pages, and for every name the page that tells of it: many are only a line that names another."""
+    """The pages, and for every name the page that documents it: many files only refer to another page."""
     pages, known = [], {}
     for page in sorted([*(TOP / "docs/man").iterdir(), *generated.iterdir()], key=lambda p: p.name):
         elsewhere = re.match(r"\.so man\d/(\S+)", page.read_text())
@@ -56,7 +63,7 @@ def functions_of(header):
 
 
 def api_page(headers, known):
-    lines = ["# The interface, by header", "", "Every function has a manual page.", ""]
+    lines = ["# Functions by header", "", "Every function has a manual page.", ""]
     for header in headers:
         first = re.sub(r"\s*\n?\s*\*\s*", " ", header.read_text().split("*/")[0].split("\n *\n")[0]).lstrip("/* ")
         names = [name for name in functions_of(header) if f"{name}.3" in known]
@@ -67,15 +74,15 @@ def api_page(headers, known):
 
 
 def write_tree(tree, generated):
-    """All pages as Sphinx reads them; folders are as in the project, so that links between pages stay as they are."""
+    """Write all pages as Sphinx reads them; directories are those of the project, so that links between pages stay valid."""
     for folder in ("docs", "examples", "include", "experiments", "scripts", "bindings"):
         if (TOP / folder).exists():
             shutil.copytree(TOP / folder, tree / folder, ignore=shutil.ignore_patterns("man", "__pycache__"))
-    for name in ("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "packages.txt"):
+    for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "CITATION.cff", "LICENSE", "packages.txt"):
         shutil.copy(TOP / name, tree / name)
     shutil.move(tree / "docs/handbook", tree / "handbook")
     for extra in tree.glob("*/**/*.md"):
-        if extra.parent != tree / "docs":
+        if tree / "docs" not in extra.parents:
             extra.unlink()
     (tree / "handbook/version").write_text((TOP / "include/tutti/types.h").read_text())
 
@@ -83,28 +90,30 @@ def write_tree(tree, generated):
     (tree / "man").mkdir()
     for page in manual:
         (tree / "man" / f"{page.name}.md").write_text(man_page(page, known))
+    subprocess.run([TOP / "scripts/gen_python_reference.py", tree / "python-classes.md"], check=True)
     (tree / "api.md").write_text(api_page(sorted((TOP / "include/tutti").glob("*.h")), known))
 
-    listed = {page for _, chapter in CHAPTERS for page in pages_of(chapter)}
-    others = sorted(f"docs/{page.stem}" for page in (TOP / "docs").glob("*.md") if f"docs/{page.stem}" not in listed)
     index = (TOP / "README.md").read_text()
-    for title, chapter in CHAPTERS:
-        if pages_of(chapter):
-            index += toctree(title, pages_of(chapter))
-    index += toctree("More", others + ["CHANGELOG", "CONTRIBUTING"])
-    index += toctree("Manual", ["api", "commands", "functions"])
+    for title, directory, order in CHAPTERS:
+        index += toctree(title, pages_of(directory, order))
+        if directory == "explanation":
+            index += toctree("Performance", ["docs/performance"])
+    index += toctree("Generated reference", ["api", "python-classes", "commands", "functions"])
+    index += toctree("Project", ["docs/release", "CHANGELOG", "CONTRIBUTING", "SECURITY", "CODE_OF_CONDUCT"])
     (tree / "index.md").write_text(index)
     for title, name, sections in (("Commands and options", "commands", "17"), ("Functions", "functions", "3")):
         entries = [f"man/{page.name}" for page in manual if page.suffix[1:] in sections]
         lines = "\n".join(f"- [{Path(entry).name}]({entry}.md)" for entry in entries)
         (tree / f"{name}.md").write_text(f"# {title}\n\n{lines}\n" + toctree(title, entries))
-    # A page of the manual that the text names by its file.
-    for page in tree.glob("docs/*.md"):
-        page.write_text(re.sub(r"\]\(man/([\w-]+\.\d)\)", r"](../man/\1.md)", page.read_text()))
-    for page in (tree / "index.md",):
-        page.write_text(re.sub(r"\]\(docs/man/([\w-]+\.\d)\)", r"](man/\1.md)", page.read_text()))
-    for page in list(tree.glob("docs/*.md")) + [tree / "CONTRIBUTING.md", tree / "CHANGELOG.md"]:
-        page.write_text(re.sub(r"\]\(((?:\.\./)*)README\.md", r"](\1index.md", page.read_text()))
+    # Links to manual pages and to README lead to their pages of the site.
+    for page in [*tree.glob("docs/**/*.md"), *tree.glob("*.md")]:
+        text = re.sub(r"\]\(((?:\.\./)*)(?:docs/)?man/([\w-]+\.\d)\)", lambda m: manual_link(page, tree, m[2], known), page.read_text())
+        page.write_text(re.sub(r"\]\(((?:\.\./)*)README\.md", r"](\1index.md", text))
+
+
+def manual_link(page, tree, name, known):
+    up = "../" * (len(page.relative_to(tree).parts) - 1)
+    return f"]({up}man/{known[name]}.md)"
 
 
 class Links(html.parser.HTMLParser):
@@ -121,7 +130,7 @@ class Links(html.parser.HTMLParser):
 
 
 def check_links(site):
-    """What is wrong with the links of a site."""
+    """The broken links of a site, and the number of links."""
     parsed = {}
     for page in site.rglob("*.html"):
         parsed[page.resolve()] = Links()
@@ -136,9 +145,9 @@ def check_links(site):
             if path.is_dir():
                 path = path / "index.html"
             if not path.exists():
-                wrong.append(f"{page.relative_to(site.resolve())}: {target} leads nowhere")
+                wrong.append(f"{page.relative_to(site.resolve())}: {target} is a broken link")
             elif url.fragment and path in parsed and urllib.parse.unquote(url.fragment) not in parsed[path].names:
-                wrong.append(f"{page.relative_to(site.resolve())}: {target}: there is no such place in the page")
+                wrong.append(f"{page.relative_to(site.resolve())}: {target}: the page has no such anchor")
     return wrong, sum(len(links.targets) for links in parsed.values())
 
 

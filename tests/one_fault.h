@@ -104,7 +104,7 @@ static inline int fault_table(int at, int (*run)(int at, fault_kind what, int n)
         if (few && (what == FAULT_FULL || what == FAULT_SYNC || what == FAULT_CUT ||
                     what == FAULT_META_SYNC))
             continue;
-        for (int n = 1; n <= most; n += memory ? (few ? 29 : 13) : 1) {
+        for (int n = 1; n <= most; n += memory ? (few ? 29 : 11) : 1) {
             const int hit = run(at, (fault_kind)what, n);
             hits += hit;
             if (!hit && !memory) break;

@@ -91,7 +91,7 @@ int array_side_open(const cli_world *w, const array_config *c, int mode, array_s
     if (c->raw) return array_side_open_raw(w, c, c->path, mode, &c->spec, out);
     if (npy_is_name(c->path)) return open_npy(w, c, mode, out);
     if (tutti_array_open(w->comm, c->path, mode, NULL, &c->options, &a) != TUTTI_OK)
-        return cli_error_tutti();
+        return cli_error_open(c->path, "array");
     array_side_take(out, a);
     return check_claims(c, &out->spec) ? array_side_close(out, 1) : 0;
 }
@@ -177,7 +177,8 @@ static int create(const cli_world *w, const array_config *c, const void *element
     return failed;
 }
 
-int array_create(const cli_world *w, const array_config *c) {
+int array_create(const cli_world *w, const void *config) {
+    const array_config *c = config;
     void *element = c->fill ? cli_malloc((size_t)c->spec.element_size) : NULL;
     const int failed =
         (element && array_element_parse(&c->spec, c->fill, element)) || create(w, c, element);
@@ -233,7 +234,8 @@ static int inspect(const array_config *c) {
     array_side s;
     tutti_array_spec spec;
     tutti_distribution *d = NULL;
-    if (tutti_array_inspect(c->path, &c->options, &spec, &d) != TUTTI_OK) return cli_error_tutti();
+    if (tutti_array_inspect(c->path, &c->options, &spec, &d) != TUTTI_OK)
+        return cli_error_open(c->path, "array");
     array_side_plan(&s, &spec);
     const int failed = check_claims(c, &spec);
     if (!failed) (c->json ? print_info_json : print_info)(c, &s, d);
@@ -241,56 +243,11 @@ static int inspect(const array_config *c) {
     return failed;
 }
 
-int array_info(const cli_world *w, const array_config *c) {
+int array_info(const cli_world *w, const void *config) {
+    const array_config *c = config;
     array_side s = {.array = NULL};
     if (!c->raw && !npy_is_name(c->path)) return cli_agree(w, w->rank == 0 && inspect(c));
     if (array_side_open(w, c, TUTTI_READ, &s)) return 1;
     if (w->rank == 0) (c->json ? print_info_json : print_info)(c, &s, NULL);
     return array_side_close(&s, 0);
-}
-
-/* ---- the command */
-
-static int run(const cli_world *w, const array_config *c) {
-    cli_catch_signals();
-    switch (c->command) {
-    case ARRAY_CREATE:
-        return array_create(w, c);
-    case ARRAY_INFO:
-        return array_info(w, c);
-    case ARRAY_READ:
-        return array_read(w, c);
-    case ARRAY_WRITE:
-        return array_write(w, c);
-    case ARRAY_TRANSPOSE:
-        return array_transpose(w, c);
-    default:
-        return array_stat(w, c);
-    }
-}
-
-/* The ranks either all fail with one message, or none does. */
-static int start(const cli_world *w, int argc, char **argv) {
-    array_config c;
-    const int parsed = array_config_parse(argc, argv, &c);
-    if (parsed == ARRAY_ARGS_HELP) {
-        if (w->rank == 0) fputs(cli_help_text("array"), stdout);
-        return CLI_OK;
-    }
-    const int failed = parsed == ARRAY_ARGS_OK && run(w, &c);
-    if (w->rank == 0 && parsed == ARRAY_ARGS_WRONG)
-        fprintf(stderr, "tutti array: %s\ntry 'tutti help array'\n", cli_message());
-    if (w->rank == 0 && failed) fprintf(stderr, "tutti array %s: %s\n", c.name, cli_message());
-    return parsed == ARRAY_ARGS_WRONG ? CLI_USAGE : failed ? CLI_FAILED : CLI_OK;
-}
-
-int cmd_array(int argc, char **argv) {
-    cli_world w;
-    cli_guard_start();
-    if (MPI_Init(NULL, NULL) != MPI_SUCCESS) return CLI_FAILED;
-    cli_world_init(&w);
-    const int code = start(&w, argc, argv);
-    fflush(NULL);
-    MPI_Finalize();
-    return code;
 }

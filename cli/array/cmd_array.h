@@ -13,6 +13,8 @@
 #ifndef TUTTI_CLI_CMD_ARRAY_H
 #define TUTTI_CLI_CMD_ARRAY_H
 
+#include "common/command.h"
+#include "common/file_kind.h"
 #include "common/progress.h"
 
 #include <tutti/array.h>
@@ -29,8 +31,7 @@ enum {
 };
 
 typedef struct array_config {
-    int command;      /* ARRAY_... */
-    const char *name; /* of the command */
+    cli_call call; /* bits: ARRAY_... */
     tutti_options options;
     const char *path;    /* of the array */
     const char *to;      /* transpose: of the other one */
@@ -46,14 +47,12 @@ typedef struct array_config {
     int force, create, json, csv, to_raw, legend;
     int has_to_order;
     tutti_order to_order;
-    int digits, zoom;
-    tutti_count pixels;
+    int digits, zoom, pixels; /* -1: not given */
     int has_range;
     double range[2];
 } array_config;
 
-enum { ARRAY_ARGS_OK, ARRAY_ARGS_HELP, ARRAY_ARGS_WRONG };
-int array_config_parse(int argc, char **argv, array_config *out);
+extern const cli_group array_group;
 
 /* ---- sections (cmd_array_section.c) */
 
@@ -196,13 +195,13 @@ typedef struct array_moments {
 int array_moments_find(const cli_world *w, const array_config *c, const array_side *s,
                        array_moments *out);
 
-/* ---- commands.  Collective.  0, or 1 and a message, the same everywhere */
-int array_create(const cli_world *w, const array_config *c);
-int array_info(const cli_world *w, const array_config *c);
-int array_read(const cli_world *w, const array_config *c);
-int array_write(const cli_world *w, const array_config *c);
-int array_transpose(const cli_world *w, const array_config *c);
-int array_stat(const cli_world *w, const array_config *c);
+/* ---- commands; config: array_config.  Collective.  0, or 1 and a message, the same on all ranks */
+int array_create(const cli_world *w, const void *config);
+int array_info(const cli_world *w, const void *config);
+int array_read(const cli_world *w, const void *config);
+int array_write(const cli_world *w, const void *config);
+int array_transpose(const cli_world *w, const void *config);
+int array_stat(const cli_world *w, const void *config);
 
 /* A section as a heat map (cmd_array_png.c). */
 int array_draw(const cli_world *w, const array_config *c, const array_side *s);

@@ -1,28 +1,20 @@
-/* tutti array: arguments.  A table says which command takes which; whatever is not in it is an option of
- * the library.  Every rank gets the same arguments and decides the same.
+/* tutti array: its commands and options.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     WITH_SECTION = ARRAY_READ | ARRAY_WRITE | ARRAY_STAT,
     WITH_BUDGET = WITH_SECTION | ARRAY_TRANSPOSE,
-    EVERYWHERE = 63
+    WITH_FORCE = ARRAY_CREATE | ARRAY_WRITE | ARRAY_TRANSPOSE
 };
 
-static const tutti_off budget_max = (tutti_off)1 << 40;
-
-static int wrong_value(const char *name, const char *value, const char *wanted) {
-    return cli_error("--%s '%s': %s", name, value, wanted);
-}
-
-/* ---- one function an argument: 0, or 1 and a message */
-
-static int parse_number(const char *text, tutti_count least, tutti_count *out, const char **end) {
+static int parse_extent(const char *text, tutti_count least, tutti_count *out, const char **end) {
     char *after;
     errno = 0;
     const long long n = strtoll(text, &after, 10);
@@ -32,88 +24,55 @@ static int parse_number(const char *text, tutti_count least, tutti_count *out, c
     return 1;
 }
 
-static int set_shape(array_config *c, const char *value) {
+static int set_shape(void *config, const char *value) {
+    tutti_array_spec *spec = &((array_config *)config)->spec;
     const char *at = value;
-    c->spec.ndims = 0;
-    for (;; at++) {
-        const int d = c->spec.ndims;
-        if (d == TUTTI_MAX_DIMS || !parse_number(at, 0, &c->spec.shape[d], &at))
-            return wrong_value("shape", value, "up to 16 extents are needed, like 100,200");
-        c->spec.ndims++;
+    ((array_config *)config)->has_shape = 1;
+    for (spec->ndims = 0;; at++) {
+        if (spec->ndims == TUTTI_MAX_DIMS || !parse_extent(at, 0, &spec->shape[spec->ndims], &at))
+            return cli_error("must be 1 to 16 extents >= 0, like 100,200");
+        spec->ndims++;
         if (*at != ',' && *at != 'x') break;
     }
-    c->has_shape = 1;
-    return *at ? wrong_value("shape", value, "extents are separated by commas") : 0;
+    return *at ? cli_error("extents must be separated by commas") : 0;
 }
 
 /* A name, or bytes:24 for elements of 24 bytes. */
-static int set_type(array_config *c, const char *value) {
-    c->has_type = 1;
+static int set_type(void *config, const char *value) {
+    tutti_array_spec *spec = &((array_config *)config)->spec;
+    ((array_config *)config)->has_type = 1;
     if (strncmp(value, "bytes:", 6) == 0) {
         const char *end = "";
-        c->spec.type = TUTTI_BYTES;
-        if (parse_number(value + 6, 1, &c->spec.element_size, &end) && !*end) return 0;
-    } else if (tutti_type_parse(value, &c->spec.type) == TUTTI_OK && c->spec.type != TUTTI_BYTES) {
-        c->spec.element_size = tutti_type_size(c->spec.type);
+        spec->type = TUTTI_BYTES;
+        if (parse_extent(value + 6, 1, &spec->element_size, &end) && !*end) return 0;
+    } else if (tutti_type_parse(value, &spec->type) == TUTTI_OK && spec->type != TUTTI_BYTES) {
+        spec->element_size = tutti_type_size(spec->type);
         return 0;
     }
-    return wrong_value("type", value,
-                       "int8 to int64, uint8 to uint64, float16 to float64, complex64, complex128 "
-                       "or bytes:N is needed");
+    return cli_error("must be int8 to int64, uint8 to uint64, float16 to float64, complex64, "
+                     "complex128 or bytes:N");
 }
 
-static int parse_order(const char *name, const char *value, tutti_order *out) {
-    if (strcmp(value, "row") == 0 || strcmp(value, "C") == 0)
-        *out = TUTTI_ROW_MAJOR;
-    else if (strcmp(value, "column") == 0 || strcmp(value, "F") == 0)
-        *out = TUTTI_COL_MAJOR;
-    else
-        return wrong_value(name, value, "row or column is needed");
-    return 0;
+static int parse_order(const char *value, tutti_order *out, int *given) {
+    const int is_row = strcmp(value, "row") == 0 || strcmp(value, "C") == 0;
+    *out = is_row ? TUTTI_ROW_MAJOR : TUTTI_COL_MAJOR;
+    *given = 1;
+    if (is_row || strcmp(value, "column") == 0 || strcmp(value, "F") == 0) return 0;
+    return cli_error("must be row or column");
 }
 
-static int set_order(array_config *c, const char *value) {
-    c->has_order = 1;
-    return parse_order("order", value, &c->spec.order);
+static int set_order(void *config, const char *value) {
+    array_config *c = config;
+    return parse_order(value, &c->spec.order, &c->has_order);
 }
 
-static int set_to_order(array_config *c, const char *value) {
-    c->has_to_order = 1;
-    return parse_order("to-order", value, &c->to_order);
+static int set_to_order(void *config, const char *value) {
+    array_config *c = config;
+    return parse_order(value, &c->to_order, &c->has_to_order);
 }
 
-static int set_offset(array_config *c, const char *value) {
-    if (cli_parse_size(value, &c->spec.offset)) return 0;
-    return wrong_value("offset", value, "a number of bytes is needed");
-}
-
-static int set_budget(array_config *c, const char *value) {
-    if (cli_parse_size(value, &c->budget) && c->budget >= 4096 && c->budget <= budget_max) return 0;
-    return wrong_value("budget", value, "bytes, 4k to 1t, are needed");
-}
-
-static int set_digits(array_config *c, const char *value) {
-    long n = 0;
-    if (!cli_parse_count(value, 17, &n) || n == 0)
-        return wrong_value("digits", value, "a number from 1 to 17 is needed");
-    return c->digits = (int)n, 0;
-}
-
-static int set_zoom(array_config *c, const char *value) {
-    long n = 0;
-    if (!cli_parse_count(value, 64, &n) || n == 0)
-        return wrong_value("zoom", value, "a number from 1 to 64 is needed");
-    return c->zoom = (int)n, 0;
-}
-
-static int set_pixels(array_config *c, const char *value) {
-    long n = 0;
-    if (!cli_parse_count(value, 32768, &n) || n == 0)
-        return wrong_value("pixels", value, "a number from 1 to 32768 is needed");
-    return c->pixels = n, 0;
-}
-
-static int set_range(array_config *c, const char *value) {
+static int set_range(void *config, const char *value) {
+    array_config *c = config;
     char *end;
     c->has_range = 1;
     c->range[0] = strtod(value, &end);
@@ -124,169 +83,118 @@ static int set_range(array_config *c, const char *value) {
             c->range[1] - c->range[0] < HUGE_VAL)
             return 0;
     }
-    return wrong_value("range", value, "two numbers, like -1,1, the smaller one first, are needed");
+    return cli_error("must be two numbers LO,HI with LO < HI");
 }
 
-#define SET_TEXT(field)                                               \
-    static int set_##field(array_config *c, const char *value) {      \
-        if (!*value) return wrong_value(#field, value, "is missing"); \
-        return c->field = value, 0;                                   \
-    }
-#define SET_FLAG(field)                                          \
-    static int set_##field(array_config *c, const char *value) { \
-        return (void)value, c->field = 1, 0;                     \
-    }
-SET_TEXT(fill)
-SET_TEXT(from)
-SET_TEXT(axes)
-SET_TEXT(out)
-SET_TEXT(npy)
-SET_TEXT(png)
-SET_FLAG(raw)
-SET_FLAG(force)
-SET_FLAG(create)
-SET_FLAG(json)
-SET_FLAG(csv)
-SET_FLAG(fortran)
-SET_FLAG(legend)
-SET_FLAG(to_raw)
-
-static const struct argument {
-    const char *name;
-    int takes_value;
-    int commands;
-    int (*set)(array_config *c, const char *value);
-} argument_table[] = {
-    {"raw", 0, EVERYWHERE, set_raw},
-    {"shape", 1, EVERYWHERE, set_shape},
-    {"type", 1, EVERYWHERE, set_type},
-    {"order", 1, EVERYWHERE, set_order},
-    {"offset", 1, EVERYWHERE, set_offset},
-    {"fill", 1, ARRAY_CREATE, set_fill},
-    {"force", 0, ARRAY_CREATE | ARRAY_WRITE | ARRAY_TRANSPOSE, set_force},
-    {"json", 0, ARRAY_INFO | ARRAY_STAT, set_json},
-    {"fortran", 0, WITH_SECTION, set_fortran},
-    {"budget", 1, WITH_BUDGET, set_budget},
-    {"csv", 0, ARRAY_READ, set_csv},
-    {"digits", 1, ARRAY_READ, set_digits},
-    {"out", 1, ARRAY_READ, set_out},
-    {"npy", 1, ARRAY_READ, set_npy},
-    {"png", 1, ARRAY_READ, set_png},
-    {"range", 1, ARRAY_READ, set_range},
-    {"legend", 0, ARRAY_READ, set_legend},
-    {"zoom", 1, ARRAY_READ, set_zoom},
-    {"pixels", 1, ARRAY_READ, set_pixels},
-    {"from", 1, ARRAY_WRITE, set_from},
-    {"create", 0, ARRAY_WRITE, set_create},
-    {"axes", 1, ARRAY_TRANSPOSE, set_axes},
-    {"to-order", 1, ARRAY_TRANSPOSE, set_to_order},
-    {"to-raw", 0, ARRAY_TRANSPOSE, set_to_raw},
+#define AT(field) .at = offsetof(array_config, field)
+static const cli_option option_table[] = {
+    {0, "raw", NULL, NULL, "FILE has no header: --shape, --type, --order and --offset describe it",
+     0, CLI_FLAG, AT(raw)},
+    {0, "shape", "N,...", NULL,
+     "extents, the first dimension first; without --raw, what FILE must have", 0, CLI_CUSTOM,
+     .set = set_shape},
+    {0, "type", "TYPE", NULL,
+     "type of elements: int8 to int64, uint8 to uint64, float16 to float64, complex64, complex128, "
+     "bytes:N",
+     0, CLI_CUSTOM, .set = set_type},
+    {0, "order", "row|column", NULL,
+     "dimension that varies fastest in the file: the last (row) or the first (column) (default: "
+     "row)",
+     0, CLI_CUSTOM, .set = set_order},
+    {0, "offset", "BYTES", "0", "position of the first element of a --raw file", 0, CLI_SIZE,
+     AT(spec.offset)},
+    {0, "fill", "VALUE", NULL, "value of all elements (default: 0)", ARRAY_CREATE, CLI_TEXT,
+     AT(fill)},
+    {'f', "force", NULL, NULL, "replace an existing file", WITH_FORCE, CLI_FLAG, AT(force)},
+    {0, "json", NULL, NULL, "print JSON", ARRAY_INFO | ARRAY_STAT, CLI_FLAG, AT(json)},
+    {0, "fortran", NULL, NULL, "indices of sections start at 1 and HI is included", WITH_SECTION,
+     CLI_FLAG, AT(fortran)},
+    {0, "budget", "BYTES", "64m", "memory for elements per rank", WITH_BUDGET, CLI_SIZE, AT(budget),
+     4096, 1ULL << 40},
+    {0, "csv", NULL, NULL, "print all digits, separated by commas (default: aligned columns)",
+     ARRAY_READ, CLI_FLAG, AT(csv)},
+    {0, "digits", "N", NULL, "significant digits of aligned columns (default: 6)", ARRAY_READ,
+     CLI_COUNT, AT(digits), 1, 17},
+    {'o', "out", "FILE", NULL, "write the text to FILE ('-': standard output)", ARRAY_READ,
+     CLI_TEXT, AT(out)},
+    {0, "npy", "FILE", NULL, "write a NumPy file", ARRAY_READ, CLI_TEXT, AT(npy)},
+    {0, "png", "FILE", NULL, "draw a section of two dimensions as a heat map; NaN is red",
+     ARRAY_READ, CLI_TEXT, AT(png)},
+    {0, "range", "LO,HI", NULL,
+     "values of the first and the last color of --png (default: minimum and maximum)", ARRAY_READ,
+     CLI_CUSTOM, .set = set_range},
+    {0, "legend", NULL, NULL, "add a color bar and the range to --png", ARRAY_READ, CLI_FLAG,
+     AT(legend)},
+    {0, "zoom", "N", NULL, "draw each element as N x N pixels (default: 1)", ARRAY_READ, CLI_COUNT,
+     AT(zoom), 1, 64},
+    {0, "pixels", "N", NULL,
+     "reduce larger sections to N pixels per dimension, by means (default: 4096)", ARRAY_READ,
+     CLI_COUNT, AT(pixels), 1, 32768},
+    {0, "from", "FILE", NULL,
+     "the new elements: a NumPy file (.npy), or numbers as text ('-': standard input)", ARRAY_WRITE,
+     CLI_TEXT, AT(from)},
+    {0, "create", NULL, NULL,
+     "create FILE with the shape and type of the NumPy file, or of --shape and --type", ARRAY_WRITE,
+     CLI_FLAG, AT(create)},
+    {0, "axes", "LIST", NULL, "dimension d of NEW is dimension LIST[d] of FILE (default: reversed)",
+     ARRAY_TRANSPOSE, CLI_TEXT, AT(axes)},
+    {0, "to-order", "row|column", NULL, "order of NEW (default: that of FILE)", ARRAY_TRANSPOSE,
+     CLI_CUSTOM, .set = set_to_order},
+    {0, "to-raw", NULL, NULL, "write NEW without a header", ARRAY_TRANSPOSE, CLI_FLAG, AT(to_raw)},
 };
-enum { ARGUMENTS = sizeof argument_table / sizeof *argument_table };
 
-/* ---- the walk over the arguments */
-
-typedef struct {
-    int n, next;
-    char **arg;
-} arguments;
-
-static const struct argument *find_argument(const char *name, size_t length) {
-    for (int i = 0; i < ARGUMENTS; i++)
-        if (strlen(argument_table[i].name) == length &&
-            strncmp(argument_table[i].name, name, length) == 0)
-            return &argument_table[i];
-    return NULL;
-}
-
-static int set_library_option(array_config *c, const char *name, size_t length, const char *value) {
-    char key[64];
-    if (length >= sizeof key) return cli_error("unknown argument --%.80s", name);
-    memcpy(key, name, length);
-    key[length] = '\0';
-    if (!value) return cli_error("--%s: unknown, or its value is missing", key);
-    return tutti_options_set(&c->options, key, value) == TUTTI_OK ? 0 : cli_error_tutti();
-}
-
-/* --name, --name value, --name=value */
-static int take_named(array_config *c, arguments *all) {
-    const char *name = all->arg[all->next++] + 2, *equals = strchr(name, '=');
-    const size_t length = equals ? (size_t)(equals - name) : strlen(name);
-    const struct argument *a = find_argument(name, length);
-    const char *value = equals ? equals + 1 : NULL;
-    if (a && !(a->commands & c->command))
-        return cli_error("--%s is not for 'tutti array %s'", a->name, c->name);
-    if (a && !a->takes_value)
-        return value ? cli_error("--%s takes no value", a->name) : a->set(c, NULL);
-    if (!value && all->next < all->n) value = all->arg[all->next++];
-    if (!a) return set_library_option(c, name, length, value);
-    return value ? a->set(c, value) : cli_error("--%s needs a value", a->name);
-}
-
-static int take_place(array_config *c, const char *arg) {
-    if (!c->path)
-        c->path = arg;
-    else if (c->command == ARRAY_TRANSPOSE && !c->to)
-        c->to = arg;
-    else if ((c->command & WITH_SECTION) && !c->section)
-        c->section = arg;
-    else
-        return cli_error("what is '%s'?", arg);
+static int check_config(void *config) {
+    array_config *c = config;
+    const unsigned command = c->call.bits;
+    char **operand = c->call.operand;
+    const char *second = c->call.operands > 1 ? operand[1] : NULL;
+    c->path = operand[0];
+    *(command == ARRAY_TRANSPOSE ? &c->to : &c->section) = second;
+    if ((command == ARRAY_CREATE || (c->raw && !c->create)) && !(c->has_shape && c->has_type))
+        return cli_error("missing --shape or --type%s",
+                         c->raw ? ": a --raw file has no header" : "");
+    if (c->spec.offset && !c->raw) return cli_error("--offset requires --raw");
+    if (command == ARRAY_WRITE && !c->from) return cli_error("missing --from FILE");
+    if (c->force && command == ARRAY_WRITE && !c->create)
+        return cli_error("--force requires --create");
+    if (c->create && c->section)
+        return cli_error("--create writes the whole array: section '%s' is not allowed",
+                         c->section);
+    if (!c->png && (c->legend || c->has_range || c->zoom > 0 || c->pixels > 0))
+        return cli_error("--legend, --range, --zoom and --pixels require --png");
+    if (c->digits > 0 && c->csv)
+        return cli_error("--digits excludes --csv, which prints all digits");
     return 0;
 }
 
-/* What must be said, and what cannot be said together. */
-static int check_config(const array_config *c) {
-    const int whole = c->has_shape && c->has_type;
-    if (!c->path || !*c->path) return cli_error("which file?");
-    if (c->command == ARRAY_TRANSPOSE && !c->to) return cli_error("into which file?");
-    if ((c->command == ARRAY_CREATE || (c->raw && !c->create)) && !whole)
-        return cli_error("--shape and --type are needed%s",
-                         c->raw ? ", since the file does not tell them" : "");
-    if (c->spec.offset && !c->raw) return cli_error("--offset is for --raw files");
-    if (c->command == ARRAY_WRITE && !c->from) return cli_error("--from is needed");
-    if (c->force && c->command == ARRAY_WRITE && !c->create)
-        return cli_error("--force is for --create");
-    if (c->create && c->section) return cli_error("--create writes the whole array: no section");
-    if (!c->png && (c->legend || c->has_range || c->zoom || c->pixels))
-        return cli_error("--legend, --range, --zoom and --pixels are for --png");
-    if (c->digits && c->csv) return cli_error("--digits is not for --csv, which has them all");
-    return 0;
-}
+static const cli_command command_table[] = {
+    {"create", ARRAY_CREATE, "FILE", "Create an array.", NULL, 0, array_create},
+    {"info", ARRAY_INFO, "FILE", "Print shape, type, order, size and placement.", NULL, 0,
+     array_info},
+    {"read", ARRAY_READ, "FILE [SECTION]",
+     "Print a section, or write it to a NumPy file or a picture.", NULL, 0, array_read},
+    {"write", ARRAY_WRITE, "FILE [SECTION]", "Write a section from a NumPy file or from text.",
+     NULL, 0, array_write},
+    {"transpose", ARRAY_TRANSPOSE, "FILE NEW", "Copy an array with its dimensions reordered.", NULL,
+     0, array_transpose},
+    {"stat", ARRAY_STAT, "FILE [SECTION]",
+     "Print minimum, maximum, mean and standard deviation of a section.", NULL, 0, array_stat},
+};
 
-static int find_command(array_config *c, const char *name) {
-    static const struct {
-        const char *name;
-        int command;
-    } table[] = {{"create", ARRAY_CREATE}, {"info", ARRAY_INFO},           {"read", ARRAY_READ},
-                 {"write", ARRAY_WRITE},   {"transpose", ARRAY_TRANSPOSE}, {"stat", ARRAY_STAT}};
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (strcmp(table[i].name, name) == 0) {
-            c->name = table[i].name;
-            c->command = table[i].command;
-            return 0;
-        }
-    return cli_error("there is no 'tutti array %s'", name);
-}
-
-static int parse(int argc, char **argv, array_config *c) {
-    *c = (array_config){.budget = 64 << 20, .name = ""};
-    if (argc < 2) return cli_error("what is to be done?");
-    if (find_command(c, argv[1])) return 1;
-    if (tutti_options_init(&c->options) != TUTTI_OK) return cli_error_tutti();
-    for (arguments all = {argc, 2, argv}; all.next < all.n;) {
-        const char *arg = all.arg[all.next];
-        if (strncmp(arg, "--", 2) == 0 && arg[2]) {
-            if (take_named(c, &all)) return 1;
-        } else if (take_place(c, all.arg[all.next++])) {
-            return 1;
-        }
-    }
-    return check_config(c);
-}
-
-int array_config_parse(int argc, char **argv, array_config *out) {
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return ARRAY_ARGS_HELP;
-    return parse(argc, argv, out) ? ARRAY_ARGS_WRONG : ARRAY_ARGS_OK;
-}
+const cli_group array_group = {
+    .name = "array",
+    .title = "Arrays in files: create, info, read, write, transpose, stat.",
+    .details =
+        "FILE is an array of Tutti, a NumPy file (.npy), or any file (--raw).  Arrays may be "
+        "larger than memory.  SECTION is LO:HI:STRIDE,... with one part per dimension; "
+        "indices start at 0 and HI is excluded; ':' selects all, one number one index.",
+    .page = "tutti-array(1)",
+    .command = command_table,
+    .commands = CLI_COUNT_OF(command_table),
+    .option = option_table,
+    .options = CLI_COUNT_OF(option_table),
+    .config_size = sizeof(array_config),
+    .library = offsetof(array_config, options),
+    .mpi = CLI_MPI,
+    .check = check_config,
+};

@@ -127,14 +127,14 @@ static int choose_dimensions(picture *p) {
 }
 
 static void choose_size(picture *p) {
-    const tutti_count most = p->config->pixels ? p->config->pixels : 4096;
+    const tutti_count most = p->config->pixels > 0 ? p->config->pixels : 4096;
     p->rows = p->side->shape[p->down];
     p->columns = p->side->shape[p->across];
     const tutti_count longer = p->rows > p->columns ? p->rows : p->columns;
     p->block = (longer + most - 1) / most;
     p->width = (p->columns + p->block - 1) / p->block;
     p->height = (p->rows + p->block - 1) / p->block;
-    p->zoom = p->config->zoom ? p->config->zoom : 1;
+    p->zoom = p->config->zoom > 0 ? p->config->zoom : 1;
     p->canvas = p->width * p->zoom;
     p->scale = 1 + (int)(p->canvas / 512);
     for (int i = 0; i < 2; i++) snprintf(p->text[i], sizeof p->text[i], "%.4g", p->range[i]);

@@ -61,7 +61,7 @@ static int print_rows(const cli_world *w, const array_config *c, const array_sid
     writer o = {.file = f, .spec = &s->spec, .csv = c->csv};
     array_rows rows;
     int more = 1, first = 1;
-    o.digits = c->csv ? 0 : c->digits ? c->digits : 6;
+    o.digits = c->csv ? 0 : c->digits > 0 ? c->digits : 6;
     array_rows_start(&rows, w, c, s);
     for (; (more = array_rows_next(&rows)) > 0; first = 0) {
         if (w->rank != 0) continue;
@@ -141,7 +141,8 @@ static int read_all(const cli_world *w, const array_config *c, array_side *s) {
     return quiet ? 0 : read_text(w, c, s);
 }
 
-int array_read(const cli_world *w, const array_config *c) {
+int array_read(const cli_world *w, const void *config) {
+    const array_config *c = config;
     array_side s = {.array = NULL};
     if (array_may_write(w, c->path, c->out) || array_may_write(w, c->path, c->npy) ||
         array_may_write(w, c->path, c->png))

@@ -263,7 +263,8 @@ static int look_at_array(const cli_world *w, const array_config *c, array_side *
     return 0;
 }
 
-int array_stat(const cli_world *w, const array_config *c) {
+int array_stat(const cli_world *w, const void *config) {
+    const array_config *c = config;
     array_side s = {.array = NULL};
     if (array_side_open(w, c, TUTTI_READ, &s)) return 1;
     return array_side_close(&s, look_at_array(w, c, &s));

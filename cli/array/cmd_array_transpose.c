@@ -59,7 +59,8 @@ static int transpose(const cli_world *w, const array_config *c, const array_side
     return failed;
 }
 
-int array_transpose(const cli_world *w, const array_config *c) {
+int array_transpose(const cli_world *w, const void *config) {
+    const array_config *c = config;
     array_side from = {.array = NULL};
     if (array_may_write(w, c->path, c->to) || array_side_open(w, c, TUTTI_READ, &from)) return 1;
     return array_side_close(&from, transpose(w, c, &from));

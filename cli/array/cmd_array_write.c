@@ -255,7 +255,8 @@ static int write_from(const cli_world *w, const array_config *c, source *from) {
     return failed;
 }
 
-int array_write(const cli_world *w, const array_config *c) {
+int array_write(const cli_world *w, const void *config) {
+    const array_config *c = config;
     source from = {.npy = NULL};
     if (npy_is_name(c->from)) from.npy = &from.header;
     if (from.npy && npy_read_for_all(w, c->from, &from.header)) return 1;

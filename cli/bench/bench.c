@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 static void add_cell(const bench_config *c, bench_results *r, int dir, int pattern, int is_write) {
@@ -86,16 +87,32 @@ static int run_bench(const cli_world *w, const bench_config *c) {
     return stopped ? 128 + stopped : failed ? CLI_FAILED : CLI_OK;
 }
 
-static int run_plain(const cli_world *w, const bench_config *c, const void *unused) {
-    return (void)unused, run_bench(w, c);
+static int run_plain(const cli_world *w, const void *config) {
+    if (bench_outputs_check(w, config)) return CLI_FAILED;
+    const int code = run_bench(w, config);
+    return code == CLI_FAILED ? CLI_DIFFERS : code; /* its messages are printed */
 }
 
-int cmd_bench(int argc, char **argv) {
-    const bench_program program = {.name = "tutti bench",
-                                   .help = cli_help_text("bench"),
-                                   .see = "tutti help bench",
-                                   .scope = &bench_plain,
-                                   .threads = MPI_THREAD_SINGLE,
-                                   .run = run_plain};
-    return bench_start(&program, argc, argv);
-}
+static const cli_command command_table[] = {
+    {"bench", 1, "", "Measure writing and reading on this machine.",
+     "Writes and reads patterns by each method, verifies every byte, and compares with the "
+     "conforming limit: each rank writes (reads) one contiguous part in calls of 4 MiB.  All times "
+     "are from the first rank's open to the last one's close, on a new file; methods are "
+     "interleaved "
+     "in each round.  The experiments of papers on collective I/O: see 'tutti-experiments --help'.",
+     0, run_plain},
+};
+
+const cli_group bench_group = {
+    .title = "Measurements",
+    .page = "tutti(1)",
+    .command = command_table,
+    .commands = CLI_COUNT_OF(command_table),
+    .option = bench_options,
+    .options = BENCH_OPTIONS,
+    .config_size = sizeof(bench_config),
+    .library = offsetof(bench_config, options),
+    .mpi = CLI_MPI,
+    .start = bench_set_defaults,
+    .check = bench_check,
+};

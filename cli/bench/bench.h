@@ -12,6 +12,7 @@
 #define TUTTI_CLI_BENCH_H
 
 #include "common/cli.h"
+#include "common/command.h"
 #include "common/progress.h"
 #include "measure/measure.h"
 
@@ -24,6 +25,7 @@
 
 /* ---- config (bench_args.c) */
 typedef struct bench_config {
+    cli_call call;
     tutti_options options; /* what all variants share */
     cli_list patterns, methods, exchanges, stores, dirs;
     cli_list procs, files;        /* of an experiment: numbers of processes, sizes of files */
@@ -38,7 +40,10 @@ typedef struct bench_config {
     int operands; /* of an experiment: names of files, which belong to argv */
     char **operand;
     cli_list partitions, loads, rules; /* of the experiment with meshes */
-    cli_list ways; /* of the experiment with datasets: words of their names; none: all */
+    cli_list ways;     /* of the experiment with datasets: words of their names; none: all */
+    int cases;         /* of the experiment auto: to draw, 0: all combinations */
+    cli_list slow;     /* and its directories of throttled devices */
+    const char *tuned; /* and a profile beside the default, NULL: none */
     tutti_mesh_order order;
     tutti_mesh_by by;
     tutti_count nodes; /* of the mesh that it makes itself */
@@ -52,32 +57,35 @@ typedef struct bench_config {
     const char *json; /* NULL: none */
 } bench_config;
 
-enum { ARGS_OK, ARGS_HELP, ARGS_WRONG };
-/* Which arguments there are besides those that all kinds have, and what stands in for those that
- * are not given. */
+/* What an experiment takes besides the options that all have, and its defaults. */
 typedef struct bench_scope {
     const char *takes; /* separated by commas */
     void (*defaults)(bench_config *c, int quick);
     int operands; /* names of files may be given */
 } bench_scope;
-extern const bench_scope bench_plain; /* of `tutti bench` */
-
-/* The same on every rank; ARGS_WRONG leaves a message. */
-int bench_config_parse(int argc, char **argv, const bench_scope *scope, bench_config *out);
-void bench_config_free(bench_config *c);
+enum { BENCH_OPTIONS = 37 };
+extern const cli_option bench_options[BENCH_OPTIONS]; /* those of `tutti bench` apply to bit 1 */
+/* The option table for a scope, whose defaults hold from now on: [BENCH_OPTIONS], of bit 1. */
+const cli_option *bench_options_of(const bench_scope *s);
+void bench_set_defaults(void *config, int argc, char **argv);
+int bench_check(void *config);
 
 /* ---- a program that measures (program.c) */
 typedef struct bench_program {
-    const char *name, *help,
-        *see; /* for messages; the text of --help; the command that prints it */
+    const char *name, *help; /* of the program; the text of --help */
     const bench_scope *scope;
     int threads;      /* level that MPI is asked for */
     const void *what; /* for `run` */
-    int (*run)(const cli_world *w, const bench_config *c, const void *what); /* the exit code */
+    int (*run)(const cli_world *w, const bench_config *c,
+               const void *what); /* the exit code; prints its messages */
 } bench_program;
 
-/* Initialize MPI, parse the arguments, check that the reports can be written, run, finalize.  @return the exit code */
+/* Parse the arguments, initialize MPI, check that the report can be written, run, finalize.  @return the exit code */
 int bench_start(const bench_program *p, int argc, char **argv);
+/* Can the report be written?  Before long work.  1 and a message.   Collective */
+int bench_outputs_check(const cli_world *w, const bench_config *c);
+
+extern const cli_group bench_group; /* bench.c */
 
 /* ---- patterns (patterns.c): together the ranks name every byte of [0, total) once */
 typedef struct bench_pattern {

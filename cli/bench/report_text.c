@@ -40,7 +40,7 @@ static void print_failed(FILE *f, const char *word, const bench_entry *e) {
     char text[sizeof e->v.failure + 32];
     snprintf(text, sizeof text, "%s: %s", word, e->v.failure);
     fputs(cli_paint(e->unavailable ? CLI_SOFT : CLI_BAD), f);
-    cli_print_wrapped(f, text, 4);
+    cli_print_wrapped(f, text, 0, 4);
     fputs(cli_paint(CLI_PLAIN), f);
 }
 
@@ -75,7 +75,7 @@ static void print_choice(FILE *f, const bench_cell *cell) {
         if (e->kind == ENTRY_TUTTI && strcmp(e->method, "auto") == 0 && *e->explain) {
             char text[sizeof e->explain + 16];
             snprintf(text, sizeof text, "auto was %s", e->explain);
-            cli_print_wrapped(f, text, 2);
+            cli_print_wrapped(f, text, 0, 2);
             return;
         }
     }

@@ -8,7 +8,8 @@
 #include <stdint.h>
 #include <tutti/tutti.h>
 
-enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 }; /* exit codes */
+/* Exit codes.  CLI_DIFFERS becomes 1: a difference or damage was found and reported; CLI_FAILED has a message. */
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_DIFFERS = 256 };
 
 /* The ranks that the command runs on. */
 typedef struct cli_world {
@@ -70,7 +71,8 @@ typedef struct cli_list {
     char *copy, **item;
 } cli_list;
 
-void cli_list_split(cli_list *l, const char *text); /* at commas; replaces what was there */
+void cli_list_split(cli_list *l, const char *text);  /* at commas; replaces what was there */
+void cli_list_append(cli_list *l, const char *text); /* further items */
 void cli_list_free(cli_list *l);
 int cli_list_has(const cli_list *l, const char *item);
 int cli_parse_size(const char *text, tutti_off *out); /* 512, 64k, 32m, 1g; 0: not a size */
@@ -81,12 +83,11 @@ void cli_env_name(const char *option, char *out, size_t size); /* TUTTI_METHOD f
 int cli_is_utf8(void);
 /* ---- colour of what goes to standard output (cli_colour.c) */
 typedef enum cli_colour { CLI_PLAIN, CLI_GOOD, CLI_WARN, CLI_BAD, CLI_SOFT, CLI_STRONG } cli_colour;
-/* Take --color never|auto|always out of the arguments, those of a program that `run` starts excepted.  1 and a
- * message if the word is none of these. */
-int cli_colour_take(int *argc, char **argv);
+void cli_color_set(int when);        /* 0: never, 1: auto, 2: always */
 const char *cli_paint(cli_colour c); /* what turns it on, CLI_PLAIN: off; "" where there is none */
 int cli_width(void);                 /* columns of the terminal, 80 if there is none */
-void cli_print_wrapped(FILE *f, const char *text, int indent);
+/* Print a text in lines that are as wide as the terminal and start at `indent`; the first one has `column` characters. */
+void cli_print_wrapped(FILE *f, const char *text, int column, int indent);
 /* Texts of files may have any bytes.  In JSON and XML, bytes that are not UTF-8 become U+FFFD; XML also has it for
  * control characters.  For people, control characters and bytes that are not UTF-8 become \xNN. */
 void cli_json_string(FILE *f, const char *text);
@@ -124,11 +125,18 @@ int cli_output_check(const char *path); /* before long work; NULL is fine.  1 an
 /* failed: the file is removed.  1, and a message if not all was written. */
 int cli_output_close(FILE *f, const char *path, int failed);
 void cli_temporary_remove_all(void); /* for signal handlers */
-/* At the end of a command: its exit code, or 1 and a message if standard output could not be written. */
-int cli_finish(int code);
+/* The exit status of a command; 1, and a message on standard error, if standard output could not be written. */
+int cli_exit_code(int code);
 
-/* Remove all files and directories whose name begins with that of `path`. */
-void cli_remove_entries(const char *path);
+/* ---- paths and entries (cli_entries.c) */
+const char *cli_base_name(const char *path);
+char *cli_directory_of(const char *path); /* of the entry `path`; free it */
+/* -s0002, -s.0002, -s0002.tutti, .tutti: what follows the name of an Exodus file. */
+int cli_is_companion(const char *rest);
+/* An action for each entry whose name begins with that of `path`; rest: what follows it.  0, or 1 and a message */
+typedef int (*cli_entry_action)(const void *context, const char *entry, const char *rest);
+int cli_for_entries(const char *path, cli_entry_action act, const void *context);
+void cli_remove_entries(const char *path); /* all of them, directories with their contents */
 
 /* ---- temporary files of a process that is killed (cli_guard.c) */
 /* Start the guard.  Call it before MPI_Init. */
@@ -156,19 +164,5 @@ void cli_stage_free(cli_staged *s);
 void cli_command_remember(const char *program, int argc, char **argv);
 void cli_provenance_print(FILE *f, const cli_list *dirs); /* some lines of text */
 void cli_provenance_json(FILE *f, const cli_list *dirs);  /* "measured": {...} */
-
-/* ---- commands */
-int cmd_array(int argc, char **argv);
-int cmd_mesh(int argc, char **argv);
-int cmd_bench(int argc, char **argv);
-int cmd_dataset(int argc, char **argv); /* ls, show, verify ... */
-int cmd_exodus(int argc,
-               char **argv); /* exodus, import; and of Exodus files ls, show, verify ... */
-int cmd_options(int argc, char **argv);
-int cmd_completion(int argc, char **argv);
-int cmd_tune(int argc, char **argv);
-int cmd_run(int argc, char **argv);
-int cmd_help(int argc, char **argv);
-const char *cli_help_text(const char *command); /* NULL: no such command */
 
 #endif

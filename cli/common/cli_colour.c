@@ -10,30 +10,8 @@
 enum { NEVER, AUTO, ALWAYS };
 static int when = AUTO;
 
-static int set_when(const char *word) {
-    static const char *const words[] = {"never", "auto", "always"};
-    for (int i = 0; word && i < 3; i++)
-        if (strcmp(word, words[i]) == 0) return when = i, 0;
-    return cli_error("--color '%s': never, auto or always is needed", word ? word : "");
-}
-
-int cli_colour_take(int *argc, char **argv) {
-    int kept = 1;
-    for (int i = 1; i < *argc; i++) {
-        const char *arg = argv[i];
-        if (strcmp(arg, "--color") == 0) {
-            if (set_when(i + 1 < *argc ? argv[i + 1] : NULL)) return 1;
-            i++;
-        } else if (strncmp(arg, "--color=", 8) == 0) {
-            if (set_when(arg + 8)) return 1;
-        } else {
-            argv[kept++] = argv[i];
-            if (strcmp(arg, "run") != 0 && strcmp(arg, "--") != 0) continue;
-            while (++i < *argc) argv[kept++] = argv[i];
-        }
-    }
-    argv[ *argc = kept] = NULL;
-    return 0;
+void cli_color_set(int when_asked) {
+    when = when_asked;
 }
 
 /* Launchers give ranks a terminal of their own, whatever theirs is. */

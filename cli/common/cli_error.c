@@ -28,8 +28,20 @@ int cli_error_errno(const char *what, const char *path) {
     return cli_error("%s '%s': %s", what, path, strerror(errno));
 }
 
+static int world_ranks;
+
 int cli_error_tutti(void) {
-    return cli_error("%s", tutti_last_message());
+    static const char prefix[] = "rank 0: ";
+    char *text = cli_strdup(tutti_last_message()), *at = strstr(text, prefix);
+    /* A tool on one rank has no ranks to tell apart. */
+    if (at && world_ranks == 1 && (at == text || at[-1] == ' ')) {
+        const char *rest = at + strlen(prefix);
+        if (at - text >= 2 && strncmp(at - 2, ", ", 2) == 0) at[-2] = ':', at[-1] = ' ';
+        memmove(at, rest, strlen(rest) + 1);
+    }
+    cli_error("%s", text);
+    free(text);
+    return 1;
 }
 
 const char *cli_message(void) {
@@ -71,6 +83,7 @@ static void find_ranks(cli_world *w) {
 void cli_world_init(cli_world *w) {
     w->comm = MPI_COMM_WORLD;
     find_ranks(w);
+    world_ranks = w->ranks;
 }
 
 void cli_world_first(const cli_world *all, int ranks, cli_world *out) {
@@ -111,32 +124,4 @@ void cli_sums(const cli_world *w, int n, double *values) {
     MPI_Request request;
     MPI_Iallreduce(MPI_IN_PLACE, values, n, MPI_DOUBLE, MPI_SUM, w->comm, &request);
     wait_politely(&request);
-}
-
-static void *check_memory(void *p, size_t bytes) {
-    if (p) return p;
-    fprintf(stderr, "tutti: no memory for %zu bytes\n", bytes);
-    int running = 0;
-    MPI_Initialized(&running);
-    if (running) MPI_Abort(MPI_COMM_WORLD, CLI_FAILED);
-    exit(CLI_FAILED);
-}
-
-void *cli_malloc(size_t bytes) {
-    return check_memory(malloc(bytes ? bytes : 1), bytes);
-}
-
-void *cli_array(tutti_count n, tutti_count each, size_t size) {
-    tutti_count bytes;
-    const int fits = tutti_size_product(3, (tutti_count[]){n, each, (tutti_count)size}, &bytes);
-    return fits ? cli_malloc((size_t)bytes) : check_memory(NULL, SIZE_MAX);
-}
-
-void *cli_realloc(void *p, size_t bytes) {
-    return check_memory(realloc(p, bytes ? bytes : 1), bytes);
-}
-
-char *cli_strdup(const char *s) {
-    const size_t n = strlen(s) + 1;
-    return memcpy(cli_malloc(n), s, n);
 }

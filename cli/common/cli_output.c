@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -15,18 +14,6 @@
 
 static int is_same(const struct stat *a, const struct stat *b) {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-/* The directory that has the entry `path`; free it. */
-static char *directory_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    if (!slash) return cli_strdup(".");
-    return cli_format("%.*s", slash == path ? 1 : (int)(slash - path), path);
 }
 
 /* ---- inputs */
@@ -83,23 +70,12 @@ static int contains_file(const char *dir, const struct stat *file) {
     return found;
 }
 
-/* -s0002, -s.0002, -s0002.tutti, .tutti: what follows the name of an Exodus file */
-static int is_companion(const char *rest) {
-    if (strncmp(rest, "-s", 2) == 0) {
-        const char *digits = rest + 2 + (rest[2] == '.');
-        rest = digits + strspn(digits, "0123456789");
-        if (rest == digits) return 0;
-        if (!*rest) return 1;
-    }
-    return strcmp(rest, ".tutti") == 0 || strcmp(rest, ".tutti-journal") == 0;
-}
-
 /* FILE.tutti, FILE-s0002 ...: an Exodus file's sidecar and the files of its series. */
 static int belongs_to_file(const char *path, const char *input) {
-    const char *base = base_name(input), *name = base_name(path);
+    const char *base = cli_base_name(input), *name = cli_base_name(path);
     const size_t n = strlen(base);
-    if (strncmp(name, base, n) != 0 || !is_companion(name + n)) return 0;
-    char *a = directory_of(path), *b = directory_of(input);
+    if (strncmp(name, base, n) != 0 || !cli_is_companion(name + n)) return 0;
+    char *a = cli_directory_of(path), *b = cli_directory_of(input);
     struct stat in[2];
     const int same = stat(a, &in[0]) == 0 && stat(b, &in[1]) == 0 && is_same(&in[0], &in[1]);
     free(a);
@@ -110,7 +86,7 @@ static int belongs_to_file(const char *path, const char *input) {
 int cli_output_refuse(const char *path) {
     struct stat out, in;
     const int exists = stat(path, &out) == 0;
-    char *dir = exists && S_ISDIR(out.st_mode) ? cli_strdup(path) : directory_of(path);
+    char *dir = exists && S_ISDIR(out.st_mode) ? cli_strdup(path) : cli_directory_of(path);
     int refused = 0;
     for (int i = 0; i < inputs.n && !refused && strcmp(path, "-") != 0; i++) {
         const char *input = inputs.path[i];
@@ -209,10 +185,25 @@ int cli_output_check(const char *path) {
     return 0;
 }
 
+/* 0, or the error of the first write that failed: if it is lost, one more byte finds it again. */
+static int flush_output(FILE *f) {
+    errno = 0;
+    if (!ferror(f) && fflush(f) == 0) return 0;
+    if (errno) return errno;
+    clearerr(f);
+    (void)putc('\n', f);
+    return fflush(f) != 0 && errno ? errno : EIO;
+}
+
+static int output_was_refused; /* the failure of standard output is reported */
+
 int cli_output_close(FILE *f, const char *path, int failed) {
-    const int i = find_temporary(f);
-    const int broken = ferror(f) || (f == stdout ? fflush(f) : fclose(f)) != 0;
-    if (broken && !failed) failed = cli_error_errno("cannot write", path);
+    const int i = find_temporary(f), is_stdout = f == stdout, err = flush_output(f);
+    if (!is_stdout) (void)fclose(f);
+    if (err && !failed)
+        failed = cli_error("cannot write %s%s%s: %s", is_stdout ? "standard output" : "'",
+                           is_stdout ? "" : path, is_stdout ? "" : "'", strerror(err));
+    output_was_refused |= err && is_stdout;
     if (i < 0) return failed;
     if (!failed && rename(temporary[i].path, temporary[i].target) != 0)
         failed = cli_error_errno("cannot write", path);
@@ -225,140 +216,11 @@ int cli_output_close(FILE *f, const char *path, int failed) {
     return failed;
 }
 
-/* ---- staged outputs */
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at) {
-    (void)st;
-    (void)type;
-    (void)at;
-    return remove(path);
-}
-
-/* What is done with an entry whose name continues that of an output by `rest`. */
-typedef int (*entry_action)(const cli_staged *s, const char *entry, const char *rest);
-
-static int rename_staged(const cli_staged *s, const char *entry, const char *rest) {
-    char *to = cli_format("%s%s", s->path, rest);
-    const int failed = rename(entry, to) != 0 && cli_error_errno("cannot write", to);
-    free(to);
-    return failed;
-}
-
-static int remove_staged(const cli_staged *s, const char *entry, const char *rest) {
-    (void)s;
-    (void)rest;
-    (void)nftw(entry, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-    return 0;
-}
-
-static int remove_companion(const cli_staged *s, const char *entry, const char *rest) {
-    (void)s;
-    if (is_companion(rest)) (void)unlink(entry);
-    return 0;
-}
-
-/* The action for every entry whose name begins with that of `path`, the longest name first: the output itself
- * appears last. */
-static int for_entries(const cli_staged *s, const char *path, entry_action act) {
-    char *dir = directory_of(path);
-    const char *base = base_name(path);
-    const size_t n = strlen(base);
-    cli_list found = {.n = 0};
-    DIR *d = opendir(dir);
-    int failed = !d && s && cli_error_errno("cannot read", dir); /* removing keeps the message */
-    for (const struct dirent *e; d && (e = readdir(d));)
-        if (strncmp(e->d_name, base, n) == 0) {
-            found.item = cli_realloc(found.item, ((size_t)found.n + 1) * sizeof *found.item);
-            found.item[found.n++] = cli_strdup(e->d_name + n);
-        }
-    if (d) closedir(d);
-    for (int main_entry = 0; main_entry < 2; main_entry++)
-        for (int i = 0; i < found.n && !failed; i++) {
-            if ((found.item[i][0] == '\0') != main_entry) continue;
-            char *entry = cli_format("%s/%s%s", dir, base, found.item[i]);
-            failed = act(s, entry, found.item[i]);
-            free(entry);
-        }
-    for (int i = 0; i < found.n; i++) free(found.item[i]);
-    free(found.item);
-    free(dir);
-    return failed;
-}
-
-void cli_remove_entries(const char *path) {
-    (void)for_entries(NULL, path, remove_staged);
-}
-
-static int is_empty_directory(const char *path) {
-    DIR *d = opendir(path);
-    int n = 0;
-    while (d && readdir(d)) n++;
-    if (d) closedir(d);
-    return d && n <= 2;
-}
-
-/* On rank 0. */
-static int begin_staging(const char *path, int replace, cli_staged *s) {
-    struct stat st;
-    if (cli_output_refuse(path)) return 1;
-    const int exists = lstat(path, &st) == 0;
-    if (!exists && errno != ENOENT) return cli_error_errno("cannot write", path);
-    if (exists && !S_ISDIR(st.st_mode) && !replace)
-        return cli_error("'%s' exists: --force replaces it", path);
-    if (exists && S_ISDIR(st.st_mode) && !is_empty_directory(path)) return 0; /* in place */
-    size_t n = strlen(path);
-    while (n > 1 && path[n - 1] == '/') n--;
-    free(s->path);
-    s->path = cli_format("%.*s", (int)n, path);
-    s->temporary = cli_format("%s.%ld.tmp", s->path, (long)getpid());
-    cli_guard_add(s->temporary);
-    return 0;
-}
-
-int cli_stage_begin(const cli_world *w, const char *path, int replace, cli_staged *out) {
-    *out = (cli_staged){.path = cli_strdup(path), .replace = replace};
-    if (cli_agree(w, w->rank == 0 && begin_staging(path, replace, out))) {
-        cli_stage_free(out);
-        return 1;
-    }
-    char name[PATH_MAX] = "";
-    if (out->temporary) snprintf(name, sizeof name, "%s", out->temporary);
-    MPI_Bcast(name, sizeof name, MPI_CHAR, 0, w->comm);
-    if (w->rank != 0 && name[0]) out->temporary = cli_strdup(name);
-    out->write_to = out->temporary ? out->temporary : out->path;
-    cli_stop_softly(1);
-    return 0;
-}
-
-int cli_stage_end(const cli_world *w, cli_staged *s, int failed) {
-    int mine = 0;
-    cli_stop_softly(0);
-    cli_barrier(w); /* no rank has the output open */
-    if (w->rank == 0 && s->temporary) {
-        if (!failed && s->replace) mine = for_entries(s, s->path, remove_companion);
-        if (!failed && !mine) mine = for_entries(s, s->temporary, rename_staged);
-        if (failed || mine) cli_remove_entries(s->temporary);
-        cli_guard_drop(s->temporary);
-    }
-    if (!failed) failed = cli_agree(w, mine);
-    cli_stage_free(s);
-    return failed;
-}
-
-void cli_stage_free(cli_staged *s) {
-    free(s->path);
-    free(s->temporary);
-    *s = (cli_staged){.path = NULL};
-}
-
-/* Has all that was printed arrived?  Commands flush before MPI_Finalize, so that the reason of a failure is lost: one
- * more byte finds it again. */
-int cli_finish(int code) {
-    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
-    if (code != CLI_OK) return code;
-    clearerr(stdout);
-    const int again = putchar('\n') == EOF || fflush(stdout) != 0;
-    fprintf(stderr, "tutti: cannot write 'standard output'%s%s\n", again ? ": " : "",
-            again ? strerror(errno) : "");
-    return CLI_FAILED;
+int cli_exit_code(int code) {
+    if (code == CLI_DIFFERS) code = CLI_FAILED;
+    const int err = flush_output(stdout);
+    if (!err) return code;
+    if (!output_was_refused)
+        fprintf(stderr, "tutti: cannot write standard output: %s\n", strerror(err));
+    return code == CLI_OK ? CLI_FAILED : code;
 }

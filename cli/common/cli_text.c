@@ -30,6 +30,17 @@ void cli_list_split(cli_list *l, const char *text) {
         l->item[l->n++] = s;
 }
 
+void cli_list_append(cli_list *l, const char *text) {
+    char *all = cli_strdup(text);
+    for (int i = l->n - 1; i >= 0; i--) {
+        char *longer = cli_format("%s,%s", l->item[i], all);
+        free(all);
+        all = longer;
+    }
+    cli_list_split(l, all);
+    free(all);
+}
+
 int cli_list_has(const cli_list *l, const char *item) {
     for (int i = 0; i < l->n; i++)
         if (strcmp(l->item[i], item) == 0) return 1;
@@ -103,20 +114,20 @@ int cli_width(void) {
     return columns < 40 ? 40 : (int)columns;
 }
 
-void cli_print_wrapped(FILE *f, const char *text, int indent) {
-    const int width = cli_width() - indent;
-    int column = 0;
+void cli_print_wrapped(FILE *f, const char *text, int column, int indent) {
+    const int width = cli_width();
+    int empty = 1; /* no word is in this line */
+    if (column < indent) fprintf(f, "%*s", indent - column, "");
+    if (column < indent) column = indent;
     while (*text) {
         const int word = (int)strcspn(text, " ");
-        if (column == 0 || column + 1 + word > width) {
-            fprintf(f, "%s%*s", column ? "\n" : "", indent, "");
-            column = 0;
-        } else {
-            putc(' ', f);
-            column++;
+        if (!empty && column + 1 + word > width) {
+            fprintf(f, "\n%*s", indent, "");
+            column = indent;
+            empty = 1;
         }
-        fprintf(f, "%.*s", word, text);
-        column += word;
+        column += fprintf(f, "%s%.*s", empty ? "" : " ", word, text);
+        empty = 0;
         text += word;
         text += strspn(text, " ");
     }

@@ -5,8 +5,15 @@
 
 #include <unistd.h>
 
+static int when = 1;
+
+void progress_set(int when_asked) {
+    when = when_asked;
+}
+
 void progress_start(cli_progress *p, const cli_world *w, long steps) {
-    *p = (cli_progress){.on = w->rank == 0, .tty = isatty(STDERR_FILENO), .all = steps};
+    *p = (cli_progress){.tty = isatty(STDERR_FILENO), .all = steps};
+    p->on = w->rank == 0 && (when == 2 || (when == 1 && p->tty));
     p->started = p->last = cli_now();
 }
 

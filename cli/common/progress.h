@@ -11,6 +11,7 @@ typedef struct cli_progress {
     long done, all; /* steps */
 } cli_progress;
 
+void progress_set(int when); /* 0: never, 1: if standard error is a terminal (default), 2: always */
 void progress_start(cli_progress *p, const cli_world *w, long steps);
 /* Before a step: `what` is going to be done. */
 void progress_step(cli_progress *p, const char *what);

@@ -84,7 +84,7 @@ void cli_provenance_print(FILE *f, const cli_list *dirs) {
     facts_find(&x);
     snprintf(text, sizeof text, "%s, host %s, %ld x %s, %s, load %.1f", x.date, x.host,
              x.processors, *x.processor ? x.processor : "processor", x.kernel, x.load);
-    cli_print_wrapped(f, text, 0);
+    cli_print_wrapped(f, text, 0, 0);
     if (x.load > (double)x.processors)
         fprintf(f, "%swarning: the load of %.1f exceeds %ld cores; times are not reliable%s\n",
                 cli_paint(CLI_WARN), x.load, x.processors, cli_paint(CLI_PLAIN));
@@ -92,10 +92,10 @@ void cli_provenance_print(FILE *f, const cli_list *dirs) {
         char mount[2200];
         mount_of(dirs->item[i], mount, sizeof mount);
         char *line = cli_format("%s: %s", dirs->item[i], mount);
-        cli_print_wrapped(f, line, 0);
+        cli_print_wrapped(f, line, 0, 0);
         free(line);
     }
-    cli_print_wrapped(f, command_line ? command_line : "", 0);
+    cli_print_wrapped(f, command_line ? command_line : "", 0, 0);
 }
 
 static void json_pair(FILE *f, const char *key, const char *value) {

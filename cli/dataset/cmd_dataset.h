@@ -1,6 +1,6 @@
 /* tutti ls, show, verify, repair, dump, diff, plot, cp, export: what looks at datasets.
  *
- *   arguments -> config      what to do                              dataset_args.c
+ *   options -> config        what to do                              data_config.h
  *   catalogue                what there is, in the order of people   dataset_catalogue.c
  *   view                     a variable in a segment, or a slice     dataset_view.c
  *   commands                                                         dataset_*.c
@@ -11,54 +11,10 @@
 #define TUTTI_CLI_CMD_DATASET_H
 
 #include "array/cmd_array.h"
+#include "dataset/data_config.h"
+#include "common/file_kind.h"
 
 #include <tutti/dataset.h>
-
-/* ---- config (dataset_args.c) */
-
-enum {
-    DATASET_LS = 1,
-    DATASET_SHOW = 2,
-    DATASET_VERIFY = 4,
-    DATASET_DUMP = 8,
-    DATASET_DIFF = 16,
-    DATASET_PLOT = 32,
-    DATASET_CP = 64,
-    DATASET_EXPORT = 128,
-    DATASET_REPAIR = 1 << 12,
-    DATASET_ARCHIVE = 1 << 13,
-    DATASET_RESTORE = 1 << 14
-};
-
-typedef struct dataset_config {
-    int command; /* DATASET_... */
-    const char *name;
-    char *path;         /* the directory; freed by dataset_config_free */
-    char *to;           /* diff, cp: the other one */
-    cli_list variables; /* -v; none: all */
-    const char *segment, *slice, *as, *out;
-    int json, all, range, quiet;
-    double tolerance[2]; /* absolute, relative */
-    cli_list tolerances; /* "NAME=ABS" or "NAME=ABS/REL" */
-    const char *type;    /* cp: TYPE, or NAME=TYPE,... */
-    const char *layout_name;
-    int layout; /* cp: 0, as it is; 1, global; 2, ranked */
-    const char *container_name;
-    int container; /* cp: TUTTI_CONTAINER_...; -1: as it is */
-    int indices;   /* cp: time indices per file */
-    int compress;  /* cp: level; -1: as it is */
-    int xdmf, csv, zarr;
-    const char *place, *tar, *shell; /* archive, restore: one of them */
-    const char *range_text, *older;  /* archive, restore: which segments */
-    const char *by;                  /* diff: "id", "position" */
-} dataset_config;
-
-enum { DATASET_ARGS_OK, DATASET_ARGS_HELP, DATASET_ARGS_WRONG };
-int dataset_config_parse(int argc, char **argv, dataset_config *out);
-void dataset_config_free(dataset_config *c);
-/* What was said of a variable: absolute and relative tolerance. */
-void dataset_tolerance(const dataset_config *c, const char *variable, double out[2]);
-int dataset_wanted(const dataset_config *c, const char *variable); /* is it one of -v? */
 
 /* ---- what there is (dataset_catalogue.c) */
 
@@ -167,21 +123,19 @@ int dataset_ids_read(const dataset_catalogue *c, const char *space, tutti_count 
                      dataset_ids *io);
 void dataset_ids_free(dataset_ids *ids);
 
-/* ---- commands: an exit code, or DATASET_TROUBLE and a message */
-enum { DATASET_TROUBLE = -1 };
-int dataset_ls(const dataset_config *c);
-int dataset_show(const dataset_config *c);
-int dataset_verify(const cli_world *w, const dataset_config *c);
-int dataset_repair(const dataset_config *c);
-int dataset_dump(const dataset_config *c);
-int dataset_diff(const dataset_config *c);
-int dataset_plot(const dataset_config *c);
-int dataset_cp(const dataset_config *c);
-int dataset_export(const dataset_config *c);
+/* ---- commands: an exit code; CLI_FAILED has a message.  Of all but verify the world is unused: rank 0 only */
+int dataset_ls(const cli_world *w, const data_config *c);
+int dataset_show(const cli_world *w, const data_config *c);
+int dataset_verify(const cli_world *w, const data_config *c);
+int dataset_repair(const cli_world *w, const data_config *c);
+int dataset_dump(const cli_world *w, const data_config *c);
+int dataset_diff(const cli_world *w, const data_config *c);
+int dataset_plot(const cli_world *w, const data_config *c);
+int dataset_cp(const cli_world *w, const data_config *c);
+int dataset_export(const cli_world *w, const data_config *c);
+int dataset_archive(const cli_world *w, const data_config *c); /* and restore */
 /* Its part that is in dataset_zarr.c; prefix: of the names of data files.  0, or 1 and a message */
-int dataset_export_zarr(const dataset_catalogue *c, const dataset_config *config, FILE *f,
+int dataset_export_zarr(const dataset_catalogue *c, const data_config *config, FILE *f,
                         const char *prefix);
-int dataset_archive(const dataset_config *c);
-int dataset_restore(const dataset_config *c);
 
 #endif

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 typedef struct {
-    const dataset_config *config;
+    const data_config *config;
     tutti_dataset *d;
     tutti_count first, last; /* last < first: nothing */
     tutti_off done, all;     /* bytes */
@@ -55,7 +55,7 @@ static int segments_choose(job *j) {
     tutti_segment g;
     j->first = 0;
     j->last = n - 1;
-    if (j->config->range_text) return range_take(j->config->range_text, n, &j->first, &j->last);
+    if (j->config->segments) return range_take(j->config->segments, n, &j->first, &j->last);
     if (!j->config->older) return 0;
     char *end = NULL;
     const int64_t before = strtoll(j->config->older, &end, 10);
@@ -130,7 +130,7 @@ static char *path_of(int fd) {
 }
 
 static int stream_open(job *j) {
-    const dataset_config *c = j->config;
+    const data_config *c = j->config;
     struct stat st;
     j->fd = j->restores ? STDIN_FILENO : STDOUT_FILENO;
     if (c->shell) {
@@ -193,7 +193,7 @@ static void report(const job *j, tutti_count n, tutti_off bytes, tutti_off freed
     char size[32];
     if (j->config->json) {
         fprintf(f, "{\"path\": ");
-        cli_json_string(f, j->config->path);
+        cli_json_string(f, j->config->path[0]);
         fprintf(f, ", \"segments\": %lld, \"bytes\": %lld", (long long)n, (long long)bytes);
         if (!j->restores) {
             fprintf(f, ", \"freed\": %lld, \"archived\": %s, \"place\": ", (long long)freed,
@@ -222,7 +222,7 @@ static void report(const job *j, tutti_count n, tutti_off bytes, tutti_off freed
     fputc('\n', f);
 }
 
-static int run(job *j) {
+static int archive_segments(job *j) {
     const cli_world alone = {.comm = MPI_COMM_SELF, .ranks = 1};
     const int streams = j->config->tar || j->config->shell;
     tutti_off freed = 0, before = 0, after = 0;
@@ -247,20 +247,13 @@ static int run(job *j) {
     return failed;
 }
 
-static int start(const dataset_config *config, int restores) {
-    job j = {.config = config, .restores = restores, .fd = -1};
-    if (tutti_dataset_open(MPI_COMM_SELF, config->path, TUTTI_READ | TUTTI_WRITE, NULL, &j.d) !=
+int dataset_archive(const cli_world *w, const data_config *config) {
+    job j = {.config = config, .restores = config->call.bits == DATASET_RESTORE, .fd = -1};
+    (void)w;
+    if (tutti_dataset_open(MPI_COMM_SELF, config->path[0], TUTTI_READ | TUTTI_WRITE, NULL, &j.d) !=
         TUTTI_OK)
-        return cli_error_tutti(), DATASET_TROUBLE;
-    const int failed = run(&j);
-    if (tutti_dataset_close(&j.d) != TUTTI_OK && !failed) return cli_error_tutti(), DATASET_TROUBLE;
-    return failed ? DATASET_TROUBLE : CLI_OK;
-}
-
-int dataset_archive(const dataset_config *config) {
-    return start(config, 0);
-}
-
-int dataset_restore(const dataset_config *config) {
-    return start(config, 1);
+        return cli_error_open(config->path[0], "dataset");
+    const int failed = archive_segments(&j);
+    if (tutti_dataset_close(&j.d) != TUTTI_OK && !failed) return cli_error_tutti();
+    return failed;
 }

@@ -10,7 +10,7 @@
 int dataset_open(MPI_Comm comm, const char *path, dataset_catalogue *out) {
     *out = (dataset_catalogue){.path = path};
     if (tutti_dataset_open(comm, path, TUTTI_READ, NULL, &out->d) != TUTTI_OK)
-        return cli_error_tutti();
+        return cli_error_open(path, "dataset");
     out->segments = tutti_dataset_segments(out->d);
     out->variables = tutti_dataset_variables(out->d);
     out->total = cli_malloc((size_t)out->variables * sizeof *out->total);

@@ -9,7 +9,7 @@
 /* ---- what the new one has */
 
 /* The type that --type gives a variable; its own if it says nothing of it. */
-static int type_of(const dataset_config *config, const tutti_variable_row *v, tutti_type *out) {
+static int type_of(const data_config *config, const tutti_variable_row *v, tutti_type *out) {
     cli_list list = {.n = 0};
     const tutti_type is = v->spec.type;
     const int real = is == TUTTI_FLOAT16 || is == TUTTI_FLOAT32 || is == TUTTI_FLOAT64;
@@ -30,20 +30,19 @@ static int type_of(const dataset_config *config, const tutti_variable_row *v, tu
     return failed;
 }
 
-static tutti_layout layout_of(const dataset_config *config, const tutti_variable_row *v) {
-    if (config->layout) return config->layout == 1 ? TUTTI_GLOBAL : TUTTI_RANKED;
+static tutti_layout layout_of(const data_config *config, const tutti_variable_row *v) {
+    if (config->layout >= 0) return (tutti_layout)config->layout;
     return config->container == TUTTI_CONTAINER_NETCDF ? TUTTI_GLOBAL : v->spec.layout;
 }
 
 /* Only layout global can be compressed. */
-static int level_of(const dataset_config *config, const tutti_variable_row *v) {
+static int level_of(const data_config *config, const tutti_variable_row *v) {
     if (layout_of(config, v) == TUTTI_RANKED) return 0;
     if (config->compress >= 0) return config->compress;
     return config->container == TUTTI_CONTAINER_NETCDF ? 0 : v->spec.compress;
 }
 
-static int describe(const dataset_config *config, const dataset_catalogue *from,
-                    tutti_dataset *to) {
+static int describe(const data_config *config, const dataset_catalogue *from, tutti_dataset *to) {
     const tutti_count begin = from->segments > 0 ? 0 : -1;
     for (tutti_count i = 0; i < tutti_dataset_spaces(from->d); i++) {
         tutti_space_row row;
@@ -58,7 +57,7 @@ static int describe(const dataset_config *config, const dataset_catalogue *from,
     for (tutti_count i = 0; i < from->variables; i++) {
         const tutti_variable_row *v = &from->total[i].row;
         tutti_variable_spec spec = v->spec;
-        if (!dataset_wanted(config, v->name)) continue;
+        if (!data_wanted(config, v->name)) continue;
         if (type_of(config, v, &spec.type)) return 1;
         spec.layout = layout_of(config, v);
         if (config->container == TUTTI_CONTAINER_NETCDF) spec.order = TUTTI_NATIVE_ENDIAN;
@@ -145,7 +144,7 @@ static int numbers_copy(dataset_view *v, tutti_dataset *to, int at_once) {
     return more < 0;
 }
 
-static int section_copy(const dataset_config *config, const dataset_catalogue *from, tutti_count g,
+static int section_copy(const data_config *config, const dataset_catalogue *from, tutti_count g,
                         const tutti_variable_row *row, tutti_dataset *to) {
     tutti_section_row section;
     dataset_view v = {.count = 0};
@@ -179,7 +178,7 @@ static int infos_copy(const dataset_catalogue *from, const tutti_info_owner *own
     return more < 0;
 }
 
-static int segment_copy(const dataset_config *config, const dataset_catalogue *from, tutti_count g,
+static int segment_copy(const data_config *config, const dataset_catalogue *from, tutti_count g,
                         tutti_dataset *to) {
     tutti_segment s;
     if (tutti_dataset_verify_segment(from->d, g, NULL) != TUTTI_OK ||
@@ -188,20 +187,20 @@ static int segment_copy(const dataset_config *config, const dataset_catalogue *f
         return cli_error_tutti();
     if (s.kind == TUTTI_TOPOLOGY && sizes_copy(from, g, to)) return 1;
     for (tutti_count i = 0; i < from->variables; i++)
-        if (dataset_wanted(config, from->total[i].row.name) &&
+        if (data_wanted(config, from->total[i].row.name) &&
             section_copy(config, from, g, &from->total[i].row, to))
             return 1;
     if (infos_copy(from, &(tutti_info_owner){NULL, g}, to, tutti_dataset_segments(to))) return 1;
     return tutti_dataset_commit(to) == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-static int copy(const dataset_config *config, const dataset_catalogue *from, tutti_dataset *to) {
+static int copy(const data_config *config, const dataset_catalogue *from, tutti_dataset *to) {
     const cli_world alone = {.comm = MPI_COMM_SELF, .ranks = 1};
     cli_progress progress;
     int failed = describe(config, from, to) || infos_copy(from, NULL, to, -1);
     for (tutti_count i = 0; i < from->variables && !failed; i++) {
         const char *name = from->total[i].row.name;
-        if (dataset_wanted(config, name))
+        if (data_wanted(config, name))
             failed = infos_copy(from, &(tutti_info_owner){name, -1}, to, -1);
     }
     progress_start(&progress, &alone, 0);
@@ -213,19 +212,20 @@ static int copy(const dataset_config *config, const dataset_catalogue *from, tut
     return failed;
 }
 
-static int wanted_known(const dataset_config *config, const dataset_catalogue *from) {
+static int wanted_known(const data_config *config, const dataset_catalogue *from) {
     for (int i = 0; i < config->variables.n; i++)
         if (!dataset_variable(from, config->variables.item[i])) return 0;
     return 1;
 }
 
-int dataset_cp(const dataset_config *asked) {
-    dataset_config as = *asked;
-    const dataset_config *config = &as;
+int dataset_cp(const cli_world *w, const data_config *asked) {
+    (void)w;
+    data_config as = *asked;
+    const data_config *config = &as;
     dataset_catalogue from;
     tutti_dataset *to = NULL;
     tutti_dataset_options opt;
-    int failed = dataset_open(MPI_COMM_SELF, config->path, &from);
+    int failed = dataset_open(MPI_COMM_SELF, config->path[0], &from);
     if (!failed) failed = !wanted_known(config, &from);
     tutti_dataset_options_init(&opt);
     if (!failed && as.container < 0) as.container = tutti_dataset_container(from.d);
@@ -234,7 +234,7 @@ int dataset_cp(const dataset_config *asked) {
     const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_EXCLUSIVE;
     const cli_world alone = {.comm = MPI_COMM_SELF, .ranks = 1};
     cli_staged staged = {.path = NULL};
-    if (!failed) failed = cli_stage_begin(&alone, config->to, 0, &staged);
+    if (!failed) failed = cli_stage_begin(&alone, config->path[1], 0, &staged);
     if (!failed && tutti_dataset_open(MPI_COMM_SELF, staged.write_to, mode, &opt, &to) != TUTTI_OK)
         failed = cli_error_tutti();
     if (!failed) failed = copy(config, &from, to);
@@ -245,9 +245,9 @@ int dataset_cp(const dataset_config *asked) {
     dataset_close(&from);
     if (!failed && config->json) {
         printf("{\"path\": ");
-        cli_json_string(stdout, config->to);
+        cli_json_string(stdout, config->path[1]);
         printf(", \"segments\": %lld, \"variables\": %lld}\n", (long long)segments,
                (long long)variables);
     }
-    return failed ? DATASET_TROUBLE : CLI_OK;
+    return failed;
 }

@@ -18,7 +18,7 @@ typedef struct {
 } outcome;
 
 typedef struct {
-    const dataset_config *config;
+    const data_config *config;
     dataset_catalogue a, b;
     outcome *variable; /* [a.variables] */
     char **only;       /* what only one of them has */
@@ -178,8 +178,8 @@ static int same_shape(const dataset_view *a, const dataset_view *b) {
 static int compare_views(comparison *k, dataset_view *a, dataset_view *b, outcome *o) {
     double limit[2];
     char one[ARRAY_TEXT], two[ARRAY_TEXT];
-    dataset_tolerance(k->config, o->name, limit);
-    if (k->config->by && strcmp(k->config->by, "id") == 0 && a->row->numbers == b->row->numbers &&
+    data_tolerance(k->config, o->name, limit);
+    if (k->config->diff_by == BY_ID && a->row->numbers == b->row->numbers &&
         dataset_is_list(&k->a, a->row->spec.space) && dataset_is_list(&k->b, b->row->spec.space))
         return compare_by_id(k, a, b, limit, o);
     if (same_shape(a, b)) return compare_numbers(a, b, limit, o);
@@ -240,7 +240,7 @@ static int compare_segments(comparison *k) {
             only(k,
                  cli_format("segment %lld: times %.17g and %.17g", (long long)i, a.time, b.time));
         for (tutti_count v = 0; v < k->a.variables && order == 0 && !failed; v++)
-            failed = dataset_wanted(k->config, k->variable[v].name) && compare_section(k, v, i, j);
+            failed = data_wanted(k->config, k->variable[v].name) && compare_section(k, v, i, j);
         i += order <= 0;
         j += order >= 0;
         progress_work(&progress, "comparing", i + j, k->a.segments + k->b.segments);
@@ -257,7 +257,7 @@ static void compare_names(comparison *k) {
             int there = 0;
             for (tutti_count u = 0; u < other->variables; u++)
                 there |= strcmp(other->total[u].row.name, name) == 0;
-            if (!there && dataset_wanted(k->config, name))
+            if (!there && data_wanted(k->config, name))
                 only(k, cli_format("variable %s: only in %s", name, c->path));
         }
     }
@@ -296,7 +296,7 @@ static void report_json(const comparison *k, int different) {
     int n = 0;
     for (tutti_count v = 0; v < k->a.variables; v++) {
         const outcome *o = &k->variable[v];
-        if (!dataset_wanted(k->config, o->name)) continue;
+        if (!data_wanted(k->config, o->name)) continue;
         printf("%s\n  {\"name\": ", n++ ? "," : "");
         cli_json_string(stdout, o->name);
         printf(", \"numbers\": %lld, \"different\": %lld, \"absolute\": ", (long long)o->numbers,
@@ -333,14 +333,15 @@ static int compare(comparison *k) {
     for (int i = 0; i < 2; i++) dataset_ids_free(&k->ids[i]);
     free(k->variable);
     free(k->only);
-    return failed ? DATASET_TROUBLE : different;
+    return failed ? CLI_FAILED : different ? CLI_DIFFERS : CLI_OK;
 }
 
-int dataset_diff(const dataset_config *config) {
+int dataset_diff(const cli_world *w, const data_config *config) {
+    (void)w;
     comparison k = {.config = config};
-    int code = DATASET_TROUBLE;
-    if (!dataset_open(MPI_COMM_SELF, config->path, &k.a) &&
-        !dataset_open(MPI_COMM_SELF, config->to, &k.b))
+    int code = CLI_FAILED;
+    if (!dataset_open(MPI_COMM_SELF, config->path[0], &k.a) &&
+        !dataset_open(MPI_COMM_SELF, config->path[1], &k.b))
         code = compare(&k);
     dataset_close(&k.a);
     dataset_close(&k.b);

@@ -114,8 +114,8 @@ static int print_json(dataset_view *v, int before, FILE *f) {
 }
 
 /* The latest segment that has it, unless another is asked for. */
-static int segments_take(const dataset_catalogue *c, const dataset_config *config,
-                         tutti_count *first, tutti_count *last) {
+static int segments_take(const dataset_catalogue *c, const data_config *config, tutti_count *first,
+                         tutti_count *last) {
     const char *text = config->segment ? config->segment : "latest";
     tutti_section_row row;
     int has = 0;
@@ -130,10 +130,10 @@ static int segments_take(const dataset_catalogue *c, const dataset_config *confi
     return 0;
 }
 
-static int print_all(const dataset_catalogue *c, const dataset_config *config,
+static int print_all(const dataset_catalogue *c, const data_config *config,
                      const tutti_variable_row *row, tutti_count first, tutti_count last) {
     const char *path = config->out ? config->out : "-";
-    const int csv = config->as && strcmp(config->as, "csv") == 0;
+    const int csv = config->as == DUMP_CSV;
     FILE *f = cli_output_open(path);
     int failed = f == NULL, n = 0;
     if (f && config->json) putc('[', f);
@@ -158,20 +158,20 @@ static int print_all(const dataset_catalogue *c, const dataset_config *config,
     return f ? cli_output_close(f, path, failed) : 1;
 }
 
-static int dump(const dataset_catalogue *c, const dataset_config *config) {
+static int dump(const dataset_catalogue *c, const data_config *config) {
     const tutti_variable_row *row = dataset_variable(c, config->variables.item[0]);
     tutti_count first = 0, last = 0;
     if (!row || segments_take(c, config, &first, &last)) return 1;
-    if (!config->as || strcmp(config->as, "npy") != 0)
-        return print_all(c, config, row, first, last);
+    if (config->as != DUMP_NPY) return print_all(c, config, row, first, last);
     if (!config->out && isatty(STDOUT_FILENO))
         return cli_error("a NumPy file is nothing to look at: -o FILE");
     return dataset_npy_write(c, row, first, last, config->slice, config->out ? config->out : "-");
 }
 
-int dataset_dump(const dataset_config *config) {
+int dataset_dump(const cli_world *w, const data_config *config) {
+    (void)w;
     dataset_catalogue c;
-    const int failed = dataset_open(MPI_COMM_SELF, config->path, &c) || dump(&c, config);
+    const int failed = dataset_open(MPI_COMM_SELF, config->path[0], &c) || dump(&c, config);
     dataset_close(&c);
-    return failed ? DATASET_TROUBLE : CLI_OK;
+    return failed;
 }

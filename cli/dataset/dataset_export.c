@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* A file that was made: its name, or an element of a list. */
-static void told(const dataset_config *config, const char *path, int before) {
+static void told(const data_config *config, const char *path, int before) {
     if (config->json) {
         if (before) printf(", ");
         cli_json_string(stdout, path);
@@ -21,22 +21,22 @@ static void told(const dataset_config *config, const char *path, int before) {
 
 /* ---- CSV */
 
-static int export_csv(const dataset_catalogue *c, const dataset_config *config) {
+static int export_csv(const dataset_catalogue *c, const data_config *config) {
     size_t n = strlen(c->path);
     while (n > 1 && c->path[n - 1] == '/') n--;
     char *prefix = config->out ? cli_strdup(config->out) : cli_format("%.*s", (int)n, c->path);
     int files = 0, failed = 0;
     for (tutti_count v = 0; v < c->variables && !failed; v++) {
         const char *name = c->total[v].row.name;
-        if (!dataset_wanted(config, name)) continue;
+        if (!data_wanted(config, name)) continue;
         char *file = cli_file_name(name), *path = cli_format("%s-%s.csv", prefix, file);
-        dataset_config one = *config;
-        one.as = "csv";
+        data_config one = *config;
+        one.as = DUMP_CSV;
         one.json = 0;
         one.segment = "all";
         one.out = path;
         one.variables = (cli_list){.n = 1, .item = (char **)(uintptr_t)&c->total[v].row.name};
-        failed = dataset_dump(&one) != CLI_OK;
+        failed = dataset_dump(NULL, &one) != CLI_OK;
         if (!failed) told(config, path, files++);
         free(path);
         free(file);
@@ -72,7 +72,7 @@ static const char *xdmf_type(tutti_type type) {
 
 typedef struct {
     const dataset_catalogue *c;
-    const dataset_config *config;
+    const data_config *config;
     FILE *f;
     const char *prefix; /* of the data files, as the XML file sees them */
     int written;
@@ -80,7 +80,7 @@ typedef struct {
 
 /* Can it be shown, at all? */
 static int exportable(const xdmf *x, const tutti_variable_row *v) {
-    return dataset_wanted(x->config, v->name) && v->spec.layout == TUTTI_GLOBAL &&
+    return data_wanted(x->config, v->name) && v->spec.layout == TUTTI_GLOBAL &&
            v->spec.compress == 0 && xdmf_type(v->spec.type) != NULL;
 }
 
@@ -181,12 +181,12 @@ static char *directory_seen(const char *dataset, const char *out) {
                       strncmp(there, here, n) == 0 && there[n] == '/' ? there + n + 1 : there);
 }
 
-static int xdmf_write(const dataset_catalogue *c, const dataset_config *config, FILE *f,
+static int xdmf_write(const dataset_catalogue *c, const data_config *config, FILE *f,
                       const char *prefix) {
     xdmf x = {.c = c, .config = config, .f = f, .prefix = prefix};
     for (tutti_count v = 0; v < c->variables; v++) {
         const tutti_variable_row *row = &c->total[v].row;
-        if (dataset_wanted(config, row->name) && row->spec.compress)
+        if (data_wanted(config, row->name) && row->spec.compress)
             fprintf(stderr,
                     "tutti export: '%s' is left out: it is compressed "
                     "(tutti cp --compress 0)\n",
@@ -204,7 +204,7 @@ static int xdmf_write(const dataset_catalogue *c, const dataset_config *config, 
 }
 
 /* One file that names the data files. */
-static int export_names(const dataset_catalogue *c, const dataset_config *config) {
+static int export_names(const dataset_catalogue *c, const data_config *config) {
     size_t n = strlen(c->path);
     while (n > 1 && c->path[n - 1] == '/') n--;
     char *path = config->out
@@ -223,14 +223,15 @@ static int export_names(const dataset_catalogue *c, const dataset_config *config
     return failed;
 }
 
-int dataset_export(const dataset_config *config) {
+int dataset_export(const cli_world *w, const data_config *config) {
+    (void)w;
     dataset_catalogue c;
-    int failed = dataset_open(MPI_COMM_SELF, config->path, &c);
+    int failed = dataset_open(MPI_COMM_SELF, config->path[0], &c);
     for (int i = 0; i < config->variables.n && !failed; i++)
         failed = !dataset_variable(&c, config->variables.item[i]);
     if (!failed && config->json) printf("{\"files\": [");
     if (!failed) failed = (config->csv ? export_csv : export_names)(&c, config);
     if (!failed && config->json) printf("]}\n");
     dataset_close(&c);
-    return failed ? DATASET_TROUBLE : CLI_OK;
+    return failed;
 }

@@ -121,7 +121,7 @@ static int print_segments(const dataset_catalogue *c, int all) {
     return print_archives(c);
 }
 
-static int print_text(const dataset_catalogue *c, const dataset_config *config) {
+static int print_text(const dataset_catalogue *c, const data_config *config) {
     char size[32];
     printf("%s: %lld segment%s, %lld variable%s, %s\n", c->path, (long long)c->segments,
            c->segments == 1 ? "" : "s", (long long)c->variables, c->variables == 1 ? "" : "s",
@@ -219,11 +219,12 @@ static int print_json(const dataset_catalogue *c) {
     return failed;
 }
 
-int dataset_ls(const dataset_config *config) {
+int dataset_ls(const cli_world *w, const data_config *config) {
+    (void)w;
     dataset_catalogue c;
-    const int failed = dataset_open(MPI_COMM_SELF, config->path, &c) || dataset_count(&c) ||
+    const int failed = dataset_open(MPI_COMM_SELF, config->path[0], &c) || dataset_count(&c) ||
                        (config->range && find_ranges(&c)) ||
                        (config->json ? print_json(&c) : print_text(&c, config));
     dataset_close(&c);
-    return failed ? DATASET_TROUBLE : CLI_OK;
+    return failed;
 }

@@ -22,7 +22,7 @@ typedef struct {
 } series;
 
 static int series_find(const dataset_catalogue *c, const tutti_variable_row *row,
-                       const dataset_config *config, series *s) {
+                       const data_config *config, series *s) {
     const cli_world alone = {.comm = MPI_COMM_SELF, .ranks = 1};
     cli_progress progress;
     int failed = 0;
@@ -160,7 +160,7 @@ static void draw_series(const series *s, const tutti_variable_row *row, FILE *f)
 }
 
 static int plot_time(const dataset_catalogue *c, const tutti_variable_row *row,
-                     const dataset_config *config, const char *path) {
+                     const data_config *config, const char *path) {
     series s = {.n = 0};
     int failed = series_find(c, row, config, &s);
     if (!failed && s.point) {
@@ -196,7 +196,7 @@ static int draw_npy(const char *npy, const char *png) {
 }
 
 static int plot_field(const dataset_catalogue *c, const tutti_variable_row *row,
-                      const dataset_config *config, const char *path) {
+                      const data_config *config, const char *path) {
     tutti_count first = 0, last = c->segments - 1;
     tutti_section_row section;
     if (config->segment && strcmp(config->segment, "latest") != 0) {
@@ -222,7 +222,7 @@ static int ends_in(const char *path, const char *end) {
 }
 
 /* By the name of the picture; without one by what was asked for. */
-static int plot(const dataset_catalogue *c, const dataset_config *config) {
+static int plot(const dataset_catalogue *c, const data_config *config) {
     const tutti_variable_row *row = dataset_variable(c, config->variables.item[0]);
     if (!row) return 1;
     const int field = config->out ? ends_in(config->out, ".png") : config->segment != NULL;
@@ -247,9 +247,10 @@ static int plot(const dataset_catalogue *c, const dataset_config *config) {
     return failed;
 }
 
-int dataset_plot(const dataset_config *config) {
+int dataset_plot(const cli_world *w, const data_config *config) {
+    (void)w;
     dataset_catalogue c;
-    const int failed = dataset_open(MPI_COMM_SELF, config->path, &c) || plot(&c, config);
+    const int failed = dataset_open(MPI_COMM_SELF, config->path[0], &c) || plot(&c, config);
     dataset_close(&c);
-    return failed ? DATASET_TROUBLE : CLI_OK;
+    return failed;
 }

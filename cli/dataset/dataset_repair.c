@@ -2,14 +2,14 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
-static void report_text(const dataset_config *c, const tutti_repair_report *r) {
+static void report_text(const data_config *c, const tutti_repair_report *r) {
     const int nothing = !r->rebuilt && r->lost == 0;
-    printf("%s: %s; %lld segment%s in %d data file%s\n", c->path,
+    printf("%s: %s; %lld segment%s in %d data file%s\n", c->path[0],
            nothing      ? "nothing to do"
            : r->rebuilt ? "metadata made anew"
                         : "repaired",
            (long long)r->segments, r->segments == 1 ? "" : "s", r->files, r->files == 1 ? "" : "s");
-    if (r->kept[0]) printf("the old metadata are %s/%s\n", c->path, r->kept);
+    if (r->kept[0]) printf("the old metadata are %s/%s\n", c->path[0], r->kept);
     if (r->damaged)
         printf("%lld segment%s checksums that cannot be read: see tutti verify\n",
                (long long)r->damaged, r->damaged == 1 ? " has" : "s have");
@@ -18,9 +18,9 @@ static void report_text(const dataset_config *c, const tutti_repair_report *r) {
                 r->lost == 1 ? " is" : "s are", r->first_lost);
 }
 
-static void report_json(const dataset_config *c, const tutti_repair_report *r) {
+static void report_json(const data_config *c, const tutti_repair_report *r) {
     printf("{\"path\": ");
-    cli_json_string(stdout, c->path);
+    cli_json_string(stdout, c->path[0]);
     printf(", \"segments\": %lld, \"lost\": %lld, \"damaged\": %lld, \"files\": %d, "
            "\"rebuilt\": %s,\n \"kept\": ",
            (long long)r->segments, (long long)r->lost, (long long)r->damaged, r->files,
@@ -31,12 +31,11 @@ static void report_json(const dataset_config *c, const tutti_repair_report *r) {
     printf("}\n");
 }
 
-int dataset_repair(const dataset_config *c) {
+int dataset_repair(const cli_world *w, const data_config *c) {
+    (void)w;
     tutti_repair_report r;
-    if (tutti_dataset_repair(MPI_COMM_SELF, c->path, NULL, &r) != TUTTI_OK) {
-        cli_error_tutti();
-        return DATASET_TROUBLE;
-    }
+    if (tutti_dataset_repair(MPI_COMM_SELF, c->path[0], NULL, &r) != TUTTI_OK)
+        return cli_error_open(c->path[0], "dataset");
     (c->json ? report_json : report_text)(c, &r);
-    return r.lost ? 1 : CLI_OK;
+    return r.lost ? CLI_DIFFERS : CLI_OK;
 }

@@ -230,11 +230,12 @@ static int has_compressed(const dataset_catalogue *c) {
     return 0;
 }
 
-int dataset_show(const dataset_config *config) {
+int dataset_show(const cli_world *w, const data_config *config) {
+    (void)w;
     dataset_catalogue c;
-    const int failed = dataset_open(MPI_COMM_SELF, config->path, &c) ||
+    const int failed = dataset_open(MPI_COMM_SELF, config->path[0], &c) ||
                        (has_compressed(&c) && dataset_count(&c)) ||
                        (config->json ? print_json(&c) : print_text(&c));
     dataset_close(&c);
-    return failed ? DATASET_TROUBLE : CLI_OK;
+    return failed;
 }

@@ -9,7 +9,7 @@
 enum { PLACES = 20 }; /* that are told */
 
 typedef struct {
-    const dataset_config *config;
+    const data_config *config;
     const cli_world *world;
     tutti_count segments, damaged, unsummed, archived;
     tutti_off bytes;
@@ -81,7 +81,7 @@ static void report_text(const verdict *v) {
     cli_format_size(v->bytes, size, sizeof size);
     cli_format_size((tutti_off)(v->seconds > 0 ? (double)v->bytes / v->seconds : 0), rate,
                     sizeof rate);
-    printf("%s: %s%s%s; %lld segment%s, %s in %.2f s (%s/s)\n", v->config->path,
+    printf("%s: %s%s%s; %lld segment%s, %s in %.2f s (%s/s)\n", v->config->path[0],
            cli_paint(v->damaged ? CLI_BAD : CLI_GOOD), v->damaged ? "damaged" : "ok",
            cli_paint(CLI_PLAIN), (long long)v->segments, v->segments == 1 ? "" : "s", size,
            v->seconds, rate);
@@ -95,7 +95,7 @@ static void report_text(const verdict *v) {
 
 static void report_json(const verdict *v) {
     printf("{\"path\": ");
-    cli_json_string(stdout, v->config->path);
+    cli_json_string(stdout, v->config->path[0]);
     printf(", \"ok\": %s, \"segments\": %lld, \"without_checksums\": %lld, \"archived\": %lld, "
            "\"bytes\": %lld, "
            "\"seconds\": %.6f,\n \"damaged\": %lld, \"places\": [",
@@ -108,12 +108,12 @@ static void report_json(const verdict *v) {
     printf("]}\n");
 }
 
-int dataset_verify(const cli_world *w, const dataset_config *config) {
+int dataset_verify(const cli_world *w, const data_config *config) {
     dataset_catalogue c;
     verdict v = {.config = config, .world = w};
     const double start = cli_now();
-    int failed = dataset_open(w->comm, config->path, &c);
-    if (failed && tutti_last_error()->code == TUTTI_ERR_FORMAT && looks_like_one(config->path)) {
+    int failed = dataset_open(w->comm, config->path[0], &c);
+    if (failed && tutti_last_error()->code == TUTTI_ERR_FORMAT && looks_like_one(config->path[0])) {
         note(&v, cli_message());
         failed = 0;
     } else if (!failed) {
@@ -123,5 +123,5 @@ int dataset_verify(const cli_world *w, const dataset_config *config) {
     dataset_close(&c);
     if (w->rank == 0 && !failed) (config->json ? report_json : report_text)(&v);
     for (int i = 0; i < v.places; i++) free(v.place[i]);
-    return failed ? DATASET_TROUBLE : v.damaged ? 1 : CLI_OK;
+    return failed ? CLI_FAILED : v.damaged ? CLI_DIFFERS : CLI_OK;
 }

@@ -14,7 +14,7 @@
 /* What is being written. */
 typedef struct {
     const dataset_catalogue *c;
-    const dataset_config *config;
+    const data_config *config;
     FILE *f;
     const char *prefix; /* of the data files, as the JSON file sees them */
     int refs, arrays;
@@ -235,8 +235,8 @@ static int is_axis(const char *name) {
 }
 
 static int exportable(const zarr *z, const tutti_variable_row *v) {
-    return dataset_wanted(z->config, v->name) && v->spec.layout == TUTTI_GLOBAL &&
-           v->name[0] != '.' && !strchr(v->name, '/') && !is_axis(v->name);
+    return data_wanted(z->config, v->name) && v->spec.layout == TUTTI_GLOBAL && v->name[0] != '.' &&
+           !strchr(v->name, '/') && !is_axis(v->name);
 }
 
 /* How a section is cut. */
@@ -453,14 +453,14 @@ static int groups_write(zarr *z) {
 static void left_out(const zarr *z) {
     for (tutti_count v = 0; v < z->c->variables; v++) {
         const tutti_variable_row *row = &z->c->total[v].row;
-        if (!dataset_wanted(z->config, row->name) || exportable(z, row)) continue;
+        if (!data_wanted(z->config, row->name) || exportable(z, row)) continue;
         note(row, row->spec.layout == TUTTI_RANKED
                       ? "it has layout ranked (tutti cp --layout global)"
                       : "Zarr cannot have that name");
     }
 }
 
-int dataset_export_zarr(const dataset_catalogue *c, const dataset_config *config, FILE *f,
+int dataset_export_zarr(const dataset_catalogue *c, const data_config *config, FILE *f,
                         const char *prefix) {
     zarr z = {.c = c, .config = config, .f = f, .prefix = prefix};
     left_out(&z);

@@ -1,6 +1,6 @@
 /* tutti exodus info, diff, join, split; and import, export, verify, cp, archive, ls, show of Exodus files.
  *
- *   arguments -> config      what to do                                 exodus_args.c
+ *   options -> config        what to do                                 data_config.h
  *   outline                  all that is defined in a file              exodus_outline.c, exodus_pack.c
  *   results                  a step as this rank has it                 exodus_results.c
  *   pairs                    what two files have in common, by id       exodus_pairs.c
@@ -12,59 +12,19 @@
 #ifndef TUTTI_CLI_CMD_EXODUS_H
 #define TUTTI_CLI_CMD_EXODUS_H
 
-#include "common/cli.h"
+#include "dataset/data_config.h"
+#include "common/file_kind.h"
 
 #include <tutti/exodus.h>
 
-/* ---- config (exodus_args.c) */
+/* ---- options (exodus_args.c) */
 
-enum {
-    EXODUS_INFO = 1,
-    EXODUS_DIFF = 2,
-    EXODUS_JOIN = 4,
-    EXODUS_SPLIT = 8,
-    EXODUS_VERIFY = 16,
-    EXODUS_CP = 32,
-    EXODUS_ARCHIVE = 64,
-    EXODUS_IMPORT = 128,
-    EXODUS_EXPORT = 256,
-    EXODUS_LS = 512
-};
-
-typedef struct exodus_config {
-    int command;      /* EXODUS_... */
-    const char *name; /* as it was called: "exodus diff", "diff" */
-    const char *help; /* the text that tells of it */
-    char **path;      /* [paths] as they were given */
-    int paths;
-    const char *out;
-    cli_list variables;  /* -v; none: all */
-    double tolerance[2]; /* absolute, relative */
-    cli_list tolerances; /* "NAME=ABS", "NAME=ABS/REL", or "NAME=REL" and "ABS" behind it */
-    const char *steps;   /* "A:B"; NULL: all */
-    const char *by;      /* split: metis, curve, order */
-    const char *place, *tar;
-    int json, quiet, force;
-    int real, integers, steps_per_file, nemesis; /* -1: as it is */
-    int parts;
-    int xdmf, vtk, sets;
-} exodus_config;
-
-enum { EXODUS_ARGS_OK, EXODUS_ARGS_HELP, EXODUS_ARGS_WRONG };
-int exodus_config_parse(int argc, char **argv, exodus_config *out);
-void exodus_config_free(exodus_config *c);
-/* What was said of a variable: absolute and relative tolerance. */
-void exodus_tolerance(const exodus_config *c, const char *variable, double out[2]);
-int exodus_wanted(const exodus_config *c, const char *variable); /* is it one of -v? */
 /* The steps that --steps chooses of those there are: first ... last, from 1; none: last < first.  0, or 1
  * and a message */
-int exodus_steps_chosen(const exodus_config *c, tutti_count steps, tutti_count *first_out,
+int exodus_steps_chosen(const data_config *c, tutti_count steps, tutti_count *first_out,
                         tutti_count *last_out);
 /* The options of a new file. */
-void exodus_options_of(const exodus_config *c, tutti_exodus_options *out);
-
-/* What a file is by its first bytes: 1, 2, 5: netCDF classic; 4: netCDF-4 (HDF5); 0: neither. */
-int exodus_format(const char *path);
+void exodus_options_of(const data_config *c, tutti_exodus_options *out);
 
 /* ---- outlines: all that is defined in a file (exodus_outline.c) */
 
@@ -110,7 +70,7 @@ int exodus_find_variable(exodus_outline *o, tutti_exodus_kind kind, const char *
 /* The length of the longest name, 32 at least: the option name_length of a copy. */
 int exodus_name_length(const exodus_outline *o);
 /* Does each variable of -v exist in one of n outlines?  0, or 1 and a message */
-int exodus_variables_known(const exodus_config *c, int n, const exodus_outline *o);
+int exodus_variables_known(const data_config *c, int n, const exodus_outline *o);
 /* One more entity, a copy, with an empty column of truth and properties; its number. */
 tutti_count exodus_outline_add(exodus_outline *o, const tutti_exodus_entity *e);
 /* The numbers of n variables; those that are missing are added.   number_out: [n] */
@@ -230,25 +190,20 @@ int exodus_ids_at(tutti_exodus *x, int kind, tutti_count n, const tutti_count *p
  * @param[out] order_out  [27] which of the element's nodes comes i-th */
 int exodus_vtk_cell(const char *topology, int nodes, int *nodes_out, int *order_out);
 
-/* ---- commands: an exit code, or EXODUS_TROUBLE and a message.   Those with a world: Collective */
-enum { EXODUS_TROUBLE = -1 };
-int exodus_info(const exodus_config *c);
-int exodus_diff(const cli_world *w, const exodus_config *c);
-int exodus_join(const cli_world *w, const exodus_config *c);
-int exodus_split(const cli_world *w, const exodus_config *c);
-int exodus_verify(const cli_world *w, const exodus_config *c);
-int exodus_cp(const cli_world *w, const exodus_config *c);
-int exodus_archive(const exodus_config *c);
-int exodus_import(const cli_world *w, const exodus_config *c);
-int exodus_export_xdmf(const exodus_config *c);
-int exodus_export_vtk(const cli_world *w, const exodus_config *c);
+/* ---- commands: an exit code; CLI_FAILED has a message.   Collective, but info and archive: rank 0 only */
+int exodus_info(const cli_world *w, const data_config *c);
+int exodus_diff(const cli_world *w, const data_config *c);
+int exodus_join(const cli_world *w, const data_config *c);
+int exodus_split(const cli_world *w, const data_config *c);
+int exodus_verify(const cli_world *w, const data_config *c);
+int exodus_cp(const cli_world *w, const data_config *c);
+int exodus_archive(const cli_world *w, const data_config *c);
+int exodus_import(const cli_world *w, const data_config *c);
+int exodus_export(const cli_world *w, const data_config *c);
+int exodus_export_xdmf(const data_config *c); /* its part in exodus_xdmf.c; rank 0 only */
 
 /* Parts of import: 0, or 1 and a message.   Collective */
-int exodus_from_gmsh(const cli_world *w, const exodus_config *c, const char *from, const char *to);
-int exodus_to_dataset(const cli_world *w, const exodus_config *c, const char *from, const char *to);
-
-/* Commands of datasets, called for an Exodus file: 1 if that is what they were. */
-int exodus_is_meant(int argc, char **argv);
-int exodus_start(const cli_world *w, int argc, char **argv);
+int exodus_from_gmsh(const cli_world *w, const data_config *c, const char *from, const char *to);
+int exodus_to_dataset(const cli_world *w, const data_config *c, const char *from, const char *to);
 
 #endif

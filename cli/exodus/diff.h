@@ -30,7 +30,7 @@ typedef struct exodus_common {
 
 typedef struct exodus_comparison {
     const cli_world *world;
-    const exodus_config *config;
+    const data_config *config;
     tutti_exodus *x[2];
     exodus_outline o[2];
     exodus_outcome *outcome;

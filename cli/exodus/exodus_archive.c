@@ -14,7 +14,7 @@
 enum { CHUNK = 1 << 20, TAR_BLOCK = 512 };
 
 typedef struct {
-    const exodus_config *config;
+    const data_config *config;
     char **path; /* of all files */
     int paths;
     tutti_off bytes, checked; /* copied; compared with checksums */
@@ -32,7 +32,7 @@ static void path_add(job *j, char *path) {
 static int files_verify(job *j) {
     tutti_exodus *x = NULL;
     if (tutti_exodus_open(MPI_COMM_SELF, j->config->path[0], TUTTI_READ, NULL, &x) != TUTTI_OK)
-        return cli_error_tutti();
+        return cli_error_open(j->config->path[0], "Exodus file");
     int failed = 0;
     for (tutti_err err = TUTTI_OK; err == TUTTI_OK && !failed;) {
         struct stat st;
@@ -251,7 +251,8 @@ static int to_tar(job *j) {
     return failed;
 }
 
-int exodus_archive(const exodus_config *config) {
+int exodus_archive(const cli_world *w, const data_config *config) {
+    (void)w;
     job j = {.config = config};
     for (int i = 0; i < 2; i++) j.chunk[i] = cli_malloc(CHUNK);
     int failed = files_verify(&j);
@@ -273,5 +274,5 @@ int exodus_archive(const exodus_config *config) {
     for (int i = 0; i < j.paths; i++) free(j.path[i]);
     for (int i = 0; i < 2; i++) free(j.chunk[i]);
     free(j.path);
-    return failed ? EXODUS_TROUBLE : CLI_OK;
+    return failed;
 }

@@ -8,7 +8,7 @@
 
 typedef struct {
     const cli_world *world;
-    const exodus_config *config;
+    const data_config *config;
     tutti_exodus *from, *to;
     exodus_outline outline;
     tutti_count seen, copied, files; /* steps of the files before; steps that were copied */
@@ -139,12 +139,12 @@ static int steps_count(copy *c, const char *path) {
     if (failed || exodus_steps_chosen(c->config, n, &c->first, &c->last)) return 1;
     if (tutti_exodus_close(&c->from) != TUTTI_OK ||
         tutti_exodus_open(c->world->comm, path, TUTTI_READ, NULL, &c->from) != TUTTI_OK)
-        return cli_error_tutti();
+        return cli_error_open(path, "Exodus file");
     return 0;
 }
 
 /* Sizes of numbers are kept unless others are asked for. */
-static void sizes_keep(const tutti_exodus *x, const exodus_config *c, tutti_exodus_options *opt) {
+static void sizes_keep(const tutti_exodus *x, const data_config *c, tutti_exodus_options *opt) {
     const tutti_exodus_array a = {.what = TUTTI_EXODUS_COORDINATES, .kind = TUTTI_EXODUS_NODAL};
     tutti_count entries, numbers;
     tutti_type type;
@@ -161,7 +161,7 @@ static void report(const copy *c) {
            (long long)c->outline.p.nodes, (long long)c->outline.p.elements);
 }
 
-int exodus_cp(const cli_world *w, const exodus_config *config) {
+int exodus_cp(const cli_world *w, const data_config *config) {
     copy c = {.world = w, .config = config};
     cli_staged staged = {.path = NULL};
     tutti_exodus_options opt;
@@ -169,7 +169,7 @@ int exodus_cp(const cli_world *w, const exodus_config *config) {
     const char *path = config->path[0];
     exodus_options_of(config, &opt);
     if (tutti_exodus_open(w->comm, path, TUTTI_READ, NULL, &c.from) != TUTTI_OK)
-        return cli_error_tutti(), EXODUS_TROUBLE;
+        return cli_error_open(path, "Exodus file");
     failed = steps_count(&c, path);
     if (!failed) failed = exodus_outline_read(c.from, &c.outline);
     if (!failed) sizes_keep(c.from, config, &opt);
@@ -187,5 +187,5 @@ int exodus_cp(const cli_world *w, const exodus_config *config) {
     if (!failed) report(&c);
     (void)tutti_exodus_close(&c.from);
     exodus_outline_free(&left);
-    return failed ? EXODUS_TROUBLE : CLI_OK;
+    return failed;
 }

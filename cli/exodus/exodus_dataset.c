@@ -18,7 +18,7 @@
 
 typedef struct {
     const cli_world *world;
-    const exodus_config *config;
+    const data_config *config;
     tutti_exodus *x;
     tutti_dataset *d;
     exodus_outline o;
@@ -338,8 +338,7 @@ static int possible(const transfer *t) {
     return 0;
 }
 
-int exodus_to_dataset(const cli_world *w, const exodus_config *c, const char *from,
-                      const char *to) {
+int exodus_to_dataset(const cli_world *w, const data_config *c, const char *from, const char *to) {
     transfer t = {.world = w, .config = c, .from = from};
     cli_staged staged = {.path = NULL};
     const int mode =

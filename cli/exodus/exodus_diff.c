@@ -172,15 +172,15 @@ static int finish(exodus_comparison *k, int failed) {
     for (int i = 0; i < k->onlys; i++) free(k->only[i]);
     free(k->outcome);
     free(k->only);
-    return failed ? EXODUS_TROUBLE : different;
+    return failed ? CLI_FAILED : different ? CLI_DIFFERS : CLI_OK;
 }
 
-int exodus_diff(const cli_world *w, const exodus_config *config) {
+int exodus_diff(const cli_world *w, const data_config *config) {
     exodus_comparison k = {.world = w, .config = config};
     int failed = 0, more = 1;
     for (int f = 0; f < 2 && !failed; f++)
         if (tutti_exodus_open(w->comm, config->path[f], TUTTI_READ, NULL, &k.x[f]) != TUTTI_OK)
-            failed = cli_error_tutti();
+            failed = cli_error_open(config->path[f], "Exodus file");
     while (!failed && more) {
         failed = files_compare(&k);
         if (!failed) failed = next_files(&k, &more);

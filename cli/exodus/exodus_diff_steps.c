@@ -29,7 +29,7 @@ static void names_compare(exodus_comparison *k, int kind) {
         const exodus_table *t = &k->o[f].of[kind];
         for (int v = 0; v < t->variables; v++)
             if (exodus_find_variable(&k->o[1 - f], (tutti_exodus_kind)kind, t->variable[v]) < 0 &&
-                exodus_wanted(k->config, t->variable[v]))
+                data_wanted(k->config, t->variable[v]))
                 exodus_only(k, cli_format("%s variable %s: only in %s", kind_text(kind),
                                           t->variable[v], k->config->path[f]));
     }
@@ -60,7 +60,7 @@ static void entity_add(exodus_comparison *k, list *l, int kind, tutti_count i) {
     if (other < 0) return;
     for (int v = 0; v < t->variables; v++) {
         const int w = exodus_find_variable(&k->o[1], (tutti_exodus_kind)kind, t->variable[v]);
-        if (w < 0 || !exodus_wanted(k->config, t->variable[v])) continue;
+        if (w < 0 || !data_wanted(k->config, t->variable[v])) continue;
         const int a = kind == TUTTI_EXODUS_GLOBAL || t->has[i * t->variables + v];
         const int b = kind == TUTTI_EXODUS_GLOBAL || u->has[other * u->variables + w];
         if (a != b)

@@ -526,7 +526,7 @@ static int hand_out(gmsh *g) {
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-static int write_file(gmsh *g, const exodus_config *c, const char *path) {
+static int write_file(gmsh *g, const data_config *c, const char *path) {
     tutti_exodus_options opt;
     tutti_exodus *x = NULL;
     cli_staged staged;
@@ -541,7 +541,7 @@ static int write_file(gmsh *g, const exodus_config *c, const char *path) {
     return cli_stage_end(g->world, &staged, failed);
 }
 
-int exodus_from_gmsh(const cli_world *w, const exodus_config *c, const char *from, const char *to) {
+int exodus_from_gmsh(const cli_world *w, const data_config *c, const char *from, const char *to) {
     gmsh g = {.world = w};
     if (tutti_mesh_open(w->comm, from, NULL, &g.mesh) != TUTTI_OK) return cli_error_tutti();
     int failed = groups_make(&g) || runs_make(&g) || hand_out(&g);

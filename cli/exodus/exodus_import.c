@@ -16,10 +16,10 @@ static int named_exodus(const char *path) {
 }
 
 /* By way of an Exodus file beside it. */
-static int gmsh_to_dataset(const cli_world *w, const exodus_config *c, const char *from,
+static int gmsh_to_dataset(const cli_world *w, const data_config *c, const char *from,
                            const char *to) {
     char *between = cli_format("%s.import.tmp", to);
-    exodus_config twice = *c;
+    data_config twice = *c;
     twice.force = 1;
     if (w->rank == 0) cli_guard_add(between);
     int failed = exodus_from_gmsh(w, &twice, from, between);
@@ -33,9 +33,9 @@ static int gmsh_to_dataset(const cli_world *w, const exodus_config *c, const cha
     return failed;
 }
 
-int exodus_import(const cli_world *w, const exodus_config *c) {
+int exodus_import(const cli_world *w, const data_config *c) {
     const char *from = c->path[0], *to = c->path[1];
-    int is = w->rank == 0 ? exodus_format(from) : 0, failed;
+    int is = w->rank == 0 ? cli_netcdf_format(from) : 0, failed;
     MPI_Bcast(&is, 1, MPI_INT, 0, w->comm);
     if (is && named_exodus(to)) return exodus_cp(w, c);
     if (is)
@@ -49,5 +49,5 @@ int exodus_import(const cli_world *w, const exodus_config *c) {
         cli_json_string(stdout, to);
         printf("}\n");
     }
-    return failed ? EXODUS_TROUBLE : CLI_OK;
+    return failed;
 }

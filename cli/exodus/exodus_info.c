@@ -9,7 +9,7 @@
 enum { MANY = 12 }; /* entities and steps that ls tells one by one */
 
 typedef struct {
-    const exodus_config *config;
+    const data_config *config;
     tutti_exodus *x;
     exodus_outline o;
     int format;     /* CDF-n */
@@ -62,7 +62,7 @@ static int look_at(look *k) {
     k->has_sidecar = stat(sidecar, &st) == 0;
     k->bytes = stat(path, &st) == 0 ? st.st_size : 0;
     free(sidecar);
-    k->format = exodus_format(path);
+    k->format = cli_netcdf_format(path);
     k->real = bits_of(k->x, &a);
     k->ints = integer_bits(k);
     k->steps = tutti_exodus_steps(k->x);
@@ -224,7 +224,7 @@ static int print_nemesis(const look *k) {
 }
 
 static int print_text(const look *k) {
-    const int brief = k->config->command == EXODUS_LS;
+    const int brief = k->config->call.bits == EXODUS_LS;
     print_head(k);
     if (k->o.p.node_attributes)
         print_names("attributes of nodes", k->o.p.node_attributes,
@@ -358,10 +358,11 @@ static int print_json(const look *k) {
 
 /* ---- all files */
 
-int exodus_info(const exodus_config *config) {
+int exodus_info(const cli_world *w, const data_config *config) {
+    (void)w;
     look k = {.config = config};
     if (tutti_exodus_open(MPI_COMM_SELF, config->path[0], TUTTI_READ, NULL, &k.x) != TUTTI_OK)
-        return cli_error_tutti(), EXODUS_TROUBLE;
+        return cli_error_open(config->path[0], "Exodus file");
     int failed = 0, files = 0;
     if (config->json) printf("{\"files\": [\n  ");
     for (tutti_err err = TUTTI_OK; !failed && err == TUTTI_OK;) {
@@ -375,5 +376,5 @@ int exodus_info(const exodus_config *config) {
     exodus_outline_free(&k.o);
     free(k.time);
     (void)tutti_exodus_close(&k.x);
-    return failed ? EXODUS_TROUBLE : CLI_OK;
+    return failed;
 }

@@ -234,7 +234,7 @@ static int write_all(exodus_whole *w, int pieces) {
     return 0;
 }
 
-static int join(const cli_world *world, const exodus_config *config, char **paths, int n) {
+static int join(const cli_world *world, const data_config *config, char **paths, int n) {
     exodus_whole w = {.world = world, .config = config, .paths = paths};
     int failed = pieces_open(&w, paths, n) || exodus_join_agree(&w) || ids_check(&w, n) ||
                  exodus_join_check_ids(&w);
@@ -254,15 +254,15 @@ static int join(const cli_world *world, const exodus_config *config, char **path
 }
 
 /* Every rank has a piece at least; others look on. */
-int exodus_join(const cli_world *w, const exodus_config *config) {
+int exodus_join(const cli_world *w, const data_config *config) {
     cli_world some;
     char **paths = NULL;
     int n = 0;
-    if (exodus_join_names(config, &paths, &n)) return EXODUS_TROUBLE;
+    if (exodus_join_names(config, &paths, &n)) return CLI_FAILED;
     cli_world_first(w, n < w->ranks ? n : w->ranks, &some);
     const int failed = cli_agree(w, some.comm != MPI_COMM_NULL && join(&some, config, paths, n));
     cli_world_free(&some);
     for (int i = 0; i < n; i++) free(paths[i]);
     free(paths);
-    return failed ? EXODUS_TROUBLE : CLI_OK;
+    return failed;
 }

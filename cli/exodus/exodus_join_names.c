@@ -30,7 +30,7 @@ static void all_of(const char *path, size_t stem, long n, int digits, char ***ou
         (*out)[r] = cli_format("%.*s.%ld.%0*ld", (int)stem, path, n, digits, r);
 }
 
-static int set_check(const exodus_config *c, const char *first, size_t stem, long n, char **out) {
+static int set_check(const data_config *c, const char *first, size_t stem, long n, char **out) {
     int digits;
     for (int i = 0; i < c->paths; i++) {
         size_t s;
@@ -47,7 +47,7 @@ static int set_check(const exodus_config *c, const char *first, size_t stem, lon
     return 0;
 }
 
-int exodus_join_names(const exodus_config *c, char ***paths_out, int *n_out) {
+int exodus_join_names(const data_config *c, char ***paths_out, int *n_out) {
     size_t stem = 0;
     long n = 0, r = 0;
     int digits = 0;

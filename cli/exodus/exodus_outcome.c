@@ -11,7 +11,7 @@ int exodus_outcome_of(exodus_comparison *k, const char *name, const char *of) {
     k->outcome = cli_realloc(k->outcome, ((size_t)k->outcomes + 1) * sizeof *k->outcome);
     exodus_outcome *o = &k->outcome[k->outcomes];
     *o = (exodus_outcome){.name = cli_strdup(name), .of = of};
-    exodus_tolerance(k->config, name, o->limit);
+    data_tolerance(k->config, name, o->limit);
     return k->outcomes++;
 }
 

@@ -48,7 +48,7 @@ static int has_variable(const exodus_outline *o, const char *name) {
     return 0;
 }
 
-int exodus_variables_known(const exodus_config *c, int n, const exodus_outline *o) {
+int exodus_variables_known(const data_config *c, int n, const exodus_outline *o) {
     for (int i = 0; i < c->variables.n; i++) {
         int known = 0;
         for (int k = 0; k < n; k++) known |= has_variable(&o[k], c->variables.item[i]);

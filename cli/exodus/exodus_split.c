@@ -17,7 +17,7 @@ typedef struct {
 
 typedef struct {
     const cli_world *world;
-    const exodus_config *config;
+    const data_config *config;
     tutti_exodus *from;
     exodus_outline o;
     const tutti_exodus_mesh *mesh;
@@ -35,7 +35,7 @@ static int first_of(const division *d, int rank) {
     return (int)((rank * n + r - 1) / r);
 }
 
-static char *piece_path(const exodus_config *c, int r) {
+static char *piece_path(const data_config *c, int r) {
     static const char *const endings[] = {".e", ".exo", ".ex2", ".exoII", ".g", ".gen"};
     const char *base = c->out ? c->out : c->path[0];
     const char *slash = strrchr(base, '/'), *dot = strrchr(slash ? slash : base, '.');
@@ -220,11 +220,11 @@ static void report(const division *d) {
     free(path);
 }
 
-static int split(const cli_world *w, const exodus_config *config) {
+static int split(const cli_world *w, const data_config *config) {
     division d = {.world = w, .config = config};
     exodus_parts p = {.n = 0};
     if (tutti_exodus_open(w->comm, config->path[0], TUTTI_READ, NULL, &d.from) != TUTTI_OK)
-        return cli_error_tutti();
+        return cli_error_open(config->path[0], "Exodus file");
     d.first = first_of(&d, w->rank);
     d.end = first_of(&d, w->rank + 1);
     int failed = exodus_outline_read(d.from, &d.o) ||
@@ -254,10 +254,10 @@ static int split(const cli_world *w, const exodus_config *config) {
 }
 
 /* Every rank has a piece at least; others look on. */
-int exodus_split(const cli_world *w, const exodus_config *config) {
+int exodus_split(const cli_world *w, const data_config *config) {
     cli_world some;
     cli_world_first(w, config->parts < w->ranks ? config->parts : w->ranks, &some);
     const int failed = cli_agree(w, some.comm != MPI_COMM_NULL && split(&some, config));
     cli_world_free(&some);
-    return failed ? EXODUS_TROUBLE : CLI_OK;
+    return failed;
 }

@@ -113,7 +113,7 @@ static int nodes_read(const cli_world *w, tutti_exodus *x, const exodus_outline 
 }
 
 /* The pieces of all nodes, on every rank. */
-static int *nodes_divide(const cli_world *w, const exodus_config *c, const slice *s,
+static int *nodes_divide(const cli_world *w, const data_config *c, const slice *s,
                          tutti_count nodes, const double *xyz, tutti_count all) {
     const tutti_mesh_view mine = {.nodes = nodes,
                                   .coordinates = xyz,
@@ -123,7 +123,7 @@ static int *nodes_divide(const cli_world *w, const exodus_config *c, const slice
                                   .node = s->node};
     tutti_mesh *mesh = NULL;
     int *of = cli_malloc((size_t)nodes * sizeof *of), *out = NULL;
-    const int metis = !c->by || strcmp(c->by, "metis") == 0;
+    const int metis = c->split_by == SPLIT_METIS;
     tutti_err err = tutti_mesh_make(w->comm, &mine, &mesh);
     if (err == TUTTI_OK)
         err = tutti_mesh_partition(mesh, c->parts, metis ? TUTTI_MESH_METIS : TUTTI_MESH_BY_CURVE,
@@ -159,13 +159,13 @@ static int most_of(const tutti_count *node, tutti_count n, const int *of) {
     return best;
 }
 
-int exodus_parts_find(const cli_world *w, const exodus_config *c, tutti_exodus *x,
+int exodus_parts_find(const cli_world *w, const data_config *c, tutti_exodus *x,
                       const exodus_outline *o, exodus_parts *out) {
     const tutti_count all = o->p.elements;
     *out = (exodus_parts){.first = tutti_size_share(all, w->ranks, w->rank)};
     out->n = tutti_size_share(all, w->ranks, w->rank + 1) - out->first;
     out->part = cli_malloc((size_t)out->n * sizeof *out->part);
-    if (c->by && strcmp(c->by, "order") == 0) {
+    if (c->split_by == SPLIT_ORDER) {
         for (tutti_count i = 0; i < out->n; i++)
             out->part[i] = (int)((out->first + i) * c->parts / all);
         return 0;

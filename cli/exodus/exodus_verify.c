@@ -6,7 +6,7 @@
 #include <string.h>
 
 typedef struct {
-    const exodus_config *config;
+    const data_config *config;
     tutti_count files, steps, unsummed;
     tutti_off bytes;
     double seconds;
@@ -74,7 +74,7 @@ static void report_json(const verdict *v) {
     printf("}\n");
 }
 
-int exodus_verify(const cli_world *w, const exodus_config *config) {
+int exodus_verify(const cli_world *w, const data_config *config) {
     verdict v = {.config = config};
     tutti_exodus *x = NULL;
     const double start = cli_now();
@@ -83,7 +83,7 @@ int exodus_verify(const cli_world *w, const exodus_config *config) {
     v.seconds = cli_now() - start;
     if (x) (void)tutti_exodus_close(&x);
     if (w->rank == 0 && !failed) (config->json ? report_json : report_text)(&v);
-    const int code = failed ? EXODUS_TROUBLE : v.place ? 1 : CLI_OK;
+    const int code = failed ? CLI_FAILED : v.place ? CLI_DIFFERS : CLI_OK;
     free(v.place);
     free(v.warning);
     return code;

@@ -12,7 +12,7 @@ enum { POLYGON = 7, POLYHEDRON = 42, MOST = 27 };
 
 typedef struct {
     const cli_world *world;
-    const exodus_config *config;
+    const data_config *config;
     tutti_exodus *x;
     exodus_outline o;
     const tutti_exodus_mesh *m;
@@ -134,7 +134,7 @@ static int cells_make(export *k) {
 static void variables_add(export *k, int kind, const char *section, tutti_count n) {
     const exodus_table *t = &k->o.of[kind];
     for (int v = 0; v < t->variables; v++)
-        if (exodus_wanted(k->config, t->variable[v])) {
+        if (data_wanted(k->config, t->variable[v])) {
             (void)vtk_add(&k->grid, section, t->variable[v], "Float64", 1, n);
             k->grid.array[k->grid.arrays - 1].variable = v;
         }
@@ -274,12 +274,13 @@ static int grid_make(export *k) {
     return 0;
 }
 
-int exodus_export_vtk(const cli_world *w, const exodus_config *config) {
+int exodus_export(const cli_world *w, const data_config *config) {
     export k = {.world = w, .config = config};
     const char *path = config->path[0];
+    if (!config->vtk) return w->rank == 0 ? exodus_export_xdmf(config) : CLI_OK;
     const int n = (int)strlen(path), e = n > 2 && strcmp(path + n - 2, ".e") == 0;
     if (tutti_exodus_open(w->comm, path, TUTTI_READ, NULL, &k.x) != TUTTI_OK)
-        return cli_error_tutti(), EXODUS_TROUBLE;
+        return cli_error_open(path, "Exodus file");
     k.prefix = config->out ? cli_strdup(config->out) : cli_format("%.*s", n - 2 * e, path);
     const int talks = w->rank == 0 && config->json;
     int failed = grid_make(&k);
@@ -292,5 +293,5 @@ int exodus_export_vtk(const cli_world *w, const exodus_config *config) {
     exodus_results_free(&k.results);
     exodus_outline_free(&k.o);
     (void)tutti_exodus_close(&k.x);
-    return failed ? EXODUS_TROUBLE : CLI_OK;
+    return failed;
 }

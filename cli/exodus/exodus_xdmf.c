@@ -30,7 +30,7 @@ typedef struct {
 } shown_block;
 
 typedef struct {
-    const exodus_config *config;
+    const data_config *config;
     tutti_exodus *x;
     exodus_outline o;
     const tutti_exodus_mesh *m;
@@ -116,7 +116,7 @@ static void variables_write(const xdmf *k, tutti_exodus_kind kind, tutti_count n
             .kind = kind, .id = t->entity[number].id, .variable = t->variable[v]};
         tutti_off at = 0;
         tutti_type type = TUTTI_FLOAT64;
-        if (exodus_wanted(k->config, t->variable[v]) && t->has[number * t->variables + v] &&
+        if (data_wanted(k->config, t->variable[v]) && t->has[number * t->variables + v] &&
             tutti_exodus_field_place(k->x, step, &f, &at, &type) == TUTTI_OK)
             attribute_write(k, t->variable[v], nodal ? "Node" : "Cell",
                             nodal ? k->o.p.nodes : t->entity[number].entries, at, type);
@@ -232,11 +232,11 @@ static int write_files(xdmf *k, const char *path) {
     return failed;
 }
 
-int exodus_export_xdmf(const exodus_config *config) {
+int exodus_export_xdmf(const data_config *config) {
     xdmf k = {.config = config};
     const tutti_exodus_deal deal = {.by = TUTTI_EXODUS_BY_ORDER};
     if (tutti_exodus_open(MPI_COMM_SELF, config->path[0], TUTTI_READ, NULL, &k.x) != TUTTI_OK)
-        return cli_error_tutti(), EXODUS_TROUBLE;
+        return cli_error_open(config->path[0], "Exodus file");
     char *path = config->out ? cli_strdup(config->out) : cli_format("%s.xmf", config->path[0]);
     int failed = exodus_outline_read(k.x, &k.o) || exodus_variables_known(config, 1, &k.o);
     if (!failed && tutti_exodus_get_mesh(k.x, &deal, &k.m) != TUTTI_OK) failed = cli_error_tutti();
@@ -247,5 +247,5 @@ int exodus_export_xdmf(const exodus_config *config) {
     free(k.data_name);
     exodus_outline_free(&k.o);
     (void)tutti_exodus_close(&k.x);
-    return failed ? EXODUS_TROUBLE : CLI_OK;
+    return failed;
 }

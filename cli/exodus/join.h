@@ -28,7 +28,7 @@ typedef struct exodus_piece {
 /* The pieces of this rank, together.  Arrays of the mesh are in `kept`. */
 typedef struct exodus_whole {
     const cli_world *world;
-    const exodus_config *config;
+    const data_config *config;
     char *const *paths; /* of all pieces */
     exodus_piece *piece;
     int pieces;
@@ -41,7 +41,7 @@ typedef struct exodus_whole {
 } exodus_whole;
 
 /* Paths of all pieces, in the order of their numbers.  0, or 1 and a message */
-int exodus_join_names(const exodus_config *c, char ***paths_out, int *n_out);
+int exodus_join_names(const data_config *c, char ***paths_out, int *n_out);
 
 /* Outline, steps and times of all.  0, or 1 and a message.   Collective */
 int exodus_join_agree(exodus_whole *w);

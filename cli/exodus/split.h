@@ -17,7 +17,7 @@ typedef struct exodus_parts {
 } exodus_parts;
 
 /* 0, or 1 and a message.   Collective */
-int exodus_parts_find(const cli_world *w, const exodus_config *c, tutti_exodus *x,
+int exodus_parts_find(const cli_world *w, const data_config *c, tutti_exodus *x,
                       const exodus_outline *o, exodus_parts *out);
 
 /* A piece: which entries of the rank's mesh it has, and the mesh of them. */

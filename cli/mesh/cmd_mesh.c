@@ -9,6 +9,16 @@
 
 /* ---- a mesh and its partitions */
 
+const char *mesh_order_name(int order) {
+    static const char *const names[] = {"file", "curve", "rcm"};
+    return names[order];
+}
+
+const char *mesh_by_name(int by) {
+    static const char *const names[] = {"metis", "curve", "rcb"};
+    return names[by];
+}
+
 void mesh_case_free(mesh_case *m) {
     free(m->of);
     tutti_mesh_lists_free(&m->start, &m->holder);
@@ -17,8 +27,10 @@ void mesh_case_free(mesh_case *m) {
 
 int mesh_case_open(const mesh_config *c, mesh_case *m) {
     *m = (mesh_case){.by = c->by};
-    if (tutti_mesh_open(MPI_COMM_SELF, c->path, &c->options, &m->mesh) != TUTTI_OK ||
-        tutti_mesh_renumber(m->mesh, c->order) != TUTTI_OK ||
+    cli_input_add(c->path);
+    if (tutti_mesh_open(MPI_COMM_SELF, c->path, &c->options, &m->mesh) != TUTTI_OK)
+        return cli_error_open(c->path, "mesh");
+    if (tutti_mesh_renumber(m->mesh, (tutti_mesh_order)c->order) != TUTTI_OK ||
         tutti_mesh_view_get(m->mesh, &m->v) != TUTTI_OK)
         return cli_error_tutti();
     return 0;
@@ -26,12 +38,12 @@ int mesh_case_open(const mesh_config *c, mesh_case *m) {
 
 int mesh_case_divide(const mesh_config *c, mesh_case *m) {
     m->of = cli_malloc((size_t)m->v.nodes * sizeof *m->of + 1);
-    if (tutti_mesh_partition(m->mesh, c->parts, c->by, NULL, m->of) != TUTTI_OK ||
+    if (tutti_mesh_partition(m->mesh, c->parts, (tutti_mesh_by)c->by, NULL, m->of) != TUTTI_OK ||
         tutti_mesh_cut_get(m->mesh, c->parts, m->of, NULL, &m->cut) != TUTTI_OK ||
         tutti_mesh_classify(m->mesh, m->of, &m->start, &m->holder) != TUTTI_OK)
         return cli_error_tutti();
     m->by = tutti_mesh_partitioned_by(m->mesh);
-    if (m->by != (int)c->by)
+    if (m->by != c->by)
         fprintf(stderr, "tutti mesh: %s: partitions by %s\n",
                 tutti_mesh_has_metis() ? "METIS does not suit this mesh and number of partitions"
                                        : "METIS is not built in (Debian: libmetis-dev)",
@@ -47,7 +59,8 @@ int mesh_case_choose(const mesh_config *c, const mesh_case *m, tutti_replicas_ru
                                         .holders = m->holder,
                                         .load = c->load,
                                         .value_bytes = c->value_bytes};
-    const tutti_replicas_choice choice = {.rule = rule, .seed = c->seed, .balance = c->balance};
+    const tutti_replicas_choice choice = {
+        .rule = rule, .seed = (uint64_t)c->seed, .balance = c->balance};
     int *mine = writers ? writers : cli_malloc((size_t)m->v.nodes * sizeof *mine + 1);
     const tutti_err err = tutti_replicas_choose(&lists, &choice, mine, NULL, stats);
     if (!writers) free(mine);
@@ -101,7 +114,9 @@ static void print_info_json(const mesh_config *c, const tutti_mesh_info *i, int 
     printf("]}\n");
 }
 
-static int mesh_info(const mesh_config *c) {
+int mesh_info(const cli_world *w, const void *config) {
+    const mesh_config *c = config;
+    (void)w;
     mesh_case m;
     tutti_mesh_info i;
     const tutti_mesh_group *g = NULL;
@@ -124,7 +139,9 @@ static int write_parts(const mesh_config *c, const mesh_case *m) {
     return cli_output_close(f, c->out, 0);
 }
 
-static int mesh_partition(const mesh_config *c) {
+int mesh_partition(const cli_world *w, const void *config) {
+    const mesh_config *c = config;
+    (void)w;
     mesh_case m;
     int failed = mesh_case_open(c, &m);
     if (!failed) failed = mesh_case_divide(c, &m);
@@ -155,17 +172,16 @@ static int mesh_partition(const mesh_config *c) {
 
 /* ---- convert */
 
-static int ends_in(const char *text, const char *end) {
-    const size_t n = strlen(text), k = strlen(end);
-    return n >= k && strcmp(text + n - k, end) == 0;
-}
-
-static int mesh_convert(const mesh_config *c) {
+int mesh_convert(const cli_world *w, const void *config) {
+    const mesh_config *c = config;
+    (void)w;
     mesh_case m;
     struct stat st;
-    tutti_mesh_format format = c->format;
-    if (!c->has_format)
-        format = ends_in(c->to, ".msh") ? TUTTI_MESH_GMSH_41_BINARY : TUTTI_MESH_NATIVE;
+    const size_t n = strlen(c->to);
+    const int is_msh = n > 4 && strcmp(c->to + n - 4, ".msh") == 0;
+    const tutti_mesh_format format = c->format >= 0 ? (tutti_mesh_format)c->format
+                                     : is_msh       ? TUTTI_MESH_GMSH_41_BINARY
+                                                    : TUTTI_MESH_NATIVE;
     if (cli_output_refuse(c->to)) return 1;
     if (!c->force && (lstat(c->to, &st) == 0 || errno != ENOENT))
         return cli_error("'%s' is there already; --force replaces it", c->to);
@@ -174,53 +190,4 @@ static int mesh_convert(const mesh_config *c) {
         failed = cli_error_tutti();
     mesh_case_free(&m);
     return failed;
-}
-
-/* ---- the command */
-
-static int run(const mesh_config *c) {
-    switch (c->command) {
-    case MESH_INFO:
-        return mesh_info(c);
-    case MESH_PARTITION:
-        return mesh_partition(c);
-    case MESH_OWNERS:
-        return mesh_owners(c);
-    case MESH_TREE:
-        return mesh_tree(c);
-    case MESH_PLOT:
-        return mesh_plot(c);
-    default:
-        return mesh_convert(c);
-    }
-}
-
-static int start(int argc, char **argv) {
-    mesh_config c;
-    const int parsed = mesh_config_parse(argc, argv, &c);
-    if (parsed == MESH_ARGS_HELP) {
-        fputs(cli_help_text("mesh"), stdout);
-        return CLI_OK;
-    }
-    if (parsed == MESH_ARGS_WRONG) {
-        fprintf(stderr, "tutti mesh: %s\ntry 'tutti help mesh'\n", cli_message());
-        return CLI_USAGE;
-    }
-    cli_input_add(c.path);
-    const int failed = run(&c);
-    cli_inputs_forget();
-    if (!failed) return CLI_OK;
-    fprintf(stderr, "tutti mesh %s: %s\n", c.name, cli_message());
-    return CLI_FAILED;
-}
-
-int cmd_mesh(int argc, char **argv) {
-    cli_world w;
-    if (MPI_Init(NULL, NULL) != MPI_SUCCESS) return CLI_FAILED;
-    cli_world_init(&w);
-    int code = w.rank == 0 ? start(argc, argv) : CLI_OK; /* the others only wait */
-    MPI_Bcast(&code, 1, MPI_INT, 0, w.comm);
-    fflush(NULL);
-    MPI_Finalize();
-    return code;
 }

@@ -3,7 +3,8 @@
 #ifndef TUTTI_CMD_MESH_H
 #define TUTTI_CMD_MESH_H
 
-#include "common/cli.h"
+#include "common/command.h"
+#include "common/file_kind.h"
 
 enum {
     MESH_INFO = 1,
@@ -14,32 +15,28 @@ enum {
     MESH_CONVERT = 32
 };
 
-enum { MESH_RULES = 16, MESH_HOSTS = 8 };
+enum { MESH_RULES = 16 };
 
 typedef struct mesh_config {
-    int command;
-    const char *name; /* of the command */
+    cli_call call; /* bits: MESH_... */
     const char *path, *to;
     int parts;
-    tutti_mesh_by by;
-    tutti_mesh_order order;
-    tutti_replicas_rule rule[MESH_RULES]; /* in the order of the table, or as said */
+    int by, order, format; /* tutti_mesh_by, tutti_mesh_order; tutti_mesh_format, -1: not given */
+    tutti_replicas_rule rule[MESH_RULES];
     int rules;
-    uint64_t seed;
-    double balance;
-    tutti_count load;
+    tutti_off seed;
+    double balance; /* 0: not given */
+    int load;
     tutti_off value_bytes;
-    tutti_mesh_format format;
-    int has_format, json, force;
+    int json, force;
     const char *out, *dir;
     int hosts;
     tutti_options options;
 } mesh_config;
 
-enum { MESH_ARGS_OK, MESH_ARGS_HELP, MESH_ARGS_WRONG };
-int mesh_config_parse(int argc, char **argv, mesh_config *c);
-const char *mesh_order_name(tutti_mesh_order o);
-const char *mesh_by_name(int by);
+extern const cli_group mesh_group;
+const char *mesh_order_name(int order); /* tutti_mesh_order */
+const char *mesh_by_name(int by);       /* tutti_mesh_by */
 
 /* A mesh on this process alone, in the order that is asked for, and divided. */
 typedef struct mesh_case {
@@ -60,8 +57,12 @@ void mesh_case_free(mesh_case *m);
 int mesh_case_choose(const mesh_config *c, const mesh_case *m, tutti_replicas_rule rule,
                      int *writers, tutti_replicas_stats *stats);
 
-int mesh_owners(const mesh_config *c);
-int mesh_tree(const mesh_config *c);
-int mesh_plot(const mesh_config *c);
+/* Commands; config: mesh_config.  0, or 1 and a message.  Rank 0 only */
+int mesh_info(const cli_world *w, const void *config);
+int mesh_partition(const cli_world *w, const void *config);
+int mesh_owners(const cli_world *w, const void *config);
+int mesh_tree(const cli_world *w, const void *config);
+int mesh_plot(const cli_world *w, const void *config);
+int mesh_convert(const cli_world *w, const void *config);
 
 #endif

@@ -42,7 +42,9 @@ static void json_head(const mesh_config *c, const mesh_case *m) {
            (long long)m->cut.cut, (long long)c->load, (long long)c->value_bytes);
 }
 
-int mesh_owners(const mesh_config *c) {
+int mesh_owners(const cli_world *w, const void *config) {
+    const mesh_config *c = config;
+    (void)w;
     mesh_case m;
     int failed = mesh_case_open(c, &m);
     if (!failed) failed = mesh_case_divide(c, &m);

@@ -255,7 +255,9 @@ static int write_png(FILE *f, const canvas *k) {
     return png_end(&png) ? cli_error("the picture cannot be written") : 0;
 }
 
-int mesh_plot(const mesh_config *c) {
+int mesh_plot(const cli_world *w, const void *config) {
+    const mesh_config *c = config;
+    (void)w;
     mesh_case m;
     canvas k = {.width = WIDTH};
     char label[MESH_RULES + 1][160];

@@ -180,7 +180,9 @@ static int tree_network(const mesh_config *c, const network *n, const shape *s) 
     return 0;
 }
 
-int mesh_tree(const mesh_config *c) {
+int mesh_tree(const cli_world *w, const void *config) {
+    const mesh_config *c = config;
+    (void)w;
     network n[4] = {{.nodes = 0}};
     mesh_case m;
     tutti_place place;

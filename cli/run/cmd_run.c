@@ -4,8 +4,10 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "run/run.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,24 +15,25 @@
 #define LIBRARY "libtutti-mpiio.so"
 
 typedef struct {
+    cli_call call;       /* operands: the command */
     const char *library; /* as the user names it */
-    int compare, dry_run, quiet, help;
-    long rounds;
-    run_words set; /* variables, NAME=VALUE */
-    run_words words;
+    const char *trace;
+    int stats, explain, compare, dry_run, quiet, rounds;
 } run_config;
+
+static run_words variables; /* NAME=VALUE, set for the command */
 
 /* ---- variables */
 
-static void set_variable(run_config *c, const char *name, const char *value) {
+static void set_variable(const char *name, const char *value) {
     char *text = cli_format("%s=%s", name, value);
     setenv(name, value, 1);
-    run_words_add(&c->set, text);
+    run_words_add(&variables, text);
     free(text);
 }
 
 /* An option by any of its names: whatever it changes becomes a variable. */
-static int set_option(run_config *c, const char *name, const char *value) {
+static int set_option(const char *name, const char *value) {
     tutti_options was, now;
     const tutti_option_info *row;
     if (tutti_options_init(&was) != TUTTI_OK) return cli_error_tutti();
@@ -43,251 +46,153 @@ static int set_option(run_config *c, const char *name, const char *value) {
             return cli_error_tutti();
         if (strcmp(before, after) == 0) continue;
         cli_env_name(row->name, variable, sizeof variable);
-        set_variable(c, variable, after);
+        set_variable(variable, after);
     }
     return 0;
 }
 
-static int set_pair(run_config *c, const char *pair) {
+static int set_pair(void *config, const char *pair) {
     const char *equals = strchr(pair, '=');
-    if (!equals) return cli_error("-o %s: it is not NAME=VALUE", pair);
-    char *name = cli_strdup(pair);
-    name[equals - pair] = '\0';
-    const int failed = set_option(c, name, equals + 1);
+    (void)config;
+    if (!equals) return cli_error("must be NAME=VALUE");
+    char *name = cli_format("%.*s", (int)(equals - pair), pair);
+    const int failed = set_option(name, equals + 1);
     free(name);
     return failed;
 }
 
 /* ---- the library */
 
-/* It lies beside this command, wherever that was moved. */
-static int beside_command(char *out, size_t size) {
-    char path[PATH_MAX];
-    if (!realpath("/proc/self/exe", path))
-        return cli_error("where this command lies is not known: say --library PATH");
-    *strrchr(path, '/') = '\0';
-    snprintf(out, size, "%s/" LIBRARY, path);
-    return 0;
-}
-
+/* By default the library beside this command, wherever that was moved. */
 static int find_library(const run_config *c, char out[PATH_MAX]) {
-    char asked[2 * PATH_MAX];
+    char path[PATH_MAX], asked[2 * PATH_MAX];
     const char *env = getenv("TUTTI_MPIIO_LIB");
-    if (c->library)
-        snprintf(asked, sizeof asked, "%s", c->library);
-    else if (env && *env)
-        snprintf(asked, sizeof asked, "%s", env);
-    else if (beside_command(asked, sizeof asked))
-        return 1;
+    if (c->library || (env && *env)) {
+        snprintf(asked, sizeof asked, "%s", c->library ? c->library : env);
+    } else {
+        if (!realpath("/proc/self/exe", path))
+            return cli_error("cannot find the directory of this command (%s); use --library PATH",
+                             strerror(errno));
+        *strrchr(path, '/') = '\0';
+        snprintf(asked, sizeof asked, "%s/" LIBRARY, path);
+    }
     if (!realpath(asked, out))
-        return cli_error("cannot find the library '%s' (%s); say --library PATH, or set "
+        return cli_error("cannot find the library '%s' (%s); use --library PATH or set "
                          "TUTTI_MPIIO_LIB",
                          asked, strerror(errno));
     if (strpbrk(out, ": ,"))
-        return cli_error("'%s': no blanks, colons and commas can be in the path of a preloaded "
-                         "library",
+        return cli_error("path of a preloaded library '%s' must not have blanks, colons or commas",
                          out);
-    return 0;
-}
-
-/* ---- the command */
-
-void run_command_free(run_command *c) {
-    run_words_free(&c->words);
-    free(c->variable);
-    free(c->value);
-    c->variable = c->value = NULL;
-}
-
-static void print_quoted(FILE *f, const char *word) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "-_./=:,+@%^";
-    if (*word && strspn(word, plain) == strlen(word)) {
-        fputs(word, f);
-        return;
-    }
-    putc('\'', f);
-    for (; *word; word++) fputs(*word == '\'' ? "'\\''" : (char[2]){*word, '\0'}, f);
-    putc('\'', f);
-}
-
-void run_command_print(FILE *f, const run_command *c, const run_words *set) {
-    if (set->n > 0 || c->variable) fputs("env ", f);
-    for (int i = 0; i < set->n; i++) {
-        print_quoted(f, set->word[i]);
-        putc(' ', f);
-    }
-    if (c->variable) {
-        fprintf(f, "%s=", c->variable);
-        print_quoted(f, c->value);
-        putc(' ', f);
-    }
-    for (int i = 0; i < c->words.n; i++) {
-        if (i > 0) putc(' ', f);
-        print_quoted(f, c->words.word[i]);
-    }
-    putc('\n', f);
-}
-
-int run_command_become(const run_command *c) {
-    if (c->variable) setenv(c->variable, c->value, 1);
-    if (c->off) setenv("TUTTI_MPIIO", "off", 1);
-    fflush(NULL);
-    execvp(c->words.word[0], c->words.word);
-    (void)cli_error_errno("cannot start", c->words.word[0]);
-    return errno == ENOENT ? 127 : 126;
-}
-
-/* ---- arguments */
-
-/* 1: it was an argument with a value, and *i is at the value. */
-static int has_value(int argc, char **argv, int *i, const char *name, int *failed) {
-    if (strcmp(argv[*i], name) != 0) return 0;
-    if (++*i < argc && *argv[*i]) return 1;
-    *failed = cli_error("%s needs a value; try 'tutti help run'", name);
-    return 0;
-}
-
-static int parse_flag(run_config *c, const char *word) {
-    if (strcmp(word, "--stats") == 0)
-        set_variable(c, "TUTTI_STATS", "1");
-    else if (strcmp(word, "--explain") == 0)
-        return set_option(c, "explain", "1");
-    else if (strcmp(word, "--compare") == 0)
-        c->compare = 1;
-    else if (strcmp(word, "--dry-run") == 0)
-        c->dry_run = 1;
-    else if (strcmp(word, "--quiet") == 0 || strcmp(word, "-q") == 0)
-        c->quiet = 1;
-    else if (strcmp(word, "--help") == 0)
-        c->help = 1;
-    else
-        return cli_error("what is '%s'? try 'tutti help run'", word);
-    return 0;
-}
-
-static int parse_one(run_config *c, int argc, char **argv, int *i) {
-    int failed = 0;
-    if (has_value(argc, argv, i, "--trace", &failed)) return set_option(c, "trace", argv[*i]);
-    if (!failed && has_value(argc, argv, i, "-o", &failed)) return set_pair(c, argv[*i]);
-    if (!failed && has_value(argc, argv, i, "--library", &failed)) {
-        c->library = argv[*i];
-        return 0;
-    }
-    if (!failed && has_value(argc, argv, i, "--rounds", &failed)) {
-        if (cli_parse_count(argv[*i], 10000, &c->rounds) && c->rounds > 0) return 0;
-        return cli_error("--rounds %s: a number from 1 to 10000 is needed", argv[*i]);
-    }
-    return failed ? failed : parse_flag(c, argv[*i]);
-}
-
-static int parse_arguments(run_config *c, int argc, char **argv) {
-    int i = 1;
-    for (; i < argc && argv[i][0] == '-'; i++) {
-        if (strcmp(argv[i], "--") == 0) {
-            i++;
-            break;
-        }
-        if (parse_one(c, argc, argv, &i)) return 1;
-    }
-    for (; i < argc; i++) run_words_add(&c->words, argv[i]);
-    if (!c->help && c->words.n == 0) return cli_error("no program; try 'tutti help run'");
     return 0;
 }
 
 /* ---- all of it */
 
-/* How many letters have to be changed, added or left out; 3: more than two. */
-static int letters_apart(const char *a, const char *b) {
-    int least = 3;
-    if (strcmp(a, b) == 0) return 0;
-    while (*a && *a == *b) a++, b++;
-    const char *const rest[][2] = {{a + !!*a, b + !!*b}, {a + !!*a, b}, {a, b + !!*b}};
-    for (int i = 0; i < 3; i++) {
-        const char *x = rest[i][0], *y = rest[i][1];
-        while (*x && *x == *y) x++, y++;
-        const size_t m = strlen(x), n = strlen(y);
-        const int more = m + n == 0 ? 1 : m <= 1 && n <= 1 ? 2 : 3;
-        if (more < least) least = more;
-    }
-    if (*a && a[1] && a[0] == b[1] && a[1] == b[0] && strcmp(a + 2, b + 2) == 0) least = 1;
-    return least;
-}
-
-/* A variable that is nearly the name of an option would be ignored without a word. */
+/* The library ignores a variable that is nearly the name of an option. */
 static void warn_of_slips(void) {
+    const char *names[256];
+    const tutti_option_info *row;
+    int n = 0;
+    for (; n < 256 && (row = tutti_options_row(n)) != NULL; n++) names[n] = row->name;
     for (char **e = environ; *e; e++) {
-        char name[64], option[64];
-        const char *meant = NULL;
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(*e, "="), *e);
-        if (strncmp(name, "TUTTI_", 6) != 0) continue;
-        const tutti_option_info *row;
-        for (int i = 0; (row = tutti_options_row(i)) != NULL; i++) {
-            cli_env_name(row->name, option, sizeof option);
-            const int apart = letters_apart(name, option);
-            if (apart == 0) break;
-            if (apart < 3 && !meant) meant = row->name;
-        }
-        if (row || !meant) continue;
-        cli_env_name(meant, option, sizeof option);
-        fprintf(stderr, "tutti run: %s is no option and changes nothing; %s?\n", name, option);
+        char name[64], variable[64];
+        if (strncmp(*e, "TUTTI_", 6) != 0) continue;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(*e + 6, "="), *e + 6);
+        for (char *s = name; *s; s++) *s = (char)tolower((unsigned char)*s);
+        const char *meant = cli_nearest(name, n, names);
+        if (!meant || strcmp(meant, name) == 0) continue;
+        cli_env_name(meant, variable, sizeof variable);
+        fprintf(stderr, "tutti run: unknown variable '%.*s' is ignored; did you mean '%s'?\n",
+                (int)strcspn(*e, "="), *e, variable);
     }
 }
 
-static int compare(const run_config *c, const run_command *with, const char *library) {
+static int compare_runs(const run_config *c, const run_words *words, const run_command *with,
+                        const char *library) {
     run_command without = {{0}, NULL, NULL, 1};
     char times[] = "/tmp/tutti-times.XXXXXX";
     const int fd = mkstemp(times);
     if (fd >= 0) close(fd);
     setenv("TUTTI_MPIIO_TIMES", fd >= 0 ? times : "", 1);
     setenv("TUTTI_MPIIO", "off", 1); /* launchers name what is set */
-    int code = run_preload(&c->words, library, &without) ? CLI_USAGE : CLI_OK;
+    int code = run_preload(words, library, &without) ? CLI_FAILED : CLI_OK;
     unsetenv("TUTTI_MPIIO");
     without.off = 1;
-    if (code == CLI_OK) code = run_compare(with, &without, (int)c->rounds, times);
+    if (code == CLI_OK) code = run_compare(with, &without, c->rounds, times);
     if (fd >= 0) (void)unlink(times);
     run_command_free(&without);
     return code;
 }
 
-static int start(const run_config *c, const run_command *with, const char *library) {
-    if (c->dry_run) run_command_print(stdout, with, &c->set);
-    if (c->dry_run) return CLI_OK;
-    if (c->compare) return compare(c, with, library);
-    const int code = run_command_become(with);
-    fprintf(stderr, "tutti run: %s\n", cli_message());
-    return code;
-}
-
-static int run(run_config *c) {
-    char library[PATH_MAX];
+static int run_program(const cli_world *w, const void *config) {
+    const run_config *c = config;
+    const run_words words = {c->call.operands, c->call.operand};
     run_command with = {{0}, NULL, NULL, 0};
+    char library[PATH_MAX];
+    (void)w;
     warn_of_slips();
+    if (c->stats) set_variable("TUTTI_STATS", "1");
+    if ((c->explain && set_option("explain", "1")) || (c->trace && set_option("trace", c->trace)))
+        return CLI_FAILED;
     if (c->compare)
-        set_variable(c, "TUTTI_MPIIO_TIMES", ""); /* its value comes later */
+        set_variable("TUTTI_MPIIO_TIMES", ""); /* its value comes later */
     else if (!c->quiet)
-        set_variable(c, "TUTTI_MPIIO_REPORT", "1");
-    if (find_library(c, library) || run_preload(&c->words, library, &with)) {
+        set_variable("TUTTI_MPIIO_REPORT", "1");
+    if (find_library(c, library) || run_preload(&words, library, &with)) return CLI_FAILED;
+    int code = CLI_OK;
+    if (c->dry_run) {
+        run_command_print(stdout, &with, &variables);
+    } else if (c->compare) {
+        code = compare_runs(c, &words, &with, library);
+    } else {
+        code = run_command_become(&with);
         fprintf(stderr, "tutti run: %s\n", cli_message());
-        return CLI_USAGE;
     }
-    const int code = start(c, &with, library);
     run_command_free(&with);
     return code;
 }
 
-int cmd_run(int argc, char **argv) {
-    run_config c = {.rounds = 5};
-    int code = CLI_OK;
-    if (parse_arguments(&c, argc, argv)) {
-        fprintf(stderr, "tutti run: %s\n", cli_message());
-        code = CLI_USAGE;
-    } else if (c.help) {
-        fputs(cli_help_text("run"), stdout);
-    } else {
-        code = run(&c);
-    }
-    run_words_free(&c.set);
-    run_words_free(&c.words);
-    return code;
-}
+#define AT(field) .at = offsetof(run_config, field)
+static const cli_option option_table[] = {
+    {0, "stats", NULL, NULL, "print a table for each file when it is closed", 0, CLI_FLAG,
+     AT(stats)},
+    {0, "explain", NULL, NULL, "print what was chosen for each request, and why", 0, CLI_FLAG,
+     AT(explain)},
+    {0, "trace", "FILE", NULL, "write a Chrome/Perfetto trace of all operations", 0, CLI_TEXT,
+     AT(trace)},
+    {'o', "option", "NAME=VALUE", NULL, "set an option of the library; see 'tutti options'", 0,
+     CLI_CUSTOM, .set = set_pair},
+    {0, "compare", NULL, NULL,
+     "run the program with and without the library, interleaved, and print seconds in MPI_File_ "
+     "calls and in total, and their ratios",
+     0, CLI_FLAG, AT(compare)},
+    {0, "rounds", "N", "5", "rounds of --compare", 0, CLI_COUNT, AT(rounds), 1, 10000},
+    {0, "library", "PATH", NULL,
+     "library to preload (default: TUTTI_MPIIO_LIB, or the one beside this command)", 0, CLI_TEXT,
+     AT(library)},
+    {'q', "quiet", NULL, NULL, "do not report at the end for how many files it was active", 0,
+     CLI_FLAG, AT(quiet)},
+    {0, "dry-run", NULL, NULL, "print the command, start nothing", 0, CLI_FLAG, AT(dry_run)},
+};
+
+static const cli_command command_table[] = {
+    {"run", 1, "LAUNCHER...", "Start an unchanged MPI program so that Tutti performs its MPI-IO.",
+     "LAUNCHER... is the command without 'tutti run': mpirun -n 4 PROGRAM.  It is run with "
+     "libtutti-mpiio.so preloaded for the ranks, so that MPI_File_ calls use Tutti.  Launchers are "
+     "mpirun and mpiexec of the MPI of this build and srun, also after timeout, nice, env; any "
+     "other command is started as a program.  The exit status is that of the program; 126 or 127 "
+     "if "
+     "it cannot be started.",
+     0, run_program},
+};
+
+const cli_group run_group = {
+    .title = "MPI programs",
+    .page = "tutti-run(1)",
+    .command = command_table,
+    .commands = CLI_COUNT_OF(command_table),
+    .option = option_table,
+    .options = CLI_COUNT_OF(option_table),
+    .config_size = sizeof(run_config),
+    .stops = 1,
+};

@@ -7,7 +7,7 @@
 #ifndef TUTTI_CLI_RUN_H
 #define TUTTI_CLI_RUN_H
 
-#include "common/cli.h"
+#include "common/command.h"
 
 /* Words of a command; all are copies. */
 typedef struct run_words {
@@ -39,5 +39,7 @@ int run_preload(const run_words *words, const char *library, run_command *out);
  * the ranks write into `times`, a file.  What the first run says is shown.
  * @return exit code: 0, or that of the first run that fails */
 int run_compare(const run_command *with, const run_command *without, int rounds, const char *times);
+
+extern const cli_group run_group;
 
 #endif

@@ -23,11 +23,6 @@ static const char preload_name[] = "LD_PRELOAD";
 
 /* ---- which launcher */
 
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static int begins(const char *text, const char *with) {
     return strncmp(text, with, strlen(with)) == 0;
 }
@@ -96,12 +91,12 @@ static int same_mpi(const char *program, launcher theirs) {
 }
 
 static int is_script(const run_words *w) {
-    return strcmp(base_name(w->word[0]), "mpirun.sh") == 0 && w->n > 1 &&
+    return strcmp(cli_base_name(w->word[0]), "mpirun.sh") == 0 && w->n > 1 &&
            (strcmp(w->word[1], "openmpi") == 0 || strcmp(w->word[1], "mpich") == 0);
 }
 
 static int find_launcher(const run_words *w, launcher *out) {
-    const char *name = base_name(w->word[0]);
+    const char *name = cli_base_name(w->word[0]);
     launcher mpi = ours;
     *out = PROGRAM;
     if (is_script(w)) {
@@ -264,8 +259,8 @@ static int launcher_at(const run_words *words) {
                                            "nohup",   "stdbuf", "taskset", "numactl",
                                            "ionice",  "chrt",   "setsid",  NULL};
     int i = 0;
-    while (i < words->n && strcmp(base_name(words->word[0]), "mpirun.sh") != 0) {
-        const char *name = base_name(words->word[i]);
+    while (i < words->n && strcmp(cli_base_name(words->word[0]), "mpirun.sh") != 0) {
+        const char *name = cli_base_name(words->word[i]);
         if (begins(name, "mpirun") || begins(name, "mpiexec") || strcmp(name, "srun") == 0)
             return i;
         if (i == 0) {
@@ -289,7 +284,7 @@ int run_preload(const run_words *all, const char *library, run_command *out) {
     launcher kind = PROGRAM;
     const int at = launcher_at(all);
     const run_words rest = {all->n - at, all->word + at}, *words = &rest;
-    if (unknown_launcher(base_name(words->word[0])) || find_launcher(words, &kind)) return 1;
+    if (unknown_launcher(cli_base_name(words->word[0])) || find_launcher(words, &kind)) return 1;
     *out = (run_command){{0}, NULL, NULL, 0};
     for (int i = 0; i < at; i++) run_words_add(&out->words, all->word[i]);
     if (kind == OPEN_MPI_LAUNCHER) openmpi_words(words, library, &out->words);
@@ -300,4 +295,52 @@ int run_preload(const run_words *all, const char *library, run_command *out) {
     out->variable = cli_strdup(kind == SCRIPT ? "MPIRUN_PRELOAD" : preload_name);
     out->value = kind == SCRIPT ? cli_strdup(library) : before_environment(library);
     return 0;
+}
+
+/* ---- the command */
+
+void run_command_free(run_command *c) {
+    run_words_free(&c->words);
+    free(c->variable);
+    free(c->value);
+    c->variable = c->value = NULL;
+}
+
+static void print_quoted(FILE *f, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "-_./=:,+@%^";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        fputs(word, f);
+        return;
+    }
+    putc('\'', f);
+    for (; *word; word++) fputs(*word == '\'' ? "'\\''" : (char[2]){*word, '\0'}, f);
+    putc('\'', f);
+}
+
+void run_command_print(FILE *f, const run_command *c, const run_words *set) {
+    if (set->n > 0 || c->variable) fputs("env ", f);
+    for (int i = 0; i < set->n; i++) {
+        print_quoted(f, set->word[i]);
+        putc(' ', f);
+    }
+    if (c->variable) {
+        fprintf(f, "%s=", c->variable);
+        print_quoted(f, c->value);
+        putc(' ', f);
+    }
+    for (int i = 0; i < c->words.n; i++) {
+        if (i > 0) putc(' ', f);
+        print_quoted(f, c->words.word[i]);
+    }
+    putc('\n', f);
+}
+
+int run_command_become(const run_command *c) {
+    if (c->variable) setenv(c->variable, c->value, 1);
+    if (c->off) setenv("TUTTI_MPIIO", "off", 1);
+    fflush(NULL);
+    execvp(c->words.word[0], c->words.word);
+    (void)cli_error_errno("cannot start", c->words.word[0]);
+    return errno == ENOENT ? 127 : 126;
 }

@@ -2,142 +2,129 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "tune/tune.h"
 
-#include <string.h>
+#include <stddef.h>
 
 typedef struct {
-    char out[PATH_MAX];
-    int quick, dry_run, help;
-    int dirs;
-    char **dir;
+    cli_call call; /* operands: directories */
+    char path[PATH_MAX];
+    const char *out;
+    int quick, dry_run;
 } tune_config;
 
-/* ---- arguments */
-
-static int parse_arguments(tune_config *c, int argc, char **argv) {
-    c->dir = argv; /* directories are gathered at its beginning */
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--quick") == 0)
-            c->quick = 1;
-        else if (strcmp(argv[i], "--dry-run") == 0)
-            c->dry_run = 1;
-        else if (strcmp(argv[i], "--help") == 0)
-            c->help = 1;
-        else if (strcmp(argv[i], "--out") == 0 && i + 1 < argc && *argv[i + 1])
-            snprintf(c->out, sizeof c->out, "%s", argv[++i]);
-        else if (argv[i][0] == '-')
-            return cli_error("what is '%s'? try 'tutti help tune'", argv[i]);
-        else
-            c->dir[c->dirs++] = argv[i];
-    }
-    if (c->help) return 0;
-    if (c->dirs == 0) return cli_error("no directory; try 'tutti help tune'");
-    if (!*c->out && !c->dry_run && tutti_profile_path(c->out, sizeof c->out) != TUTTI_OK)
-        return cli_error("%s: say --out FILE", tutti_last_message());
-    return 0;
-}
-
-/* ---- one directory after the other */
-
 typedef struct {
-    tune_config *config;
+    const tune_config *config;
     tune_job job;
     cli_progress progress;
     tune_probe probe[TUNE_PROBES];
     int machine; /* the first probes are the machine's, measured once */
 } tune;
 
-static int save(const tune *t, const tutti_place *place, const tutti_profile *p) {
-    if (t->job.world.rank != 0 || t->config->dry_run) return 0;
-    return tutti_profile_save(t->config->out, place, p) == TUTTI_OK ? 0 : cli_error_tutti();
-}
-
-static int measure_files(tune *t, int dirs_left, int *n_out, tutti_profile *p) {
+static int measure_directory(tune *t, int i) {
     tune_job *job = &t->job;
+    const int dirs_left = t->config->call.operands - i;
     tune_probe *files = t->probe + t->machine;
-    int n = tune_file_probes(job, files);
-    n += tune_store_probes(job, files + n);
-    *n_out = n;
-    t->progress.all = t->progress.done + (long)n * (job->rounds + 1) * dirs_left;
-    if (tune_run(job, files, n)) return 1;
-    tune_fill(job, t->probe, t->machine + n, p);
-    return 0;
-}
-
-static int tune_directory(tune *t, const char *dir, int dirs_left) {
-    tune_job *job = &t->job;
     tutti_place place;
     tutti_profile p;
     int n = 0;
+    const char *dir = t->config->call.operand[i];
     int failed = tutti_profile_place(dir, &place) == TUTTI_OK ? 0 : cli_error_tutti();
     if (cli_agree(&job->world, failed)) return 1;
     tutti_profile_defaults(&p, place.type);
     failed = tune_file_open(job, dir);
-    if (!failed) failed = measure_files(t, dirs_left, &n, &p);
+    if (!failed) {
+        n = tune_file_probes(job, files);
+        n += tune_store_probes(job, files + n);
+        /* measurements still to come, as far as is known */
+        t->progress.all = t->progress.done + (long)n * (job->rounds + 1) * dirs_left;
+        failed = tune_run(job, files, n);
+        if (!failed) tune_fill(job, t->probe, t->machine + n, &p);
+    }
     if (!failed && job->world.rank == 0) {
         progress_end(&t->progress);
-        if (dirs_left == t->config->dirs) tune_print_machine(job, &p);
+        if (i == 0) tune_print_machine(job, &p);
         tune_print(job, &place, &p);
-        tune_print_steady(job, t->probe + t->machine, n);
+        tune_print_steady(job, files, n);
     }
-    for (int i = 0; i < n; i++) measure_variant_free(&t->probe[t->machine + i].v);
+    for (int k = 0; k < n; k++) measure_variant_free(&files[k].v);
     tune_file_close(job);
-    if (!failed) failed = cli_agree(&job->world, save(t, &place, &p));
-    return failed;
+    if (failed) return 1;
+    if (job->world.rank == 0 && !t->config->dry_run &&
+        tutti_profile_save(t->config->path, &place, &p) != TUTTI_OK)
+        failed = cli_error_tutti();
+    return cli_agree(&job->world, failed);
 }
 
-static int tune_all(tune *t) {
+static int measure_all(tune *t) {
     tune_job *job = &t->job;
+    const cli_call *call = &t->config->call;
     int failed = 0;
-    for (int i = 0; i < t->config->dirs && !failed; i++) {
+    for (int i = 0; i < call->operands && !failed; i++) {
         double room;
-        failed = cli_directory_room(t->config->dir[i], &room);
+        failed = cli_directory_room(call->operand[i], &room);
     }
     if (cli_agree(&job->world, failed)) return 1;
     t->machine = tune_machine_probes(job, t->probe);
     progress_start(&t->progress, &job->world,
-                   (long)(t->machine + 45L * t->config->dirs) * (job->rounds + 1));
+                   (long)(t->machine + 45L * call->operands) * (job->rounds + 1));
     job->progress = &t->progress;
     if (tune_run(job, t->probe, t->machine)) return 1;
-    for (int i = 0; i < t->config->dirs; i++)
-        if (tune_directory(t, t->config->dir[i], t->config->dirs - i)) return 1;
-    if (job->world.rank == 0 && !t->config->dry_run) printf("\nwritten: %s\n", t->config->out);
+    for (int i = 0; i < call->operands; i++)
+        if (measure_directory(t, i)) return 1;
+    if (job->world.rank == 0 && !t->config->dry_run) printf("\nwritten: %s\n", t->config->path);
     return 0;
 }
 
-static int run_tune(tune_config *c) {
+static int run_tune(const cli_world *w, const void *config) {
     static tune t;
+    const tune_config *c = config;
     t = (tune){.config = c, .job = {.rounds = c->quick ? 5 : 9, .slice = c->quick ? 0.015 : 0.1}};
     t.job.device_slice = c->quick ? 0.2 : 0.5;
     t.job.windows = c->quick ? 6 : 16;
     t.job.area = c->quick ? 16 << 20 : 64 << 20;
-    cli_world_init(&t.job.world);
-    const tutti_off most = ((tutti_off)1 << 30) / t.job.world.ranks;
+    t.job.world = *w;
+    const tutti_off most = ((tutti_off)1 << 30) / w->ranks;
     while (t.job.area > most && t.job.area > 8 << 20) t.job.area /= 2;
-    cli_catch_signals();
     int failed = tune_machine_open(&t.job);
-    if (!failed) failed = tune_all(&t);
+    if (!failed) failed = measure_all(&t);
     tune_machine_close(&t.job);
     for (int i = 0; i < t.machine; i++) measure_variant_free(&t.probe[i].v);
-    if (failed && t.job.world.rank == 0) fprintf(stderr, "tutti tune: %s\n", cli_message());
-    return failed ? CLI_FAILED : CLI_OK;
+    return failed;
 }
 
-int cmd_tune(int argc, char **argv) {
-    tune_config c = {.quick = 0};
-    int rank = 0, code;
-    cli_guard_start();
-    if (MPI_Init(NULL, NULL) != MPI_SUCCESS) return CLI_FAILED;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (parse_arguments(&c, argc, argv)) {
-        if (rank == 0) fprintf(stderr, "tutti tune: %s\n", cli_message());
-        code = CLI_USAGE;
-    } else if (c.help) {
-        if (rank == 0) fputs(cli_help_text("tune"), stdout);
-        code = CLI_OK;
-    } else {
-        code = run_tune(&c);
-    }
-    fflush(NULL);
-    MPI_Finalize();
-    return code;
+#define AT(field) .at = offsetof(tune_config, field)
+static const cli_option option_table[] = {
+    {0, "quick", NULL, NULL, "measure for some seconds only, with more noise", 0, CLI_FLAG,
+     AT(quick)},
+    {0, "dry-run", NULL, NULL, "measure and print, write no profile", 0, CLI_FLAG, AT(dry_run)},
+    {'o', "out", "FILE", NULL,
+     "profile to write (default: $XDG_CONFIG_HOME/tutti/profile or ~/.config/tutti/profile); other "
+     "file systems in it are kept",
+     0, CLI_TEXT, AT(out)},
+};
+
+static int find_profile(void *config) {
+    tune_config *c = config;
+    snprintf(c->path, sizeof c->path, "%s", c->out ? c->out : "");
+    if (!c->out && !c->dry_run && tutti_profile_path(c->path, sizeof c->path) != TUTTI_OK)
+        return cli_error("%s; use --out FILE", tutti_last_message());
+    return 0;
 }
+
+static const cli_command command_table[] = {
+    {"tune", 1, "DIR...", "Measure this machine and the file systems of directories.",
+     "Prints the results and writes a profile, by which the library chooses where an option is "
+     "auto.  Use as many ranks and nodes as the programs that matter; one rank measures less.  The "
+     "option profile (TUTTI_PROFILE) names a profile elsewhere.",
+     0, run_tune},
+};
+
+const cli_group tune_group = {
+    .page = "tutti-tune(1)",
+    .command = command_table,
+    .commands = CLI_COUNT_OF(command_table),
+    .option = option_table,
+    .options = CLI_COUNT_OF(option_table),
+    .config_size = sizeof(tune_config),
+    .mpi = CLI_MPI,
+    .check = find_profile,
+};

@@ -8,7 +8,7 @@
 #define TUTTI_CLI_TUNE_H
 
 #include <limits.h>
-#include "common/cli.h"
+#include "common/command.h"
 #include "common/progress.h"
 #include "measure/measure.h"
 
@@ -90,5 +90,7 @@ void tune_print_machine(const tune_job *job, const tutti_profile *p);
 void tune_print(const tune_job *job, const tutti_place *place, const tutti_profile *p);
 /* Bursts and unsteady rates. */
 void tune_print_steady(const tune_job *job, const tune_probe *probe, int n);
+
+extern const cli_group tune_group;
 
 #endif

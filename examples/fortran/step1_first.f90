@@ -1,5 +1,5 @@
 ! TEST ranks=4 timeout=60
-! Step 1.  Four ranks own the quarters of a 512 x 512 array of doubles and write it as one file.
+! Step 1.  Four ranks write the quarters of a 512 x 512 array of doubles to one file.
 ! SPDX-License-Identifier: BSD-3-Clause
 program step1
   use mpi_f08
@@ -27,7 +27,7 @@ program step1
     block%hi(1:2) = n * [row + 1, column + 1]
   end if
   call tutti_file_open(MPI_COMM_WORLD, file_name("step1.dat"), ior(TUTTI_WRITE, TUTTI_CREATE), file, ierr=ierr)
-  ! trouble of one rank alone goes into the collective call, which all ranks then refuse
+  ! a rank that fails locally still makes the collective call, which then fails on all ranks
   call tutti_access_section(block, access, ierr=closed)
   if (ierr == TUTTI_OK) then
     call tutti_file_write(file, access, mine, ierr=ierr)

@@ -1,6 +1,6 @@
 ! TEST ranks=4 timeout=60
-! Step 2.  Blocks of a 3-D array that have ghost cells in memory: what is written is the array's inner section, as Fortran
-! says it.  Written by slabs of ranks along one dimension, read back along another, and compared.
+! Step 2.  Blocks of a 3-D array with ghost cells in memory: the argument is the inner section of the Fortran array.  The array is
+! written in slabs of one dimension, read in slabs of another, and compared.
 ! SPDX-License-Identifier: BSD-3-Clause
 program step2
   use mpi_f08
@@ -47,7 +47,7 @@ program step2
   if (wrong > 0) stop 1
 contains
 
-  ! Every element's value is its place in the file.
+  ! The value of an element is its index in the file.
   pure real function place(i, j, k)
     integer, intent(in) :: i, j, k
     place = real(i + nx * (j - 1 + ny * (k - 1)))

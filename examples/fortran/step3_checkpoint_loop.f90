@@ -1,6 +1,6 @@
 ! TEST ranks=4 timeout=60
-! Step 3.  A checkpoint loop: the same pattern every time step, so it is planned once and run many times, each time at another
-! place in the file.  At the end the statistics tell what it cost.
+! Step 3.  A checkpoint loop: the access pattern is the same in every time step, so the write is planned once and run for every step at
+! another offset.  At the end the statistics are printed.
 ! SPDX-License-Identifier: BSD-3-Clause
 program step3
   use mpi_f08
@@ -18,7 +18,7 @@ program step3
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
 
-  ! items are dealt out to the ranks in turn; any index list would do
+  ! items are distributed cyclically; any index list is possible
   index = [(int(i, tutti_count) * ranks + rank, i=0, items - 1)]
   call tutti_access_indices(0_tutti_off, int(item, tutti_off), index, access)
   call tutti_file_open(MPI_COMM_WORLD, "step3.dat", ior(ior(TUTTI_WRITE, TUTTI_CREATE), TUTTI_TRUNCATE), f)

@@ -1,7 +1,7 @@
 ! TEST ranks=4 timeout=60
-! Step 4.  Computing while the bytes go to the file: begin sends a step's data on its way and returns, the next step is computed
-! while a thread or the kernel writes, end waits for what is left.  Then the same without even waiting in begin:
-! non-blocking, with a test now and then.  Arrays that are on their way are `asynchronous`, so that the compiler leaves them alone.
+! Step 4.  Overlap of computation and file access.  Split collective: begin exchanges the data and returns, a thread or the kernel
+! writes while the next step is computed, end waits for completion.  Non-blocking: start does not wait for other ranks; test lets
+! the operation progress.  Arrays of pending operations are `asynchronous`, so that the compiler does not move accesses to them.
 ! SPDX-License-Identifier: BSD-3-Clause
 program step4
   use mpi_f08
@@ -15,16 +15,16 @@ program step4
   type(tutti_options) :: opt
   type(tutti_request) :: request
   type(tutti_stats) :: all
-  call MPI_Init_thread(MPI_THREAD_MULTIPLE, level)   ! which only `all` needs
+  call MPI_Init_thread(MPI_THREAD_MULTIPLE, level)   ! needed by background=all only
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
 
   call tutti_options_init(opt, ierr)
-  if (ierr /= TUTTI_OK) print "(a)", tutti_last_message()   ! a variable had a wrong value: it is left out
+  if (ierr /= TUTTI_OK) print "(a)", tutti_last_message()   ! an environment variable is invalid: it is ignored
   if (opt%background == TUTTI_BACKGROUND_AUTO) opt%background = TUTTI_BACKGROUND_IO_ONLY
   call tutti_file_open(MPI_COMM_WORLD, "step4.dat", ior(ior(TUTTI_WRITE, TUTTI_CREATE), TUTTI_TRUNCATE), f, opt=opt)
 
-  ! two arrays take turns: from begin to end one is the library's, which may read it at any time
+  ! two arrays alternate: between begin and end the array must not be changed
   allocate (now(n), next(n))
   now = [(real(part, 8), part=1, n)]
   do step = 0, steps - 1
@@ -54,7 +54,7 @@ program step4
   call MPI_Finalize()
 contains
 
-  ! Pieces of 1024 numbers, dealt out in turn; each step in a place of its own.
+  ! Blocks of 1024 values, distributed cyclically, at the offset of a step.
   subroutine place_of(step)
     integer, intent(in) :: step
     integer(tutti_off), parameter :: piece = 1024 * 8

@@ -1,6 +1,6 @@
 ! TEST ranks=4 timeout=60
-! Step 5.  An array in a file, column-major as in memory: every rank writes its part by a distribution, all read the same
-! section, and the whole is summed up piece by piece in less memory than it takes.
+! Step 5.  An array in a file: every rank writes its part of a distribution, all ranks read the same slice, and the sum of the array is
+! computed piece by piece in less memory than the array needs.
 ! SPDX-License-Identifier: BSD-3-Clause
 program step5
   use mpi_f08
@@ -30,7 +30,7 @@ program step5
   if (corner /= 98 * columns + 19 .or. total /= 0.5d0 * rows * columns * (rows * columns - 1d0)) stop 1
 contains
 
-  ! Columns are dealt out in blocks of 8; each rank writes what is its own in one call.
+  ! Columns are distributed block-cyclically in blocks of 8; each rank writes its part in one call.
   subroutine store()
     type(tutti_distribution) :: d
     integer(tutti_count) :: part(2), global(2), elements
@@ -43,7 +43,7 @@ contains
     if (size(v) /= elements) stop 2
     do j = 1, int(part(2))
       do i = 1, int(part(1))
-        call tutti_distribution_global(d, rank, [i - 1, j - 1], global)   ! places count from 0
+        call tutti_distribution_global(d, rank, [i - 1, j - 1], global)   ! indices from 0
         v(i, j) = real(global(1) * columns + global(2), 8)
       end do
     end do
@@ -51,8 +51,8 @@ contains
     call tutti_distribution_free(d)
   end subroutine store
 
-  ! (1:99:2, 11:20), into the middle of an array that has an element more on each side.  All ranks want the same: it is
-  ! read once.
+  ! Read (1:99:2, 11:20) into an array that has one more element on each side.  All ranks request the same slice: it
+  ! is read from the file once.
   subroutine look(corner)
     real(8), intent(out) :: corner
     type(tutti_slice) :: s
@@ -62,7 +62,7 @@ contains
     corner = v(50, 10)
   end subroutine look
 
-  ! Piece by piece, each shared by all ranks; the next one is on its way meanwhile.
+  ! Each piece is shared by all ranks; the next one is prefetched.
   subroutine add_up(total)
     real(8), intent(out) :: total
     integer(tutti_off), parameter :: budget = 64 * 1024
@@ -89,7 +89,7 @@ contains
     call MPI_Allreduce(mine, total, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD)
   end subroutine add_up
 
-  ! This rank's rows of some columns, the slowest dimension.
+  ! The rows of this rank in some columns, the slowest dimension.
   type(tutti_slice) function piece(n, k)
     integer(tutti_count), intent(in) :: n, k
     piece = tutti_array_partition(a, n, k)

@@ -1,6 +1,6 @@
 ! TEST ranks=4 timeout=60
-! Step 6.  A dataset: a heat equation that writes every tenth step, and goes on with what it finds when it is started again, on
-! any number of ranks and after any crash.
+! Step 6.  A dataset: a heat equation that commits every tenth step.  Started again, it continues from the last committed step, on any
+! number of ranks and after any crash.
 !
 !     step6_dataset [DIRECTORY [STEPS]]
 !
@@ -29,7 +29,7 @@ program step6
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
 
-  ! this rank's columns, with one more on each side
+  ! the columns of this rank, with one ghost column on each side
   first = n * rank / ranks + 1
   last = n * (rank + 1) / ranks
   allocate (now(n, first - 1:last + 1), next(n, first - 1:last + 1))
@@ -38,14 +38,14 @@ program step6
     if (j > n / 3) now(n / 3 + 1:, j) = 100
   end do
 
-  ! what the dataset has: a grid, a variable on it
+  ! define a grid and a variable on it; repeating an identical definition is allowed
   call tutti_dataset_open(MPI_COMM_WORLD, folder, ior(ior(TUTTI_READ, TUTTI_WRITE), TUTTI_CREATE), d)
   call tutti_dataset_grid(d, "grid", [n, n])
   call tutti_dataset_variable(d, "temperature", "grid", TUTTI_FLOAT64, units="K", long_name="temperature")
   call tutti_slice_fortran([1, first], [n, last], mine)
   call tutti_decomposition_create(d, "grid", columns, slice=mine)
 
-  ! go on with the last state, if there is one
+  ! read the last state, if there is one
   at = 0
   call tutti_dataset_latest(d, TUTTI_STATE, segment, ierr)
   if (ierr == TUTTI_OK) then
@@ -60,7 +60,7 @@ program step6
     if (mod(at, int(every, 8)) /= 0) cycle
     call tutti_dataset_begin(d, TUTTI_STATE, at, 0.1d0 * at)
     call tutti_dataset_put(d, "temperature", columns, now(:, first:last))
-    call tutti_dataset_commit(d)   ! all of the step is there, or nothing of it
+    call tutti_dataset_commit(d)   ! committed atomically
   end do
   allocate (middle(1), source=0d0)
   if (first <= n / 2 .and. n / 2 <= last) middle = now(n / 2, n / 2)

@@ -1,6 +1,6 @@
 ! TEST ranks=4 timeout=60
-! Step 8.  An unstructured mesh: numbered along a curve, divided among the ranks, computed on with copies of the border, and its
-! nodes' values written once, by whichever holder suits the file.
+! Step 8.  An unstructured mesh: renumbered along a Hilbert curve, partitioned, used for a computation with halo nodes; the value of each
+! node is written once, by one of the ranks that hold it.
 ! SPDX-License-Identifier: BSD-3-Clause
 program step8
   use mpi_f08
@@ -20,7 +20,7 @@ program step8
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
 
-  ! this rank's partition of it, and the border around that
+  ! partition the mesh and make the part of this rank with its halo
   call box()
   call tutti_mesh_renumber(mesh, TUTTI_MESH_CURVE)
   call tutti_mesh_view_get(mesh, slice)
@@ -33,10 +33,10 @@ program step8
   u = p%coordinates(1, :)
   do sweep = 1, sweeps
     call smooth()
-    call tutti_mesh_part_exchange(part, u, 1)   ! copies follow their owners
+    call tutti_mesh_part_exchange(part, u, 1)   ! update halo nodes from their owners
   end do
 
-  ! every node once, in the mesh's order; all holders have its value, and one of them writes it
+  ! write each node once, in the order of the mesh; one of the ranks that hold it writes it
   call tutti_replicas_create(MPI_COMM_WORLD, p%number, 8_tutti_off, r, own=p%own)
   call tutti_file_open(MPI_COMM_WORLD, "step8.dat", &
                        ior(ior(TUTTI_READ, TUTTI_WRITE), ior(TUTTI_CREATE, TUTTI_TRUNCATE)), f)
@@ -51,7 +51,7 @@ program step8
   if (wrong > 0) stop 1
 contains
 
-  ! A box of tetrahedra, all of it on rank 0; most programs would open a file: tutti_mesh_open.
+  ! Make a box of tetrahedra on rank 0; most programs call tutti_mesh_open instead.
   subroutine box()
     integer, parameter :: six(2, 6) = reshape([1, 3, 1, 5, 2, 3, 2, 6, 4, 5, 4, 6], [2, 6])
     integer, parameter :: corner(0:7) = [0, 1, side, side + 1, side**2, side**2 + 1, side**2 + side, side**2 + side + 1]
@@ -80,7 +80,7 @@ contains
                          reshape(node, [size(node)]), mesh)
   end subroutine box
 
-  ! Each own node gets the mean of the elements' nodes around it, but for the rim.
+  ! Each owned node gets the mean of the nodes of its elements, except on the boundary.
   subroutine smooth()
     real(8) :: sum_of(p%nodes)
     integer :: n(p%nodes), e, i

@@ -1,6 +1,6 @@
 ! TEST ranks=1,4 timeout=60
-! Step 9.  Finite elements: a rod of hexahedra in one shared Exodus file, which ParaView opens; each rank passes
-! the elements that it has, by global ids, then its values at every step.  Read again, dealt out anew.
+! Step 9.  Finite elements: a rod of hexahedra in one shared Exodus file, which ParaView opens.  Each rank passes its elements by global
+! ids and its values at every step.  The file is read with another distribution.
 ! SPDX-License-Identifier: BSD-3-Clause
 program step9_exodus
   use mpi_f08
@@ -24,7 +24,7 @@ program step9_exodus
   if (wrong > 0) error stop
 contains
 
-  ! Slabs of elements, with all their nodes; those between two ranks both have.
+  ! Slabs of elements with all their nodes; nodes between two slabs are on both ranks.
   subroutine make_part(first, last)
     integer, intent(in) :: first, last
     integer, parameter :: corner(3, 8) = reshape([0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, &
@@ -39,7 +39,7 @@ contains
     end do
     do k = 0, size(element_id) - 1
       i = modulo(k, across**2)
-      do c = 1, 8   ! places of nodes count from 0
+      do c = 1, 8   ! local node indices from 0
         node(c, k + 1) = (k / across**2 + corner(1, c)) * per_slab + modulo(i, across) + corner(2, c) &
                          + (i / across + corner(3, c)) * (across + 1)
       end do
@@ -66,12 +66,12 @@ contains
     do step = 0, steps - 1
       call tutti_exodus_begin(f, real(step, real64))
       call tutti_exodus_put(f, TUTTI_EXODUS_NODAL, "temperature", exp(-x(1, :) / (1 + step)))
-      call tutti_exodus_commit(f)   ! all of the step is in the file, or nothing
+      call tutti_exodus_commit(f)   ! committed atomically
     end do
     call tutti_exodus_close(f)
   end subroutine write_all
 
-  ! The last step, on as many ranks as there are, in a partition of its own.
+  ! Read the last step with a distribution along the Hilbert curve.
   subroutine read_all(wrong)
     integer, intent(out) :: wrong
     type(tutti_exodus) :: f

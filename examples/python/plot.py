@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""plot.py DATASET [PICTURE [VARIABLE]]: a dataset as a picture: a field of two dimensions at four times, and its mean through time.
+"""plot.py DATASET [PICTURE [VARIABLE]]   Draw a 2-D variable of a dataset at four times, and its mean over time.
 
 No MPI and no library: tutti.open and matplotlib.
 SPDX-License-Identifier: BSD-3-Clause"""
@@ -12,7 +12,7 @@ import numpy as np  # noqa: E402
 
 import tutti  # noqa: E402
 
-# %% what it has
+# %% open the dataset
 run = tutti.open(sys.argv[1])
 print(run)
 name = sys.argv[3] if len(sys.argv) > 3 else next(n for n in run if len(run[n].shape) == 3)
@@ -27,7 +27,7 @@ for axis, at in zip(axes, chosen):
     axis.set(title=f"time {field.times[at]:g}", xticks=[], yticks=[])
 figure.colorbar(image, ax=axes[:-1], label=f"{field.long_name or name} [{field.units or '1'}]", shrink=0.8)
 
-# %% the middle through time: one number of each step
+# %% the value in the middle over time
 axes[-1].plot(field.times, field[:, field.shape[1] // 2, field.shape[2] // 2], "o-", color="tab:red")
 axes[-1].set(title="in the middle", xlabel="time", ylabel=field.units)
 figure.savefig(sys.argv[2] if len(sys.argv) > 2 else "plot.png", dpi=80)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Step 1.  Four ranks own the quarters of a 512 x 512 array of doubles and write it as one file.
+"""Step 1.  Four ranks write the quarters of a 512 x 512 array of doubles to one file.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import sys

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Step 2.  Blocks of a 3-D array that have ghost cells in memory: a view of NumPy's leaves them out, and nothing is copied.  Written
-by rows of ranks, read back by another division, and compared.
+"""Step 2.  Blocks of a 3-D array with ghost cells in memory: a NumPy view leaves the ghost cells out, and nothing is copied.  The array is
+written in slabs of one dimension, read in slabs of another, and compared.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import sys
@@ -11,11 +11,11 @@ import tutti
 SHAPE, GHOST = (40, 36, 32), 2
 comm = tutti.mpi.world()
 tutti.mpi.abort_on_exception()
-places = np.arange(np.prod(SHAPE), dtype=np.float32).reshape(SHAPE)  # every element's value is its place in the file
+places = np.arange(np.prod(SHAPE), dtype=np.float32).reshape(SHAPE)  # the value of an element is its index in the file
 
 
 def slab(cut):
-    """This rank's share of the array along a dimension: its index, and where it begins."""
+    """The slab of this rank along a dimension: its index and its start."""
     lo, hi = SHAPE[cut] * comm.rank // comm.size, SHAPE[cut] * (comm.rank + 1) // comm.size
     index = tuple(slice(lo, hi) if d == cut else slice(None) for d in range(3))
     return index, [s.start or 0 for s in index]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Step 3.  A checkpoint loop: the same pattern every time step, so it is planned once and run many times, each time at another
-place in the file.  At the end the statistics tell what it cost.
+"""Step 3.  A checkpoint loop: the access pattern is the same in every time step, so the write is planned once and run for every step at
+another offset.  At the end the statistics are printed.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import sys
@@ -11,7 +11,7 @@ import tutti
 STEPS, ITEMS, ITEM = 10, 4096, 64
 comm = tutti.mpi.world()
 tutti.mpi.abort_on_exception()
-index = np.arange(ITEMS) * comm.size + comm.rank  # items are dealt out to the ranks in turn; any index list would do
+index = np.arange(ITEMS) * comm.size + comm.rank  # items are distributed cyclically; any index list is possible
 state = np.empty(ITEMS * ITEM, np.uint8)
 
 with tutti.File(comm, sys.argv[1] if len(sys.argv) > 1 else "step3.dat", "w") as f:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Step 4.  Computing while the bytes go to the file: the next step is computed in the `with` block of the write of the one before.
-Then the same without even waiting at its beginning: non-blocking, with a test now and then.
+"""Step 4.  Overlap of computation and file access: the next step is computed in the `with` block of the write of the previous one.
+The last step is written by a non-blocking operation.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import sys
@@ -14,7 +14,7 @@ tutti.mpi.abort_on_exception()
 
 
 def place_of(step):
-    """Pieces of 1024 numbers, dealt out in turn; each step in a place of its own."""
+    """Blocks of 1024 values, distributed cyclically, at the offset of a step."""
     piece = 1024 * 8
     return tutti.Access.vector(step * N * 8 * comm.size + comm.rank * piece, N // 1024, piece, piece * comm.size)
 
@@ -24,7 +24,7 @@ if options.background == "auto":
     options.background = "io-only"
 now, then = np.arange(N, dtype=float), np.empty(N)
 with tutti.File(comm, sys.argv[1] if len(sys.argv) > 1 else "step4.dat", "w", options) as f:
-    for step in range(STEPS):  # two buffers take turns: in the block `now` is the library's, and only read
+    for step in range(STEPS):  # two buffers alternate: in the block `now` must not be changed
         with f.write_begin(place_of(step), now):
             np.multiply(now, 0.5, out=then)
             then += step + 1

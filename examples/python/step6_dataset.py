@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Step 6.  A dataset: a heat equation that writes every tenth step, and goes on with what it finds when it is started again, on any
+"""Step 6.  A dataset: a heat equation that commits every tenth step.  Started again, it continues from the last committed step, on any
 number of ranks and after any crash.
 
     step6_dataset.py [DIRECTORY [STEPS]]
 
-Every rank computes on its own rows and the two beside them, which it gets from the dataset's last state: a real program would
-exchange them by MPI, and write less often than it computes.
+Every rank computes its own rows; it reads ghost rows from the last state of the dataset.  A real program would
+exchange them by MPI, and write less often.
 SPDX-License-Identifier: BSD-3-Clause"""
 import sys
 
@@ -22,7 +22,7 @@ low, high = max(first - EVERY, 0), min(last + EVERY, N)  # ten steps need ten ro
 
 
 def step(t):
-    """One step; rows at the ends of `t` that are not the plate's own become wrong, one more each time."""
+    """One step; each step invalidates one more ghost row."""
     t[1:-1, 1:-1] = 0.25 * (t[:-2, 1:-1] + t[2:, 1:-1] + t[1:-1, :-2] + t[1:-1, 2:])
 
 
@@ -33,7 +33,7 @@ with tutti.Dataset(comm, path, "rw") as d:
     wide = d.decomposition("grid", slice=np.s_[low:high, :])
     i, j = np.mgrid[low:high, :N]
     t, at = np.where((i > N // 3) & (j > N // 3), 100.0, 20.0), 0
-    if d.latest() is not None:  # go on with the last state
+    if d.latest() is not None:  # continue from the last state
         at = d.segment(d.latest()).index
         t = d.get(d.latest(), wide, "temperature")
     begun = at
@@ -41,7 +41,7 @@ with tutti.Dataset(comm, path, "rw") as d:
         for _ in range(EVERY):
             step(t)
         at += EVERY
-        with d.state(at, 0.1 * at):  # all of the step is there, or nothing of it
+        with d.state(at, 0.1 * at):  # committed atomically
             d.put(mine, temperature=t[first - low:last - low])
         t = d.get(d.latest(), wide, "temperature")
     if first <= N // 2 < last:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Step 7.  Ranks hold overlapping blocks of an array, ghost cells and all, with the same values where they overlap.  Nobody says who
-writes what: the library chooses, so that each rank writes few long pieces, and checks that copies are equal.
+"""Step 7.  Ranks hold overlapping blocks of an array with ghost cells; copies of a cell have the same value.  The library chooses which
+rank writes each cell, so that each rank writes few long pieces, and checks that the copies are equal.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import sys

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Step 8.  An unstructured mesh: made (or read from a file of Gmsh's), numbered along a curve, partitioned and handed out; values on
-its nodes are smoothed, exchanged and written, each node once.
+"""Step 8.  An unstructured mesh: renumbered along a Hilbert curve, partitioned, used for a computation with halo nodes; the value of each
+node is written once, by one of the ranks that hold it.
 
     step8_mesh.py [FILE [MESH]]
 
@@ -16,7 +16,7 @@ tutti.mpi.abort_on_exception()
 
 
 def plate():
-    """N x N squares, each of two triangles; rank 0 has all of it."""
+    """N x N squares of two triangles each, all on rank 0."""
     y, x = np.mgrid[:N + 1, :N + 1] / N
     a = (np.arange(N)[:, None] * (N + 1) + np.arange(N)).ravel()
     node = np.stack([a, a + 1, a + N + 2, a, a + N + 2, a + N + 1], 1).reshape(-1, 3)
@@ -35,12 +35,12 @@ u = part.coordinates[:, 0].copy()
 of = np.repeat(np.arange(part.elements), np.diff(part.start))  # the element of each entry of part.node
 rim = ((part.coordinates[:, :2] == 0) | (part.coordinates[:, :2] == 1)).any(1)
 change = np.flatnonzero(~rim[:part.own_nodes])
-for sweep in range(SWEEPS):  # each own node gets the mean of the nodes of the elements around it
+for sweep in range(SWEEPS):  # each owned node gets the mean of the nodes of its elements
     total, count = np.zeros(part.nodes), np.zeros(part.nodes)
     np.add.at(total, part.node, np.bincount(of, u[part.node], part.elements)[of])
     np.add.at(count, part.node, np.diff(part.start)[of])
     u[change] = total[change] / count[change]
-    part.exchange(u)  # copies follow their owners
+    part.exchange(u)  # update halo nodes from their owners
 
 with tutti.Replicas(comm, part.number, own=part.own) as r, \
         tutti.File(comm, sys.argv[1] if len(sys.argv) > 1 else "step8.dat", "w+") as f:

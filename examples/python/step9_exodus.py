@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Step 9.  Finite elements: a rod of hexahedra in one shared Exodus file, which ParaView opens; each rank passes the elements that it
-has, by global ids, then its values at every step.  Read again, dealt out anew.
+"""Step 9.  Finite elements: a rod of hexahedra in one shared Exodus file, which ParaView opens.  Each rank passes its elements by global
+ids and its values at every step.  The file is read with another distribution.
 
     step9_exodus.py [FILE]
 
@@ -17,11 +17,11 @@ comm = tutti.mpi.world()
 tutti.mpi.abort_on_exception()
 path = sys.argv[1] if len(sys.argv) > 1 else "step9.e"
 
-# Slabs of elements, with all their nodes; those between two ranks both have.
+# Slabs of elements with all their nodes; nodes between two slabs are on both ranks.
 first, last = LONG * comm.rank // comm.size, LONG * (comm.rank + 1) // comm.size
 x, z, y = np.mgrid[first:last + (first < last), :ACROSS + 1, :ACROSS + 1].reshape(3, -1)
 i, k, j = np.mgrid[:last - first, :ACROSS, :ACROSS].reshape(3, -1)
-nodes = np.stack([(i + a) * SLAB + (k + c) * (ACROSS + 1) + j + b for a, b, c in CORNERS], 1)  # places in the rank's own
+nodes = np.stack([(i + a) * SLAB + (k + c) * (ACROSS + 1) + j + b for a, b, c in CORNERS], 1)  # local node indices
 end = np.flatnonzero(i + first == 0)
 
 with tutti.Exodus.create(comm, path, overwrite=True) as e:
@@ -32,10 +32,10 @@ with tutti.Exodus.create(comm, path, overwrite=True) as e:
                blocks=[dict(ids=1 + first * ACROSS ** 2 + np.arange(len(nodes)), nodes=nodes)],
                side_sets=[dict(members=end, sides=np.full(len(end), 4))])  # the side at x = 0
     for step in range(STEPS):
-        with e.step(step):  # all of the step is in the file, or nothing
+        with e.step(step):  # committed atomically
             e.put(temperature=np.exp(-x / (1 + step)))
 
-# The last step, on as many ranks as there are, in a partition of its own.
+# Read the last step with a distribution along the Hilbert curve.
 with tutti.Exodus.open(comm, path) as e:
     mesh = e.get_mesh(by="curve", halo=1)
     t = e.get(e.steps, "temperature")

@@ -2,10 +2,13 @@
  * many small calls.  It takes from Tutti only the datatypes of the patterns; compare_mpiio.py runs it with and without
  * the drop-in, interleaved.
  *
- *   mpiio_patterns FILE [--size BYTES] [--rounds N] [--pattern NAME,...] [--verify] [--disk]
+ *   mpiio_patterns FILE [--size BYTES] [--rounds N] [--pattern NAME,...] [--verify] [--disk] [--limit]
  *
  * --disk: the device counts, not the page cache: a write ends with MPI_File_sync, a read finds nothing cached.
+ * --limit: the data calls alone, with the processor time of all ranks, interleaved with the conforming limit: each rank
+ * reads one contiguous share of the same total in calls of 4 MiB into a buffer that it has touched.
  * SPDX-License-Identifier: BSD-3-Clause */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +16,7 @@
 #include "measure/standalone.h"
 
 static long size = 8 << 20, rounds = 1;
-static int verify, disk;
+static int verify, disk, limit;
 static const char *path;
 
 /* Names that this program had before its patterns were those of `tutti bench`; and pieces, one per rank and call. */
@@ -31,7 +34,7 @@ static const char usual[] = "block2d,columns,block3d,cyclic4k,tile256,tile1m,str
 typedef struct {
     bench_pattern p;
     int calls;
-    char *buf;
+    char *buf, *share;
 } scene;
 
 static void must(int code, const char *what) {
@@ -61,8 +64,26 @@ static int buffer_is_right(const scene *s) {
                         : content_check_pieces(SEED, &s->p, s->buf) < 0;
 }
 
+static void read_limit(const scene *s, double *value) {
+    const size_t bytes = (size_t)s->p.bytes * (size_t)s->calls;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const double start = standalone_together(), cpu = measure_cpu();
+    for (size_t at = 0, n; at < bytes; at += n) {
+        n = bytes - at < BENCH_CALL ? bytes - at : BENCH_CALL;
+        const off_t from = (off_t)(bytes * (size_t)standalone_rank + at);
+        standalone_check(pread(fd, s->share + at, n, from) == (ssize_t)n, "short read");
+    }
+    value[1] = standalone_sum(measure_cpu() - cpu);
+    value[0] = standalone_together() - start;
+    close(fd);
+}
+
 static void run(measure *m, measure_variant *v, double *value) {
     const scene *s = m->data;
+    if (strcmp(v->name, "limit") == 0) {
+        read_limit(s, value);
+        return;
+    }
     const int write = strcmp(v->name, "write") == 0;
     double left = 0;
     MPI_File f;
@@ -74,24 +95,29 @@ static void run(measure *m, measure_variant *v, double *value) {
     if (standalone_rank == 0 && write) unlink(path);
     if (standalone_rank == 0 && disk && !write && measure_drop_cache(path, &left))
         standalone_fail("'%s' cannot be dropped from the page cache", path);
-    const double start = standalone_together();
+    double start = standalone_together();
     must(MPI_File_open(MPI_COMM_WORLD, path,
                        write ? MPI_MODE_CREATE | MPI_MODE_WRONLY : MPI_MODE_RDONLY, MPI_INFO_NULL,
                        &f),
          "open");
     must(MPI_File_set_view(f, 0, MPI_BYTE, s->p.file_type, "native", MPI_INFO_NULL), "set_view");
+    if (limit) start = standalone_together();
+    const double cpu = measure_cpu();
     for (int i = 0; i < s->calls; i++)
         must(write ? MPI_File_write_all(f, s->buf, 1, s->p.memory_type, MPI_STATUS_IGNORE)
                    : MPI_File_read_all(f, s->buf, 1, s->p.memory_type, MPI_STATUS_IGNORE),
              v->name);
+    if (limit) value[1] = standalone_sum(measure_cpu() - cpu);
+    const double moved = limit ? standalone_together() : 0;
     if (disk && write) must(MPI_File_sync(f), "sync");
     must(MPI_File_close(&f), "close");
-    value[0] = standalone_together() - start;
+    value[0] = (limit ? moved : standalone_together()) - start;
+    v->is_resting = write && limit;
     if (verify && !write) standalone_check(buffer_is_right(s), "wrong bytes were read");
 }
 
 static void measure_pattern(const cli_world *w, const char *name) {
-    static const char *const values[] = {"seconds", NULL};
+    static const char *const values[] = {"seconds", "cpu_seconds", NULL};
     const bench_config config = {.size = size, .seed = SEED};
     scene s = {.calls = 1};
     int i = 0;
@@ -109,11 +135,17 @@ static void measure_pattern(const cli_world *w, const char *name) {
     measure m = {.title = name, .values = values, .rounds = (int)rounds, .data = &s, .run = run};
     measure_add(&m, "write", NULL);
     measure_add(&m, "read", NULL);
+    if (limit) {
+        s.share = standalone_alloc((size_t)s.p.bytes, (size_t)s.calls);
+        memset(s.share, 1, (size_t)s.p.bytes * (size_t)s.calls);
+        measure_add(&m, "limit", NULL);
+    }
     measure_rounds(&m);
     snprintf(more, sizeof more, ", \"bytes\": %.0f", (double)s.p.total * s.calls);
     standalone_report(&m, more);
     bench_pattern_free(&s.p);
     free(s.buf);
+    free(s.share);
     if (standalone_rank == 0) unlink(path);
     standalone_together();
 }
@@ -125,6 +157,7 @@ int main(int argc, char **argv) {
                                          {"--pattern", OPTION_TEXT, &patterns, 0, 0},
                                          {"--verify", OPTION_FLAG, &verify, 0, 0},
                                          {"--disk", OPTION_FLAG, &disk, 0, 0},
+                                         {"--limit", OPTION_FLAG, &limit, 0, 0},
                                          {0}};
     const standalone program = {"mpiio_patterns", "FILE", options, 1};
     standalone_start_mpi(&program, &argc, &argv);

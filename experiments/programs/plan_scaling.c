@@ -145,7 +145,7 @@ static void job_make(job *j, const pattern *p, int ranks) {
     make_grid(p->dims, ranks, j->grid);
     for (int r = 0; r < ranks; r++) {
         tutti__side s = p->side(j->grid, r);
-        j->all = tutti__summary_merge(j->all, tutti__summary_of(s));
+        j->all = tutti__summary_merge(j->all, tutti__summary_of(s, 0));
         tutti__side_free(&s);
     }
     tutti__domains_make(&j->all, TUTTI_DOMAINS_AUTO, ranks, ALIGN, WINDOW, NULL, &j->domains);
@@ -183,7 +183,7 @@ static cost measure_rank(const job *j, int k) {
     tutti__route route;
     char *buf;
     const double start = measure_now();
-    const tutti__summary all = tutti__summary_merge(j->all, tutti__summary_of(s));
+    const tutti__summary all = tutti__summary_merge(j->all, tutti__summary_of(s, 0));
     tutti__domains_make(&all, TUTTI_DOMAINS_AUTO, j->ranks, ALIGN, WINDOW, NULL, &d);
     must(tutti__route_make(&d, s, &route));
     const size_t wire = serialise_all(&d, s, &route, &buf);

@@ -63,7 +63,7 @@ typedef struct tutti_dataset_options {
     int ieee; /* 1: finite values too large for a floating-point type become infinities in put and get,
                * where otherwise they are TUTTI_ERR_VALUE */
     /* data files of a dataset that is made: TUTTI_CONTAINER_NATIVE (default), or TUTTI_CONTAINER_NETCDF:
-     * each is a netCDF file (CDF-5) that ncdump and xarray read; docs/datasets.md says what it cannot have.
+     * each is a netCDF file (CDF-5) that ncdump and xarray read; docs/reference/datasets.md says what it cannot have.
      * One that is there keeps what it has */
     int container;
 } tutti_dataset_options;
@@ -91,6 +91,20 @@ TUTTI_API int tutti_dataset_container(const tutti_dataset *d);
 /** A reader sees the segments that were there when it opened.  Look again.
  *  @param[out] changed_out  NULL, or 1: there are other segments now */
 TUTTI_API tutti_err tutti_dataset_refresh(tutti_dataset *d, int *changed_out) TUTTI_MUST_USE;
+
+/** tutti_dataset_stats for bindings of other languages, which say how many bytes they have for the struct.   Local. */
+TUTTI_API void tutti_dataset_stats_sized(const tutti_dataset *d, tutti_stats *all_out,
+                                         size_t struct_size);
+
+/** Statistics of all operations on the data files since the dataset was opened, on this rank.   Local.
+ *  Exodus files have tutti_exodus_stats, which returns the same. */
+static inline void tutti_dataset_stats(const tutti_dataset *d, tutti_stats *all_out) {
+    tutti_dataset_stats_sized(d, all_out, sizeof(tutti_stats));
+}
+
+/** Install a progress callback for all operations on the data files (see tutti_file_on_progress), or remove it with NULL.
+ *  Local.   Exodus files have tutti_exodus_on_progress. */
+TUTTI_API void tutti_dataset_on_progress(tutti_dataset *d, tutti_progress_fn *fn, void *context);
 /**@}*/
 
 /** @name Spaces and variables
@@ -189,10 +203,12 @@ typedef struct tutti_put {
 TUTTI_API tutti_err tutti_dataset_put(tutti_dataset *d, int n,
                                       const tutti_put *puts) TUTTI_MUST_USE;
 
-/** The same without waiting; complete it by tutti_request_test or tutti_request_wait before the
- *  commit.  Several may be under way.  Buffers are the library's until then.   If the request is abandoned, the outcome is
- *  unknown: the variables must be written again, as after an error.   Compressed variables are
- *  TUTTI_ERR_UNSUPPORTED here. */
+/** The same without waiting for other ranks; complete it by tutti_request_test or tutti_request_wait before the
+ *  commit.  Several may be under way: they are carried out in the order of their starts, which must be the same on all
+ *  ranks for one dataset.  All errors, also those of arguments, are returned by test and wait, except TUTTI_ERR_ARG if `r_out`
+ *  is NULL.  Buffers and decompositions must stay until then; `puts` may be reused at once.   If the request is abandoned, the
+ *  outcome is unknown: the variables must be written again, as after an error.   Compressed variables fail with
+ *  TUTTI_ERR_UNSUPPORTED. */
 TUTTI_API tutti_err tutti_dataset_put_start(tutti_dataset *d, int n, const tutti_put *puts,
                                             tutti_request **r_out) TUTTI_MUST_USE;
 
@@ -272,10 +288,11 @@ typedef struct tutti_get {
 
 /** Get n variables of a segment in one operation.   Entries that nobody has put are filled.
  *  @return TUTTI_ERR_NOT_FOUND if the segment has no such section; TUTTI_ERR_STATE if a writer has
- *      removed or archived segments, or replaced the dataset, since it was opened or refreshed: refresh.
- *      get_start reports what happened before it was called */
+ *      removed or archived segments, or replaced the dataset, since it was opened or refreshed: refresh */
 TUTTI_API tutti_err tutti_dataset_get(tutti_dataset *d, tutti_count segment, int n,
                                       const tutti_get *gets) TUTTI_MUST_USE;
+
+/** The same without waiting for other ranks, as tutti_dataset_put_start; compressed variables included. */
 TUTTI_API tutti_err tutti_dataset_get_start(tutti_dataset *d, tutti_count segment, int n,
                                             const tutti_get *gets,
                                             tutti_request **r_out) TUTTI_MUST_USE;
@@ -459,7 +476,7 @@ TUTTI_MUST_USE static inline tutti_err tutti_dataset_repair(MPI_Comm comm, const
  *  it neither here nor there.  Its place is told (tutti_segment), never opened by itself: getting an archived
  *  segment is TUTTI_ERR_STATE until it is restored.  It can be erased and dropped like any other. */
 /**@{*/
-/** Copy states `first` ... `last` to a directory, one file each (docs/format.md), and free their bytes.  What
+/** Copy states `first` ... `last` to a directory, one file each (docs/reference/format.md), and free their bytes.  What
  *  an earlier call that was killed has left is used.
  *  @param[in] to  a directory, made if it is not there; less than 512 bytes
  *  @param[out] freed_out  NULL, or bytes freed here: 0 where the file system cannot make holes in files

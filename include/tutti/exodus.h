@@ -32,7 +32,7 @@
  *
  * All calls are Collective and all arguments agree unless it is said otherwise; what agrees is
  * compared.  After an error all ranks have the same code and message, and the file is as before.
- * docs/exodus.md has a table of the calls of libexodusii and what they are here.
+ * docs/reference/exodus.md has a table of the calls of libexodusii and what they are here.
  *
  * Errors.  A collective call fails with one code and one message on all ranks, those of the lowest
  * rank that fails.  A rank that passes a NULL or stale Exodus handle has no communicator: only
@@ -344,8 +344,11 @@ typedef struct tutti_exodus_field {
  *  incomplete: tutti_exodus_commit fails until each of them has been written again, with the same entries or as a whole. */
 TUTTI_API tutti_err tutti_exodus_put(tutti_exodus *x, tutti_count n,
                                      const tutti_exodus_field *fields) TUTTI_MUST_USE;
-/** The same without waiting; complete it by tutti_request_test or tutti_request_wait before the
- *  commit.  Buffers are the library's until then.   If the request is abandoned, the variables must be written again. */
+/** The same without waiting for other ranks; complete it by tutti_request_test or tutti_request_wait before the
+ *  commit.  Buffers are the library's until then; fields and decompositions are not needed any more.  Every rank starts the
+ *  same operations on a file in the same order.  Test, wait and the next collective call on the file compare the calls of the ranks:
+ *  an error of any rank's arguments is returned there, by test and wait.   If the request is abandoned, the variables must
+ *  be written again. */
 TUTTI_API tutti_err tutti_exodus_put_start(tutti_exodus *x, tutti_count n,
                                            const tutti_exodus_field *fields,
                                            tutti_request **r_out) TUTTI_MUST_USE;
@@ -358,6 +361,13 @@ TUTTI_API tutti_err tutti_exodus_put_start(tutti_exodus *x, tutti_count n,
  *  @return TUTTI_ERR_STATE: a variable is incomplete (the message names it), or a put has been started and not
  *      completed */
 TUTTI_API tutti_err tutti_exodus_commit(tutti_exodus *x) TUTTI_MUST_USE;
+/** The same without waiting; complete it by tutti_request_test or tutti_request_wait.  Until then the other collective
+ *  calls on the file fail with TUTTI_ERR_STATE, and Local ones work; the step is part of the file when its request is
+ *  complete.  Reading back, syncing and the sidecar are done by a thread that does not call MPI; the rest progresses in
+ *  calls of the library.   @return TUTTI_ERR_STATE as for tutti_exodus_commit; later errors are returned by test and
+ *      wait */
+TUTTI_API tutti_err tutti_exodus_commit_start(tutti_exodus *x,
+                                              tutti_request **r_out) TUTTI_MUST_USE;
 /** Give it up. */
 TUTTI_API tutti_err tutti_exodus_discard(tutti_exodus *x) TUTTI_MUST_USE;
 /** Remove all steps behind this one (0: all there are). */

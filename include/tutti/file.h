@@ -193,7 +193,7 @@ TUTTI_API tutti_err tutti_file_read_independent_start(tutti_file *f, const tutti
  *  must not be changed, that of a read must be left alone.  The access may be freed at once.
  *  `io-only` needs memory (option `background_bytes`); what does not fit is done in begin, and the
  *  statistics say so.  The options exchange, step and pipeline count as in calls that block, as far
- *  as there is no file access to wait for: docs/background.md.
+ *  as there is no file access to wait for: docs/reference/background.md.
  *  If begin returns an error there is nothing to end.  What fails afterwards is told by end, on all
  *  ranks, once.  Several operations may be under way on a file; they end in the order in which they
  *  began, otherwise TUTTI_ERR_STATE. */

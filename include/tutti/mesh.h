@@ -175,7 +175,7 @@ TUTTI_MUST_USE static inline tutti_err tutti_mesh_describe(tutti_mesh *m, tutti_
 
 /** Formats of files. */
 typedef enum tutti_mesh_format {
-    TUTTI_MESH_NATIVE, /* Tutti's own (docs/meshes.md): written by all ranks, each its slice */
+    TUTTI_MESH_NATIVE, /* Tutti's own (docs/reference/meshes.md): written by all ranks, each its slice */
     TUTTI_MESH_GMSH_41,
     TUTTI_MESH_GMSH_41_BINARY,
     TUTTI_MESH_GMSH_22, /* the last four: all of it goes through rank 0 */

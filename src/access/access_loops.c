@@ -64,23 +64,6 @@ typedef struct {
     tutti_off file, memory; /* where the first iteration is */
 } loops;
 
-/* Turn loops that run backwards in the file, and set those apart that stay in place. */
-static void loops_turn(loops *t, const loop *v, int n) {
-    for (int i = 0; i < n; i++) {
-        loop l = v[i];
-        if (l.file <= 0) {
-            t->file += (l.count - 1) * l.file;
-            t->memory += (l.count - 1) * l.memory;
-            l.file = -l.file;
-            l.memory = -l.memory;
-        }
-        if (l.file)
-            t->v[t->n++] = l;
-        else if (l.count > 1)
-            t->idle[t->idle_n++] = l;
-    }
-}
-
 /* Order the loops by file stride, outermost largest; 0 if iterations meet. */
 static int loops_order(loop *v, int n) {
     for (int i = 1; i < n; i++) {
@@ -148,7 +131,20 @@ tutti_err tutti__loops_sort(tutti__mapping *io, tutti__mapping *lost_out, int *d
     if (!nest_of(io->file.node, &f) || !nest_of(io->memory.node, &m)) return TUTTI_OK;
     const int n = nests_match(&f, &m, v);
     if (!n) return TUTTI_OK;
-    loops_turn(&t, v, n);
+    /* Turn loops that run backwards in the file, and set those apart that stay in place. */
+    for (int i = 0; i < n; i++) {
+        loop l = v[i];
+        if (l.file <= 0) {
+            t.file += (l.count - 1) * l.file;
+            t.memory += (l.count - 1) * l.memory;
+            l.file = -l.file;
+            l.memory = -l.memory;
+        }
+        if (l.file)
+            t.v[t.n++] = l;
+        else if (l.count > 1)
+            t.idle[t.idle_n++] = l;
+    }
     if (!loops_order(t.v, t.n)) return TUTTI_OK;
     TUTTI_TRY(loops_sides(&t, &sorted));
     const tutti_err err = loops_lost(&t, &lost);

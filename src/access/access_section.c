@@ -38,19 +38,6 @@ static tutti_err section_check_dim(const tutti_section *s, const char *what, int
     return TUTTI_OK;
 }
 
-static tutti_err section_check(const tutti_section *s, const char *what) {
-    TUTTI_CHECK(s->ndims >= 1 && s->ndims <= TUTTI_MAX_DIMS, TUTTI_ERR_ARG,
-                "%s section has %d dimensions", what, s->ndims);
-    TUTTI_CHECK(s->order == TUTTI_ROW_MAJOR || s->order == TUTTI_COL_MAJOR, TUTTI_ERR_ARG,
-                "%s section: %d is no order", what, (int)s->order);
-    TUTTI_CHECK(s->element_size > 0, TUTTI_ERR_ARG, "%s section: elements of %lld bytes", what,
-                (long long)s->element_size);
-    TUTTI_CHECK_RESERVED(s, "a section");
-    const int empty = section_is_empty(s);
-    for (int d = 0; d < s->ndims; d++) TUTTI_TRY(section_check_dim(s, what, d, empty));
-    return TUTTI_OK;
-}
-
 /* Add the offset of index lo[d]; `size` is the distance of neighbours in dimension d. */
 static int dim_loop(const tutti_section *s, int d, tutti_off size, loops *l) {
     const tutti_count stride = s->stride[d] ? s->stride[d] : 1;
@@ -65,7 +52,15 @@ static int dim_loop(const tutti_section *s, int d, tutti_off size, loops *l) {
 }
 
 static tutti_err section_loops(const tutti_section *s, const char *what, loops *l) {
-    TUTTI_TRY(section_check(s, what));
+    TUTTI_CHECK(s->ndims >= 1 && s->ndims <= TUTTI_MAX_DIMS, TUTTI_ERR_ARG,
+                "%s section has %d dimensions", what, s->ndims);
+    TUTTI_CHECK(s->order == TUTTI_ROW_MAJOR || s->order == TUTTI_COL_MAJOR, TUTTI_ERR_ARG,
+                "%s section: %d is no order", what, (int)s->order);
+    TUTTI_CHECK(s->element_size > 0, TUTTI_ERR_ARG, "%s section: elements of %lld bytes", what,
+                (long long)s->element_size);
+    TUTTI_CHECK_RESERVED(s, "a section");
+    const int empty = section_is_empty(s);
+    for (int d = 0; d < s->ndims; d++) TUTTI_TRY(section_check_dim(s, what, d, empty));
     *l = (loops){.first = s->offset, .empty = section_is_empty(s)};
     if (l->empty) return TUTTI_OK; /* no loop has a count */
     tutti_off size = s->element_size;
@@ -91,29 +86,23 @@ static tutti_err loops_side(const loops *l, const tutti_section *file, tutti__si
     return TUTTI_OK;
 }
 
-static tutti_err sections_match(const tutti_section *file, const tutti_section *memory,
-                                const loops *f, const loops *m) {
-    TUTTI_CHECK(file->ndims == memory->ndims, TUTTI_ERR_ARG,
-                "the file section has %d dimensions, the memory section %d", file->ndims,
-                memory->ndims);
-    TUTTI_CHECK(file->element_size == memory->element_size, TUTTI_ERR_ARG,
-                "elements of %lld bytes in the file, of %lld in memory",
-                (long long)file->element_size, (long long)memory->element_size);
-    TUTTI_CHECK(f->empty == m->empty, TUTTI_ERR_ARG,
-                "the %s section selects nothing, the other does", f->empty ? "file" : "memory");
-    for (int d = 0; d < file->ndims; d++)
-        TUTTI_CHECK(f->count[d] == m->count[d], TUTTI_ERR_ARG,
-                    "dimension %d: %lld elements in the file section, %lld in the memory section",
-                    d, (long long)f->count[d], (long long)m->count[d]);
-    return TUTTI_OK;
-}
-
 static tutti_err section_memory(const tutti_section *file, const tutti_section *memory,
                                 const loops *f, tutti_off bytes, tutti__side *out) {
     loops m;
     if (!memory) return tutti__side_run(0, bytes, out);
     TUTTI_TRY(section_loops(memory, "memory", &m));
-    TUTTI_TRY(sections_match(file, memory, f, &m));
+    TUTTI_CHECK(file->ndims == memory->ndims, TUTTI_ERR_ARG,
+                "the file section has %d dimensions, the memory section %d", file->ndims,
+                memory->ndims);
+    TUTTI_CHECK(file->element_size == memory->element_size, TUTTI_ERR_ARG,
+                "element_size differs: %lld in the file, %lld in memory",
+                (long long)file->element_size, (long long)memory->element_size);
+    TUTTI_CHECK(f->empty == m.empty, TUTTI_ERR_ARG,
+                "the %s section selects nothing, the other does", f->empty ? "file" : "memory");
+    for (int d = 0; d < file->ndims; d++)
+        TUTTI_CHECK(f->count[d] == m.count[d], TUTTI_ERR_ARG,
+                    "dimension %d: %lld elements in the file section, %lld in the memory section",
+                    d, (long long)f->count[d], (long long)m.count[d]);
     if (!m.empty) return loops_side(&m, file, out);
     *out = (tutti__side){0, NULL};
     return TUTTI_OK;

@@ -28,21 +28,6 @@ static void append(piece *v, tutti_count *n, piece p) {
         v[(*n)++] = p;
 }
 
-static tutti_count expand(tutti__side file, tutti__side memory, piece *v) {
-    tutti__cursor cf, cm;
-    tutti__burst f, m;
-    tutti_count n = 0;
-    tutti__cursor_seek(&cf, file, 0);
-    tutti__cursor_seek(&cm, memory, 0);
-    while (tutti__cursor_peek(&cf, &f) && tutti__cursor_peek(&cm, &m)) {
-        const tutti_off bytes = tutti__min(f.bytes, m.bytes);
-        append(v, &n, (piece){f.offset, m.offset, bytes, n});
-        tutti__cursor_skip(&cf, bytes);
-        tutti__cursor_skip(&cm, bytes);
-    }
-    return n;
-}
-
 /* ---- sorting */
 
 /* End of the ascending row that starts at i. */
@@ -67,38 +52,33 @@ static tutti_count merge_rows(const piece *v, tutti_count n, piece *w) {
     return rows;
 }
 
-/* One stable pass by the digit of (file - base) at `shift`. */
-static void radix_pass(const piece *v, tutti_count n, tutti_off base, int shift, piece *w) {
-    tutti_count at[RADIX] = {0}, sum = 0;
-    for (tutti_count i = 0; i < n; i++) at[(v[i].file - base) >> shift & (RADIX - 1)]++;
-    for (int d = 0; d < RADIX; d++) {
-        const tutti_count count = at[d];
-        at[d] = sum;
-        sum += count;
-    }
-    for (tutti_count i = 0; i < n; i++) w[at[(v[i].file - base) >> shift & (RADIX - 1)]++] = v[i];
-}
-
-static piece *radix_sort(piece *v, tutti_count n, piece *w) {
-    tutti_off lo = v[0].file, hi = lo;
-    for (tutti_count i = 1; i < n; i++) {
-        lo = tutti__min(lo, v[i].file);
-        hi = tutti__max(hi, v[i].file);
-    }
-    for (int shift = 0; shift < 63 && (hi - lo) >> shift; shift += RADIX_BITS) {
-        radix_pass(v, n, lo, shift, w);
-        piece *t = v;
-        v = w;
-        w = t;
-    }
-    return v;
-}
-
 /* Sort v, with w as room; the sorted one of the two is returned. */
 static piece *sort(piece *v, tutti_count n, piece *w) {
     tutti_count rows = 0;
     for (tutti_count i = 0; i < n && rows < MANY_ROWS; rows++) i = row_end(v, n, i);
-    if (rows >= MANY_ROWS) return radix_sort(v, n, w);
+    if (rows >= MANY_ROWS) {
+        tutti_off lo = v[0].file, hi = lo;
+        for (tutti_count i = 1; i < n; i++) {
+            lo = tutti__min(lo, v[i].file);
+            hi = tutti__max(hi, v[i].file);
+        }
+        for (int shift = 0; shift < 63 && (hi - lo) >> shift; shift += RADIX_BITS) {
+            /* One stable pass by the digit of (file - base) at `shift`. */
+            tutti_count at[RADIX] = {0}, sum = 0;
+            for (tutti_count i = 0; i < n; i++) at[(v[i].file - lo) >> shift & (RADIX - 1)]++;
+            for (int d = 0; d < RADIX; d++) {
+                const tutti_count count = at[d];
+                at[d] = sum;
+                sum += count;
+            }
+            for (tutti_count i = 0; i < n; i++)
+                w[at[(v[i].file - lo) >> shift & (RADIX - 1)]++] = v[i];
+            piece *swapped = v;
+            v = w;
+            w = swapped;
+        }
+        return v;
+    }
     while (merge_rows(v, n, w) > 1) {
         piece *t = v;
         v = w;
@@ -236,7 +216,17 @@ tutti_err tutti__pieces_sort(tutti__mapping *io, tutti__mapping *lost_out) {
     piece *v = tutti__malloc((size_t)most * 3 * sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
     tutti__mapping made = {{0, NULL}, {0, NULL}}, lost = {{0, NULL}, {0, NULL}};
-    tutti_count n = expand(io->file, io->memory, v);
+    tutti__cursor cf, cm;
+    tutti__burst f, m;
+    tutti_count n = 0;
+    tutti__cursor_seek(&cf, io->file, 0);
+    tutti__cursor_seek(&cm, io->memory, 0);
+    while (tutti__cursor_peek(&cf, &f) && tutti__cursor_peek(&cm, &m)) {
+        const tutti_off bytes = tutti__min(f.bytes, m.bytes);
+        append(v, &n, (piece){f.offset, m.offset, bytes, n});
+        tutti__cursor_skip(&cf, bytes);
+        tutti__cursor_skip(&cm, bytes);
+    }
     /* Three equal rooms: two to sort in, and the cut pieces need two. */
     piece *sorted = sort(v, n, v + 2 * most);
     tutti_err err = TUTTI_OK;

@@ -148,27 +148,6 @@ static int by_offset(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Sides that interleave, as one list of runs. */
-static tutti_err interleave(int n, const tutti__side *sides, tutti__side *out) {
-    tutti__extents x = {NULL, 0, 0};
-    tutti_off lo = TUTTI__OFF_END, hi = 0;
-    for (int i = 0; i < n; i++) {
-        lo = tutti__min(lo, tutti__side_lo(sides[i]));
-        hi = tutti__max(hi, tutti__side_hi(sides[i]));
-    }
-    tutti_err err = tutti__sides_union(n, sides, lo, hi, 0, &x);
-    tutti_off *at = err == TUTTI_OK ? tutti__malloc(2 * x.n * sizeof *at) : NULL;
-    if (err == TUTTI_OK && !at) err = TUTTI_ERR_NOMEM;
-    for (size_t i = 0; at && i < x.n; i++) {
-        at[i] = x.v[i].offset;
-        at[x.n + i] = x.v[i].bytes;
-    }
-    if (err == TUTTI_OK) err = tutti__side_list((tutti_count)x.n, at, at + x.n, 0, out);
-    tutti__free(at);
-    tutti__extents_free(&x);
-    return err;
-}
-
 static tutti_err unite(int n, tutti__side *sides, tutti__side *out);
 
 /* Sides that repeat alike, as variables do that share records: one record says it all.  0: they do
@@ -184,15 +163,6 @@ static int in_records(int n, const tutti__side *sides) {
         end = tutti__max(end, tutti__side_hi((tutti__side){sides[i].disp, v->vec.child}));
     }
     return end - tutti__side_lo(sides[0]) <= first->vec.stride;
-}
-
-static tutti_err records_unite(int n, tutti__side *sides, tutti__side *out) {
-    const tutti_count count = sides[0].node->vec.count;
-    const tutti_off stride = sides[0].node->vec.stride;
-    tutti__side record;
-    for (int i = 0; i < n; i++) sides[i].node = sides[i].node->vec.child;
-    TUTTI_TRY(unite(n, sides, &record));
-    return tutti__side_vec(record, count, stride, out);
 }
 
 /* One list again and again, as variables have that share a decomposition: copies of it say it all, and
@@ -212,8 +182,34 @@ static tutti_err unite(int n, tutti__side *sides, tutti__side *out) {
     int apart = 1;
     qsort(sides, (size_t)n, sizeof *sides, by_offset);
     for (int i = 1; i < n; i++) apart &= tutti__side_hi(sides[i - 1]) <= tutti__side_lo(sides[i]);
-    if (!apart && in_records(n, sides)) return records_unite(n, sides, out);
-    if (!apart) return interleave(n, sides, out);
+    if (!apart && in_records(n, sides)) {
+        const tutti_count count = sides[0].node->vec.count;
+        const tutti_off stride = sides[0].node->vec.stride;
+        tutti__side record;
+        for (int i = 0; i < n; i++) sides[i].node = sides[i].node->vec.child;
+        TUTTI_TRY(unite(n, sides, &record));
+        return tutti__side_vec(record, count, stride, out);
+    }
+    /* Sides that interleave, as one list of runs. */
+    if (!apart) {
+        tutti__extents x = {NULL, 0, 0};
+        tutti_off lo = TUTTI__OFF_END, hi = 0;
+        for (int i = 0; i < n; i++) {
+            lo = tutti__min(lo, tutti__side_lo(sides[i]));
+            hi = tutti__max(hi, tutti__side_hi(sides[i]));
+        }
+        tutti_err err = tutti__sides_union(n, sides, lo, hi, 0, &x);
+        tutti_off *at = err == TUTTI_OK ? tutti__malloc(2 * x.n * sizeof *at) : NULL;
+        if (err == TUTTI_OK && !at) err = TUTTI_ERR_NOMEM;
+        for (size_t i = 0; at && i < x.n; i++) {
+            at[i] = x.v[i].offset;
+            at[x.n + i] = x.v[i].bytes;
+        }
+        if (err == TUTTI_OK) err = tutti__side_list((tutti_count)x.n, at, at + x.n, 0, out);
+        tutti__free(at);
+        tutti__extents_free(&x);
+        return err;
+    }
     if (are_copies(n, sides))
         return tutti__side_vec(tutti__side_ref(sides[0]), n, sides[1].disp - sides[0].disp, out);
     for (int i = 0; i < n; i++) (void)tutti__side_ref(sides[i]); /* taken over */

@@ -114,29 +114,6 @@ static void convert_piece(converter *c, tutti_off at, tutti_off bytes, char *fil
     outcome(c, err, bad);
 }
 
-/* Bytes of the part in [lo, hi), which are its own offsets. */
-static void convert_window(converter *c, char *buf, tutti_off lo, tutti_off hi, char *stage) {
-    const tutti_access *a = &c->part->access;
-    const tutti__conversion *v = &c->part->convert;
-    const tutti_off from = tutti__side_tell(a->file, lo), to = tutti__side_tell(a->file, hi);
-    tutti__cursor file, memory;
-    tutti__burst f, m;
-    tutti__cursor_seek(&file, a->file, from);
-    tutti__cursor_seek(&memory, a->memory, from);
-    for (tutti_off at = from; at < to;) {
-        (void)tutti__cursor_peek(&file, &f);
-        (void)tutti__cursor_peek(&memory, &m);
-        const tutti_off n = tutti__min(tutti__min(f.bytes, m.bytes), to - at);
-        const tutti_off element = m.offset - at % v->file_size; /* it begins in the same run */
-        convert_piece(c, at, n, stage + (f.offset - lo),
-                      tutti__place(buf, tutti__scaled(v->scale, element)));
-        tutti__cursor_skip(&file, n);
-        tutti__cursor_skip(&memory, n);
-        at += n;
-    }
-    if (c->n > 0) queue_flush(c);
-}
-
 static tutti_err part_convert(tutti__parts *p, int i, direction d, tutti_off lo, tutti_off hi,
                               char *stage) {
     converter c; /* not cleared: its queue is large */
@@ -147,7 +124,26 @@ static tutti_err part_convert(tutti__parts *p, int i, direction d, tutti_off lo,
     c.err = TUTTI_OK;
     c.n = 0;
     c.gathered = 0;
-    convert_window(&c, p->io[i].buf, lo, hi, stage);
+    /* Bytes of the part in [lo, hi), which are its own offsets. */
+    const tutti_access *a = &c.part->access;
+    const tutti__conversion *v = &c.part->convert;
+    const tutti_off from = tutti__side_tell(a->file, lo), to = tutti__side_tell(a->file, hi);
+    tutti__cursor file, memory;
+    tutti__burst f, m;
+    tutti__cursor_seek(&file, a->file, from);
+    tutti__cursor_seek(&memory, a->memory, from);
+    for (tutti_off at = from; at < to;) {
+        (void)tutti__cursor_peek(&file, &f);
+        (void)tutti__cursor_peek(&memory, &m);
+        const tutti_off n = tutti__min(tutti__min(f.bytes, m.bytes), to - at);
+        const tutti_off element = m.offset - at % v->file_size; /* it begins in the same run */
+        convert_piece(&c, at, n, stage + (f.offset - lo),
+                      tutti__place(p->io[i].buf, tutti__scaled(v->scale, element)));
+        tutti__cursor_skip(&file, n);
+        tutti__cursor_skip(&memory, n);
+        at += n;
+    }
+    if (c.n > 0) queue_flush(&c);
     if (c.err != TUTTI_OK || c.bad < 0) return c.err;
     return tutti__error_set(
         TUTTI_ERR_VALUE, 0,
@@ -202,26 +198,6 @@ static tutti_err parts_move(tutti__parts *p, direction d, tutti_off lo, tutti_of
     return err;
 }
 
-/* Only bytes that the access has: run by run. */
-static tutti_err parts_move_trimmed(const tutti__user *u, tutti_off lo, tutti_off hi, char *stage) {
-    const tutti__side file = u->access->file;
-    tutti__cursor c;
-    tutti__burst b;
-    tutti_err err = TUTTI_OK;
-    tutti_error_info first;
-    tutti__cursor_seek(&c, file, tutti__side_tell(file, lo));
-    while (tutti__cursor_peek(&c, &b) && b.offset < hi) {
-        const tutti_off end = tutti__min(b.offset + b.bytes, hi);
-        const tutti_err one = parts_move(u->parts, OUT, b.offset, end, stage + (b.offset - lo));
-        tutti__cursor_skip(&c, end - b.offset);
-        if (one == TUTTI_OK || err != TUTTI_OK) continue;
-        err = one;
-        first = *tutti_last_error();
-    }
-    if (err != TUTTI_OK) tutti__error_assign(&first);
-    return err;
-}
-
 tutti_err tutti__user_to_stage(const tutti__user *u, tutti_off lo, tutti_off hi, void *stage,
                                tutti_off *bytes_out) {
     if (!u->parts) {
@@ -229,7 +205,25 @@ tutti_err tutti__user_to_stage(const tutti__user *u, tutti_off lo, tutti_off hi,
         return TUTTI_OK;
     }
     *bytes_out = tutti__side_bytes_in(u->access->file, lo, hi);
-    if (u->trimmed) return parts_move_trimmed(u, lo, hi, stage);
+    /* Only bytes that the access has: run by run. */
+    if (u->trimmed) {
+        const tutti__side file = u->access->file;
+        tutti__cursor c;
+        tutti__burst b;
+        tutti_err err = TUTTI_OK;
+        tutti_error_info first;
+        tutti__cursor_seek(&c, file, tutti__side_tell(file, lo));
+        while (tutti__cursor_peek(&c, &b) && b.offset < hi) {
+            const tutti_off end = tutti__min(b.offset + b.bytes, hi);
+            const tutti_err one = parts_move(u->parts, OUT, b.offset, end, stage + (b.offset - lo));
+            tutti__cursor_skip(&c, end - b.offset);
+            if (one == TUTTI_OK || err != TUTTI_OK) continue;
+            err = one;
+            first = *tutti_last_error();
+        }
+        if (err != TUTTI_OK) tutti__error_assign(&first);
+        return err;
+    }
     return parts_move(u->parts, OUT, lo, hi, stage);
 }
 

@@ -273,19 +273,6 @@ __attribute__((target("avx2"))) static tutti_count narrow_wide(char *to, const c
 }
 #endif
 
-/* At most BLOCK numbers to float16, and from it. */
-static tutti_count to_half(char *to, const char *from, tutti_count n, tutti__number type) {
-    double v[BLOCK];
-    tutti_count bad = n;
-    (void)kernels[TUTTI__F64][type]((char *)v, from, n);
-    for (tutti_count i = 0; i < n; i++) {
-        const uint16_t h = half_of(v[i]);
-        if ((h & 0x7fff) == 0x7c00 && !isinf(v[i]) && bad == n) bad = i;
-        memcpy(to + i * (tutti_count)sizeof h, &h, sizeof h);
-    }
-    return bad;
-}
-
 static tutti_count from_half(char *to, const char *from, tutti_count n, tutti__number type) {
     float v[BLOCK];
     for (tutti_count i = 0; i < n; i++) {
@@ -298,7 +285,18 @@ static tutti_count from_half(char *to, const char *from, tutti_count n, tutti__n
 
 static tutti_count convert_block(tutti__number to_type, char *to, tutti__number from_type,
                                  const char *from, tutti_count n) {
-    if (to_type == TUTTI__F16) return to_half(to, from, n, from_type);
+    /* At most BLOCK numbers to float16, and from it. */
+    if (to_type == TUTTI__F16) {
+        double v[BLOCK];
+        tutti_count bad = n;
+        (void)kernels[TUTTI__F64][from_type]((char *)v, from, n);
+        for (tutti_count i = 0; i < n; i++) {
+            const uint16_t h = half_of(v[i]);
+            if ((h & 0x7fff) == 0x7c00 && !isinf(v[i]) && bad == n) bad = i;
+            memcpy(to + i * (tutti_count)sizeof h, &h, sizeof h);
+        }
+        return bad;
+    }
     if (from_type == TUTTI__F16) return from_half(to, from, n, to_type);
 #if defined(__x86_64__)
     if (to_type == TUTTI__F32 && from_type == TUTTI__F64 && __builtin_cpu_supports("avx2"))

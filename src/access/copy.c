@@ -167,26 +167,6 @@ static inline int items_take(items *i, tutti_off bytes) {
     return 1;
 }
 
-/* Item against item, at most n bytes, until one of the two LISTs is at its end. */
-static tutti_off list_step(walk *to, walk *from, tutti_off n, queue *q) {
-    items t = items_of(to), f = items_of(from);
-    tutti_off copied = 0;
-    int more = 1;
-
-    while (more && copied < n) {
-        const tutti_off bytes = tutti__min(tutti__min(t.left, f.left), n - copied);
-        queue_add(q, t.at, f.at, bytes);
-        copied += bytes;
-        more = items_take(&t, bytes);
-        more &= items_take(&f, bytes);
-    }
-    if (copied < n) {
-        walk_seek(to, to->stream + copied);
-        walk_seek(from, from->stream + copied);
-    }
-    return copied;
-}
-
 /* All of `one`'s current run (at most n bytes) against the tree of `other`. */
 static tutti_off long_step(walk *one, walk *other, tutti_off n, tutti__direction direction) {
     const tutti_off bytes = tutti__min(run_left(one), n);
@@ -219,7 +199,23 @@ static void lockstep(walk *to, walk *from, tutti_off n) {
             queue_flush(&q);
             n -= long_step(to, from, n, TUTTI__PACK);
         } else if (in_long_list(to) && in_long_list(from)) {
-            n -= list_step(to, from, n, &q);
+            /* Item against item, at most n bytes, until one of the two LISTs is at its end. */
+            items t = items_of(to), f = items_of(from);
+            tutti_off copied = 0;
+            int more = 1;
+
+            while (more && copied < n) {
+                const tutti_off bytes = tutti__min(tutti__min(t.left, f.left), n - copied);
+                queue_add(&q, t.at, f.at, bytes);
+                copied += bytes;
+                more = items_take(&t, bytes);
+                more &= items_take(&f, bytes);
+            }
+            if (copied < n) {
+                walk_seek(to, to->stream + copied);
+                walk_seek(from, from->stream + copied);
+            }
+            n -= copied;
         } else {
             step(to, from, n, &m, &q);
             n -= m.bytes * m.count;

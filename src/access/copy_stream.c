@@ -80,17 +80,6 @@ static void one_run(tutti__stream *t, tutti_off at, tutti_off bytes) {
     t->packed += bytes;
 }
 
-static void many_runs(tutti__stream *t, tutti_off at, const tutti__node *vec, tutti_count count) {
-    const tutti_off bytes = vec->vec.child->bytes, stride = vec->vec.stride;
-    const tutti_off ahead = count <= FEW_RUNS ? t->ahead : 0;
-    tutti__moves m = {t->packed, tutti__place(t->base, at), bytes, stride, bytes, count, ahead, 0};
-    if (t->direction == TUTTI__UNPACK)
-        m = (tutti__moves){
-            tutti__place(t->base, at), t->packed, stride, bytes, bytes, count, ahead, 1};
-    tutti__move_runs(&m);
-    t->packed += count * bytes;
-}
-
 /* `count` items of a LIST whose items all have `bytes` bytes. */
 INLINE void item_loop(tutti__stream *t, tutti_off origin, tutti__list_reader *reader,
                       tutti_count count, size_t bytes, int pack) {
@@ -196,7 +185,15 @@ static void all(tutti__stream *t, const tutti__node *n, tutti_off origin);
 
 static void copies(tutti__stream *t, const tutti__node *n, tutti_off origin, tutti_count count) {
     if (n->vec.child->kind == TUTTI__RUN) {
-        many_runs(t, origin, n, count);
+        const tutti_off bytes = n->vec.child->bytes, stride = n->vec.stride;
+        const tutti_off ahead = count <= FEW_RUNS ? t->ahead : 0;
+        tutti__moves m = {
+            t->packed, tutti__place(t->base, origin), bytes, stride, bytes, count, ahead, 0};
+        if (t->direction == TUTTI__UNPACK)
+            m = (tutti__moves){
+                tutti__place(t->base, origin), t->packed, stride, bytes, bytes, count, ahead, 1};
+        tutti__move_runs(&m);
+        t->packed += count * bytes;
         return;
     }
     const tutti_off around = t->ahead;

@@ -58,26 +58,6 @@ static tutti_count row_items(const row *r) {
     return items;
 }
 
-static tutti_err row_to_list(const row *r, tutti_count items, tutti__side *out) {
-    tutti_off *offsets = tutti__malloc((size_t)items * 2 * sizeof *offsets);
-    if (!offsets) return TUTTI_ERR_NOMEM;
-    tutti_off *lengths = offsets + items;
-    tutti_count k = 0;
-    for (tutti_count i = 0; i < r->n; i++) {
-        tutti__cursor c;
-        tutti__burst b;
-        tutti__cursor_seek(&c, r->v[i], 0);
-        for (; tutti__cursor_peek(&c, &b); k++) {
-            offsets[k] = b.offset;
-            lengths[k] = b.bytes;
-            tutti__cursor_skip(&c, b.bytes);
-        }
-    }
-    const tutti_err err = tutti__side_list(k, offsets, lengths, 0, out);
-    tutti__free(offsets);
-    return err;
-}
-
 /* ---- grouping */
 
 /* `count` copies of `node` every `stride`; the node is borrowed from `parts` parts of the row. */
@@ -149,28 +129,6 @@ static tutti_err row_group(row *r, int open) {
     return TUTTI_OK;
 }
 
-/* Join adjacent RUNs. */
-static tutti_err row_join_runs(row *r) {
-    tutti_count w = 0;
-    for (tutti_count i = 0; i < r->n;) {
-        tutti__side s = r->v[i];
-        tutti_count k = i + 1;
-        tutti_off end = s.disp + s.node->bytes;
-        if (s.node->kind == TUTTI__RUN)
-            for (; k < r->n && r->v[k].node->kind == TUTTI__RUN && r->v[k].disp == end; k++)
-                end += r->v[k].node->bytes;
-        if (k > i + 1) TUTTI_TRY(tutti__side_run(s.disp, end - s.disp, &s));
-        for (tutti_count j = i; j < k; j++) {
-            if (k > i + 1) tutti__node_unref(r->v[j].node);
-            r->v[j].node = NULL;
-        }
-        r->v[w++] = s;
-        i = k;
-    }
-    r->n = w;
-    return TUTTI_OK;
-}
-
 /* ---- the node */
 
 /* What is known of a CAT whose parts are in place. */
@@ -223,8 +181,45 @@ static tutti_err cat_node(row *r, tutti__side *out) {
 
 static tutti_err row_to_side(row *r, tutti__side *out) {
     const tutti_count items = row_items(r);
-    if (items > 1) return row_to_list(r, items, out);
-    TUTTI_TRY(row_join_runs(r));
+    if (items > 1) {
+        tutti_off *offsets = tutti__malloc((size_t)items * 2 * sizeof *offsets);
+        if (!offsets) return TUTTI_ERR_NOMEM;
+        tutti_off *lengths = offsets + items;
+        tutti_count k = 0;
+        for (tutti_count i = 0; i < r->n; i++) {
+            tutti__cursor c;
+            tutti__burst b;
+            tutti__cursor_seek(&c, r->v[i], 0);
+            for (; tutti__cursor_peek(&c, &b); k++) {
+                offsets[k] = b.offset;
+                lengths[k] = b.bytes;
+                tutti__cursor_skip(&c, b.bytes);
+            }
+        }
+        const tutti_err err = tutti__side_list(k, offsets, lengths, 0, out);
+        tutti__free(offsets);
+        return err;
+    }
+    /* Join adjacent RUNs. */
+    tutti_count w = 0;
+    for (tutti_count i = 0; i < r->n;) {
+        tutti__side s = r->v[i];
+        tutti_count joined = i + 1;
+        tutti_off end = s.disp + s.node->bytes;
+        if (s.node->kind == TUTTI__RUN)
+            for (;
+                 joined < r->n && r->v[joined].node->kind == TUTTI__RUN && r->v[joined].disp == end;
+                 joined++)
+                end += r->v[joined].node->bytes;
+        if (joined > i + 1) TUTTI_TRY(tutti__side_run(s.disp, end - s.disp, &s));
+        for (tutti_count j = i; j < joined; j++) {
+            if (joined > i + 1) tutti__node_unref(r->v[j].node);
+            r->v[j].node = NULL;
+        }
+        r->v[w++] = s;
+        i = joined;
+    }
+    r->n = w;
     for (int open = 1;; open = 0) {
         const tutti_count before = r->n;
         TUTTI_TRY(row_group(r, open));

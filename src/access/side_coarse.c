@@ -38,29 +38,27 @@ int tutti__side_irregular(tutti__side s) {
     return 0;
 }
 
-static tutti_err cat_coarse(tutti__side s, tutti_off max_gap, tutti__side *out) {
-    const tutti_count n = s.node->cat.n;
-    tutti__side *part = tutti__malloc((size_t)n * sizeof *part);
-    if (!part) return TUTTI_ERR_NOMEM;
-    tutti_err err = TUTTI_OK;
-    for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) {
-        const tutti__part *p = &s.node->cat.part[i];
-        err = tutti__side_coarse((tutti__side){s.disp + p->disp, p->node}, max_gap, &part[i]);
-        if (err != TUTTI_OK)
-            while (i > 0) tutti__side_free(&part[--i]);
-    }
-    if (err == TUTTI_OK) err = tutti__side_cat(n, part, out);
-    tutti__free(part);
-    return err;
-}
-
 tutti_err tutti__side_coarse(tutti__side s, tutti_off max_gap, tutti__side *out) {
     tutti__side child;
     TUTTI_ASSERT(tutti__side_monotone(s));
     *out = (tutti__side){s.disp, NULL};
     if (!s.node) return TUTTI_OK;
     if (largest_hole(s.node) <= max_gap) return tutti__node_run(s.node->hi, &out->node);
-    if (s.node->kind == TUTTI__CAT) return cat_coarse(s, max_gap, out);
+    if (s.node->kind == TUTTI__CAT) {
+        const tutti_count n = s.node->cat.n;
+        tutti__side *part = tutti__malloc((size_t)n * sizeof *part);
+        if (!part) return TUTTI_ERR_NOMEM;
+        tutti_err err = TUTTI_OK;
+        for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) {
+            const tutti__part *p = &s.node->cat.part[i];
+            err = tutti__side_coarse((tutti__side){s.disp + p->disp, p->node}, max_gap, &part[i]);
+            if (err != TUTTI_OK)
+                while (i > 0) tutti__side_free(&part[--i]);
+        }
+        if (err == TUTTI_OK) err = tutti__side_cat(n, part, out);
+        tutti__free(part);
+        return err;
+    }
     if (s.node->kind == TUTTI__VEC) {
         TUTTI_TRY(tutti__side_coarse((tutti__side){s.disp, s.node->vec.child}, max_gap, &child));
         return tutti__side_vec(child, s.node->vec.count, s.node->vec.stride, out);

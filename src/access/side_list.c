@@ -33,21 +33,6 @@ static inline int source_next(source *s, tutti_off *offset, tutti_off *length) {
     return 1;
 }
 
-static tutti_err source_check(source *s) {
-    uint64_t all = (uint64_t)1 << TUTTI__MAX_SHIFT;
-    for (tutti_count i = 0; i < s->n; i++) {
-        const tutti_off offset = s->offsets[i], length = given_length(s, i);
-        TUTTI_CHECK(length >= 0, TUTTI_ERR_ARG, "run %lld has %lld bytes", (long long)i,
-                    (long long)length);
-        TUTTI_CHECK(tutti__off_ok(offset) && length <= TUTTI__OFF_LIMIT - offset,
-                    TUTTI_ERR_OVERFLOW, "run %lld: %lld bytes at %lld", (long long)i,
-                    (long long)length, (long long)offset);
-        if (length > 0) all |= (uint64_t)(offset - s->offsets[0]) | (uint64_t)length;
-    }
-    s->shift = __builtin_ctzll(all);
-    return TUTTI_OK;
-}
-
 /* ---- the odometer: is the sequence of offsets a nest of loops?  The digits below `levels` have a
  * known number of copies; the digit above them still grows. */
 
@@ -94,16 +79,6 @@ static void nest_feed(nest *t, tutti_off offset) {
     nest_grow(t, offset);
 }
 
-static tutti_err nest_side(const nest *t, tutti_off length, tutti__side *out) {
-    tutti__side s = {0, NULL};
-    TUTTI_TRY(tutti__side_run(t->base, length, &s));
-    for (int l = 0; l < t->levels; l++)
-        TUTTI_TRY(tutti__side_nest(s, t->count[l], t->stride[l], &s));
-    if (t->top > 1) TUTTI_TRY(tutti__side_nest(s, t->top, t->top_stride, &s));
-    *out = s;
-    return TUTTI_OK;
-}
-
 /* ---- first pass */
 
 typedef struct {
@@ -113,26 +88,6 @@ typedef struct {
     size_t gaps, zigzags, lengths; /* code bytes */
     nest nest;
 } scan;
-
-static void scan_items(source *s, scan *k) {
-    tutti_off offset, length, end = 0;
-    *k = (scan){.monotone = 1};
-    while (source_next(s, &offset, &length)) {
-        if (k->n++ == 0) {
-            k->nest = (nest){.ok = 1, .base = offset, .at = offset, .top = 1};
-            k->first = end = offset;
-            k->length = length;
-        } else {
-            if (length != k->length) k->length = k->nest.ok = 0;
-            if (k->nest.ok) nest_feed(&k->nest, offset);
-            k->monotone &= offset > end;
-        }
-        k->gaps += tutti__leb_size((uint64_t)(offset - end) >> s->shift);
-        k->zigzags += tutti__leb_size(tutti__zigzag((offset - end) >> s->shift));
-        k->lengths += tutti__leb_size((uint64_t)length >> s->shift);
-        end = offset + length;
-    }
-}
 
 /* ---- the node */
 
@@ -306,8 +261,34 @@ tutti_err tutti__side_list(tutti_count n, const tutti_off *offsets, const tutti_
     source s = {n, 0, offsets, lengths, fixed_length, 0};
     scan k;
     TUTTI_CHECK(n >= 0, TUTTI_ERR_ARG, "%lld runs", (long long)n);
-    TUTTI_TRY(source_check(&s));
-    scan_items(&s, &k);
+    uint64_t all = (uint64_t)1 << TUTTI__MAX_SHIFT;
+    for (tutti_count i = 0; i < s.n; i++) {
+        const tutti_off offset = s.offsets[i], length = given_length(&s, i);
+        TUTTI_CHECK(length >= 0, TUTTI_ERR_ARG, "run %lld has %lld bytes", (long long)i,
+                    (long long)length);
+        TUTTI_CHECK(tutti__off_ok(offset) && length <= TUTTI__OFF_LIMIT - offset,
+                    TUTTI_ERR_OVERFLOW, "run %lld: %lld bytes at %lld", (long long)i,
+                    (long long)length, (long long)offset);
+        if (length > 0) all |= (uint64_t)(offset - s.offsets[0]) | (uint64_t)length;
+    }
+    s.shift = __builtin_ctzll(all);
+    tutti_off item_offset, item_length, end = 0;
+    k = (scan){.monotone = 1};
+    while (source_next(&s, &item_offset, &item_length)) {
+        if (k.n++ == 0) {
+            k.nest = (nest){.ok = 1, .base = item_offset, .at = item_offset, .top = 1};
+            k.first = end = item_offset;
+            k.length = item_length;
+        } else {
+            if (item_length != k.length) k.length = k.nest.ok = 0;
+            if (k.nest.ok) nest_feed(&k.nest, item_offset);
+            k.monotone &= item_offset > end;
+        }
+        k.gaps += tutti__leb_size((uint64_t)(item_offset - end) >> s.shift);
+        k.zigzags += tutti__leb_size(tutti__zigzag((item_offset - end) >> s.shift));
+        k.lengths += tutti__leb_size((uint64_t)item_length >> s.shift);
+        end = item_offset + item_length;
+    }
     if (k.n == 0) {
         *out = (tutti__side){0, NULL};
         return TUTTI_OK;
@@ -315,7 +296,16 @@ tutti_err tutti__side_list(tutti_count n, const tutti_off *offsets, const tutti_
     int regular = k.nest.ok; /* all digits are at their end after the last offset, too */
     for (int l = 0; l < k.nest.levels; l++)
         if (k.nest.digit[l] != k.nest.count[l] - 1) regular = 0;
-    if (regular) return nest_side(&k.nest, k.length, out);
+    if (regular) {
+        tutti__side nested = {0, NULL};
+        TUTTI_TRY(tutti__side_run(k.nest.base, k.length, &nested));
+        for (int l = 0; l < k.nest.levels; l++)
+            TUTTI_TRY(tutti__side_nest(nested, k.nest.count[l], k.nest.stride[l], &nested));
+        if (k.nest.top > 1)
+            TUTTI_TRY(tutti__side_nest(nested, k.nest.top, k.nest.top_stride, &nested));
+        *out = nested;
+        return TUTTI_OK;
+    }
     tutti__node *node = NULL;
     TUTTI_TRY(list_node(&s, &k, &node));
     *out = (tutti__side){k.first, node};
@@ -350,26 +340,6 @@ tutti_err tutti__list_from_code(const tutti__list_code *c, tutti__node **out) {
 
 /* ---- any side as a list */
 
-static tutti_err runs_of(tutti__side s, tutti_off *offsets, tutti_off *lengths, tutti__side *out) {
-    tutti__cursor c;
-    tutti__burst b;
-    tutti_count k = 0;
-    tutti__cursor_seek(&c, s, 0);
-    while (tutti__cursor_peek(&c, &b)) {
-        for (tutti_count i = 0; i < b.count; i++) {
-            const tutti_off offset = b.offset + i * b.stride;
-            if (k && offsets[k - 1] + lengths[k - 1] == offset) {
-                lengths[k - 1] += b.bytes;
-                continue;
-            }
-            offsets[k] = offset;
-            lengths[k++] = b.bytes;
-        }
-        tutti__cursor_skip(&c, b.count * b.bytes);
-    }
-    return tutti__side_list(k, offsets, lengths, 0, out);
-}
-
 tutti_err tutti__side_flatten(tutti__side s, tutti__side *out) {
     const tutti_count runs = tutti__side_runs(s);
     tutti_err err = TUTTI_ERR_NOMEM;
@@ -378,8 +348,26 @@ tutti_err tutti__side_flatten(tutti__side s, tutti__side *out) {
     if (__builtin_mul_overflow((size_t)runs, 2 * sizeof *offsets, &bytes) || runs > TUTTI__MAX_RUNS)
         err = tutti__error_set(TUTTI_ERR_UNSUPPORTED, 0, -1, "%lld runs nested more than %d deep",
                                (long long)runs, TUTTI__MAX_DEPTH);
-    else if ((offsets = tutti__malloc(bytes)) != NULL)
-        err = runs_of(s, offsets, offsets + runs, out);
+    else if ((offsets = tutti__malloc(bytes)) != NULL) {
+        tutti_off *lengths = offsets + runs;
+        tutti__cursor c;
+        tutti__burst b;
+        tutti_count k = 0;
+        tutti__cursor_seek(&c, s, 0);
+        while (tutti__cursor_peek(&c, &b)) {
+            for (tutti_count i = 0; i < b.count; i++) {
+                const tutti_off offset = b.offset + i * b.stride;
+                if (k && offsets[k - 1] + lengths[k - 1] == offset) {
+                    lengths[k - 1] += b.bytes;
+                    continue;
+                }
+                offsets[k] = offset;
+                lengths[k++] = b.bytes;
+            }
+            tutti__cursor_skip(&c, b.count * b.bytes);
+        }
+        err = tutti__side_list(k, offsets, lengths, 0, out);
+    }
     tutti__free(offsets);
     tutti__node_unref(s.node);
     return err;

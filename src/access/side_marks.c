@@ -73,19 +73,6 @@ static int bitmap_move(bitmap *b, int views) {
     return 1;
 }
 
-/* Set bits [first, end); -1, or one that was set already. */
-static inline tutti_off set_bits(uint64_t *bits, tutti_off first, tutti_off end) {
-    const tutti_off last_word = (end - 1) >> 6;
-    uint64_t mask = UINT64_MAX << (first & 63);
-    for (tutti_off w = first >> 6;; w++, mask = UINT64_MAX) {
-        if (w == last_word) mask &= UINT64_MAX >> (63 - ((end - 1) & 63));
-        const uint64_t both = bits[w] & mask;
-        if (__builtin_expect(both != 0, 0)) return w * 64 + __builtin_ctzll(both);
-        bits[w] |= mask;
-        if (w == last_word) return -1;
-    }
-}
-
 static inline void add_bits(uint64_t *bits, tutti_off first, tutti_off end) {
     const tutti_off last_word = (end - 1) >> 6;
     uint64_t mask = UINT64_MAX << (first & 63);
@@ -117,7 +104,18 @@ static tutti_err join_marks(const bitmap *b, tutti_off first, tutti_off end,
 
 /* Set bits [first, end); TELL: -1, or one that was set already. */
 static inline tutti_off mark_bits(bitmap *b, tutti_off first, tutti_off end, again what) {
-    if (what == TELL) return set_bits(b->bits, first, end);
+    /* Set bits [first, end); -1, or one that was set already. */
+    if (what == TELL) {
+        const tutti_off last_word = (end - 1) >> 6;
+        uint64_t mask = UINT64_MAX << (first & 63);
+        for (tutti_off w = first >> 6;; w++, mask = UINT64_MAX) {
+            if (w == last_word) mask &= UINT64_MAX >> (63 - ((end - 1) & 63));
+            const uint64_t both = b->bits[w] & mask;
+            if (__builtin_expect(both != 0, 0)) return w * 64 + __builtin_ctzll(both);
+            b->bits[w] |= mask;
+            if (w == last_word) return -1;
+        }
+    }
     if (what == COLLECT && b->err == TUTTI_OK) {
         const tutti__joiner j = {b->again, 0, 0};
         b->err = join_marks(b, first, end, &j);
@@ -150,23 +148,6 @@ static inline tutti_off mark_run(bitmap *b, tutti_off at, tutti_off bytes, again
     return -1;
 }
 
-/* The items of a LIST from a stream position on, read in line. */
-static inline tutti_off mark_list(bitmap *b, tutti__side s, tutti_off stream, again what) {
-    const tutti__node *n = s.node;
-    tutti__frame f = {.node = n, .origin = s.disp};
-    tutti_off inside, bit;
-    if (stream >= n->bytes) return -1;
-    tutti__list_seek(n, stream, &f, &inside);
-    tutti__list_reader r = tutti__reader_after(&f);
-    tutti_off at = s.disp + f.item + inside, bytes = f.item_bytes - inside;
-    for (tutti_count left = n->list.n - f.index; at < b->end; at += s.disp) {
-        bit = mark_run(b, at, bytes, what);
-        if (bit >= 0 || --left == 0) return bit;
-        at = tutti__reader_next(&r, &bytes);
-    }
-    return -1;
-}
-
 static inline tutti_off mark_view(bitmap *b, size_t i, again what) {
     const tutti__side s = b->g->v[i].side;
     const tutti_off from = tutti__side_tell(s, tutti__max(b->next[i], b->lo));
@@ -174,7 +155,22 @@ static inline tutti_off mark_view(bitmap *b, size_t i, again what) {
     tutti__cursor c;
     tutti__burst burst;
 
-    if (s.node->kind == TUTTI__LIST) return mark_list(b, s, from, what);
+    /* The items of a LIST from a stream position on, read in line. */
+    if (s.node->kind == TUTTI__LIST) {
+        const tutti__node *n = s.node;
+        tutti__frame f = {.node = n, .origin = s.disp};
+        tutti_off inside, item_bit;
+        if (from >= n->bytes) return -1;
+        tutti__list_seek(n, from, &f, &inside);
+        tutti__list_reader r = tutti__reader_after(&f);
+        tutti_off at = s.disp + f.item + inside, bytes = f.item_bytes - inside;
+        for (tutti_count left = n->list.n - f.index; at < b->end; at += s.disp) {
+            item_bit = mark_run(b, at, bytes, what);
+            if (item_bit >= 0 || --left == 0) return item_bit;
+            at = tutti__reader_next(&r, &bytes);
+        }
+        return -1;
+    }
     tutti__cursor_seek(&c, s, from);
     if (!tutti__cursor_peek(&c, &burst)) return -1;
     do {

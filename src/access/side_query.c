@@ -66,21 +66,16 @@ int tutti__side_equal(tutti__side a, tutti__side b) {
 
 /* ---- tell */
 
-/* The last mark, and the last part, before an offset; 0 < offset. */
-static tutti_count last_mark_before(const tutti__node *n, tutti_off offset) {
-    tutti_count a = 0, b = (n->list.n - 1) / TUTTI__MARK_EVERY;
-    while (a < b) {
-        const tutti_count mid = (a + b + 1) / 2;
+static tutti_off list_tell(const tutti__node *n, tutti_off offset) {
+    /* The last mark, and the last part, before an offset; 0 < offset. */
+    tutti_count mark = 0, b = (n->list.n - 1) / TUTTI__MARK_EVERY;
+    while (mark < b) {
+        const tutti_count mid = (mark + b + 1) / 2;
         if (n->list.mark[mid].offset < offset)
-            a = mid;
+            mark = mid;
         else
             b = mid - 1;
     }
-    return a;
-}
-
-static tutti_off list_tell(const tutti__node *n, tutti_off offset) {
-    const tutti_count mark = last_mark_before(n, offset);
     tutti_off item = n->list.mark[mark].offset, p = n->list.mark[mark].start;
     size_t code = n->list.mark[mark].code;
     (void)tutti__list_gap(n, &code);
@@ -92,18 +87,6 @@ static tutti_off list_tell(const tutti__node *n, tutti_off offset) {
         item += length + tutti__list_gap(n, &code);
         if (offset <= item) return p;
     }
-}
-
-static tutti_count last_part_before(const tutti__node *n, tutti_off offset) {
-    tutti_count a = 0, b = n->cat.n - 1;
-    while (a < b) {
-        const tutti_count mid = (a + b + 1) / 2;
-        if (n->cat.part[mid].disp < offset)
-            a = mid;
-        else
-            b = mid - 1;
-    }
-    return a;
 }
 
 tutti_off tutti__side_tell(tutti__side s, tutti_off offset) {
@@ -121,7 +104,15 @@ tutti_off tutti__side_tell(tutti__side s, tutti_off offset) {
             offset -= i * n->vec.stride;
             n = n->vec.child;
         } else {
-            const tutti__part *part = &n->cat.part[last_part_before(n, offset)];
+            tutti_count a = 0, b = n->cat.n - 1;
+            while (a < b) {
+                const tutti_count mid = (a + b + 1) / 2;
+                if (n->cat.part[mid].disp < offset)
+                    a = mid;
+                else
+                    b = mid - 1;
+            }
+            const tutti__part *part = &n->cat.part[a];
             p += part->start;
             offset -= part->disp;
             n = part->node;

@@ -219,24 +219,6 @@ static tutti_err get_vec(reader *r, int depth, tutti__side *out) {
     return tutti__side_vec(child, count, stride, out);
 }
 
-static tutti_err get_list(reader *r, tutti__side *out) {
-    tutti__list_code c = {0};
-    uint64_t flags = 0, size = 0;
-    TUTTI_TRY(get(r, IS_MONOTONE | IS_FIXED | TUTTI__MAX_SHIFT << SHIFT_AT, &flags));
-    TUTTI_TRY(get_size(r, &c.n));
-    TUTTI_TRY(get_size(r, &c.first_length));
-    TUTTI_TRY(get(r, UINT64_MAX, &size));
-    SOUND(size <= r->size - r->at, "the code of a list goes beyond the end");
-    c.monotone = (flags & IS_MONOTONE) != 0;
-    c.shift = (int)(flags >> SHIFT_AT);
-    c.fixed = flags & IS_FIXED ? c.first_length : 0;
-    c.code = r->buf + r->at;
-    c.code_size = (size_t)size;
-    r->at += c.code_size;
-    out->disp = 0;
-    return tutti__list_from_code(&c, &out->node);
-}
-
 static tutti_err get_cat(reader *r, int depth, tutti__side *out) {
     uint64_t n = 0;
     tutti_err err = TUTTI_OK;
@@ -273,7 +255,23 @@ static tutti_err get_side(reader *r, int depth, tutti__side *out) {
         TUTTI_TRY(tutti__side_run(0, bytes, &s));
     }
     if (kind == VEC) TUTTI_TRY(get_vec(r, depth + 1, &s));
-    if (kind == LIST) TUTTI_TRY(get_list(r, &s));
+    if (kind == LIST) {
+        tutti__list_code c = {0};
+        uint64_t flags = 0, size = 0;
+        TUTTI_TRY(get(r, IS_MONOTONE | IS_FIXED | TUTTI__MAX_SHIFT << SHIFT_AT, &flags));
+        TUTTI_TRY(get_size(r, &c.n));
+        TUTTI_TRY(get_size(r, &c.first_length));
+        TUTTI_TRY(get(r, UINT64_MAX, &size));
+        SOUND(size <= r->size - r->at, "the code of a list goes beyond the end");
+        c.monotone = (flags & IS_MONOTONE) != 0;
+        c.shift = (int)(flags >> SHIFT_AT);
+        c.fixed = flags & IS_FIXED ? c.first_length : 0;
+        c.code = r->buf + r->at;
+        c.code_size = (size_t)size;
+        r->at += c.code_size;
+        s.disp = 0;
+        TUTTI_TRY(tutti__list_from_code(&c, &s.node));
+    }
     if (kind == CAT) TUTTI_TRY(get_cat(r, depth + 1, &s));
     if (tutti__add_ok(s.disp, disp, &s.disp) && tutti__side_fits(s)) {
         *out = s;

@@ -1,48 +1,47 @@
-/* array: what the ranks of an array agree on.
+/* array: agreement of the ranks of an array.
  *
- * The first agreement of a collective call carries what a rank has against it and a hash of all
- * that the call says agrees: where ranks mean different things, all of them return the same error
- * and nothing has been done.
+ * The first agreement of a collective call carries this rank's error and a hash of all arguments
+ * that must agree.  If ranks disagree, all return the same error and nothing has been done.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 
 #include <string.h>
 
-tutti_err tutti__array_agree(MPI_Comm comm, const char *operation, const char *path, tutti_err mine,
-                             uint64_t same) {
-    const tutti__call call = {.name = operation, .what = "the array", .hash = same};
+tutti_err tutti__array_agree(MPI_Comm comm, const char *operation, const char *path,
+                             tutti_err local_err, uint64_t hash) {
+    const tutti__call call = {.name = operation, .what = "the array", .hash = hash};
     tutti__team *team = NULL;
-    TUTTI_TRY(tutti__object_begin(comm, &tutti__array_class, &call, path, mine, &team));
+    TUTTI_TRY(tutti__object_begin(comm, &tutti__array_class, &call, path, local_err, &team));
     tutti__team_give(&team);
     return TUTTI_OK;
 }
 
-/* What comes before an agreement on an open array. */
-static void settle(tutti_array *a, tutti_err mine) {
+/* Precedes every agreement on an open array. */
+static void settle_requests(tutti_array *a, tutti_err local_err) {
     TUTTI_ASSERT(a->head || a->file);
-    if (a->file) { /* what is queued there comes first */
-        TUTTI_KEEP_LAST_ERROR_IF(mine != TUTTI_OK);
+    if (a->file) { /* queued requests come first */
+        TUTTI_KEEP_LAST_ERROR_IF(local_err != TUTTI_OK);
         tutti__requests_settle(a->file);
     }
-    if (mine == TUTTI_OK || !a->head) return;
+    if (local_err == TUTTI_OK || !a->head) return;
     tutti_error_info info = *tutti_last_error();
     info.rank = tutti__file_team(a->head)->rank; /* in its own file every rank is rank 0 */
     tutti__error_assign(&info);
 }
 
-tutti_err tutti__array_max(tutti_array *a, tutti_err mine, int64_t *io) {
-    settle(a, mine);
-    return tutti__team_max(tutti__array_team(a), mine, io);
+tutti_err tutti__array_max(tutti_array *a, tutti_err local_err, int64_t *io) {
+    settle_requests(a, local_err);
+    return tutti__team_max(tutti__array_team(a), local_err, io);
 }
 
-tutti_err tutti__array_vote(tutti_array *a, tutti_err mine) {
-    settle(a, mine);
-    return tutti__team_reduce(tutti__array_team(a), mine, 0, NULL);
+tutti_err tutti__array_vote(tutti_array *a, tutti_err local_err) {
+    settle_requests(a, local_err);
+    return tutti__team_reduce(tutti__array_team(a), local_err, 0, NULL);
 }
 
-tutti_err tutti__array_call(tutti_array *a, const tutti__call *c, tutti_err mine) {
-    settle(a, mine);
-    return tutti__object_call(&a->object, c, mine);
+tutti_err tutti__array_call(tutti_array *a, const tutti__call *c, tutti_err local_err) {
+    settle_requests(a, local_err);
+    return tutti__object_call(&a->object, c, local_err);
 }
 
 /* Two handles of one file have teams of their own. */
@@ -67,11 +66,11 @@ uint64_t tutti__slice_hash(uint64_t h, int ndims, const tutti_slice *s) {
     return h;
 }
 
-static tutti_err delete (void *context) {
+static tutti_err delete_file(void *context) {
     const tutti_file *f = context;
     return tutti_file_delete(tutti__file_path(f), tutti__file_options(f));
 }
 
-tutti_err tutti__root_deletes(tutti_file *f) {
-    return tutti__on_root(tutti__file_team(f), delete, f);
+tutti_err tutti__file_delete_on_root(tutti_file *f) {
+    return tutti__on_root(tutti__file_team(f), delete_file, f);
 }

@@ -2,8 +2,8 @@
  * specification.
  *
  * The block at the start of the file has two slots with the same contents and a checksum each.  A
- * change writes one slot after the other, so that at any moment one of them is whole; of two whole
- * ones that differ, the one with the higher version counts.
+ * change writes one slot after the other, so that one of them is always complete; of two complete
+ * ones, the one with the higher version is valid.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 
@@ -27,41 +27,41 @@ enum {
     AT_ID = 64,
     AT_RANKS = 72,
     AT_RANK = 76,
-    AT_SHAPE = 80,                /* 8 bytes a dimension */
-    AT_DIST = 208,                /* 16 bytes a dimension: kind, procs, block */
+    AT_SHAPE = 80,                /* 8 bytes per dimension */
+    AT_DIST = 208,                /* 16 bytes per dimension: kind, procs, block */
     AT_END = 464,                 /* zeros up to the checksum */
     AT_CHECKSUM = SLOT_BYTES - 8, /* of all bytes of the slot before it */
     LITTLE = 1,
     BIG = 2
 };
 
-/* As PNG does it: no text, and damaged by whatever changes line ends. */
+/* As in PNG: not a text file, and damaged by conversion of line ends. */
 static const unsigned char magic[8] = {0x89, 'T', 'T', 'A', '\r', '\n', 0x1a, '\n'};
 
-static int byte_order(void) {
+static int native_byte_order(void) {
     const uint16_t one = 1;
     unsigned char first;
     memcpy(&first, &one, 1);
     return first ? LITTLE : BIG;
 }
 
-/* ---- numbers, little end first */
+/* ---- little-endian values */
 
-static void put32(unsigned char *to, uint32_t v) {
+static void store_le32(unsigned char *to, uint32_t v) {
     for (int i = 0; i < 4; i++) to[i] = (unsigned char)(v >> (8 * i));
 }
 
-void tutti__put64(unsigned char *to, uint64_t v) {
+void tutti__store_le64(unsigned char *to, uint64_t v) {
     for (int i = 0; i < 8; i++) to[i] = (unsigned char)(v >> (8 * i));
 }
 
-static uint32_t get32(const unsigned char *from) {
+static uint32_t load_le32(const unsigned char *from) {
     uint32_t v = 0;
     for (int i = 3; i >= 0; i--) v = v << 8 | from[i];
     return v;
 }
 
-uint64_t tutti__get64(const unsigned char *from) {
+uint64_t tutti__load_le64(const unsigned char *from) {
     uint64_t v = 0;
     for (int i = 7; i >= 0; i--) v = v << 8 | from[i];
     return v;
@@ -69,170 +69,161 @@ uint64_t tutti__get64(const unsigned char *from) {
 
 /* ---- writing */
 
-static void slot_write(const tutti__header *h, unsigned char *to) {
+static void write_slot(const tutti__header *h, unsigned char *to) {
     const tutti_array_spec *s = &h->spec;
     memset(to, 0, SLOT_BYTES);
     memcpy(to, magic, sizeof magic);
-    put32(to + AT_FORMAT, FORMAT);
-    put32(to + AT_PLACEMENT, (uint32_t)h->placement);
-    tutti__put64(to + AT_VERSION, h->version);
-    put32(to + AT_TYPE, (uint32_t)s->type);
-    put32(to + AT_ORDER, (uint32_t)s->order);
-    put32(to + AT_BYTE_ORDER, (uint32_t)byte_order());
-    put32(to + AT_NDIMS, (uint32_t)s->ndims);
-    tutti__put64(to + AT_ELEMENT, (uint64_t)s->element_size);
-    tutti__put64(to + AT_OFFSET, (uint64_t)s->offset);
-    tutti__put64(to + AT_BYTES, (uint64_t)h->bytes);
-    tutti__put64(to + AT_ID, h->id);
-    put32(to + AT_RANKS, (uint32_t)h->ranks);
-    put32(to + AT_RANK, (uint32_t)h->rank);
+    store_le32(to + AT_FORMAT, FORMAT);
+    store_le32(to + AT_PLACEMENT, (uint32_t)h->placement);
+    tutti__store_le64(to + AT_VERSION, h->version);
+    store_le32(to + AT_TYPE, (uint32_t)s->type);
+    store_le32(to + AT_ORDER, (uint32_t)s->order);
+    store_le32(to + AT_BYTE_ORDER, (uint32_t)native_byte_order());
+    store_le32(to + AT_NDIMS, (uint32_t)s->ndims);
+    tutti__store_le64(to + AT_ELEMENT, (uint64_t)s->element_size);
+    tutti__store_le64(to + AT_OFFSET, (uint64_t)s->offset);
+    tutti__store_le64(to + AT_BYTES, (uint64_t)h->bytes);
+    tutti__store_le64(to + AT_ID, h->id);
+    store_le32(to + AT_RANKS, (uint32_t)h->ranks);
+    store_le32(to + AT_RANK, (uint32_t)h->rank);
     for (int d = 0; d < s->ndims; d++) {
         unsigned char *dist = to + AT_DIST + (ptrdiff_t)16 * d;
-        tutti__put64(to + AT_SHAPE + (ptrdiff_t)8 * d, (uint64_t)s->shape[d]);
+        tutti__store_le64(to + AT_SHAPE + (ptrdiff_t)8 * d, (uint64_t)s->shape[d]);
         if (h->placement != TUTTI__DESCRIPTOR) continue;
-        put32(dist, (uint32_t)h->dim[d].kind);
-        put32(dist + 4, (uint32_t)h->dim[d].procs);
-        tutti__put64(dist + 8, (uint64_t)h->dim[d].block);
+        store_le32(dist, (uint32_t)h->dim[d].kind);
+        store_le32(dist + 4, (uint32_t)h->dim[d].procs);
+        tutti__store_le64(dist + 8, (uint64_t)h->dim[d].block);
     }
-    tutti__put64(to + AT_CHECKSUM, tutti__hash(TUTTI__HASH_START, to, AT_CHECKSUM));
+    tutti__store_le64(to + AT_CHECKSUM, tutti__hash(TUTTI__HASH_START, to, AT_CHECKSUM));
 }
 
 void tutti__header_write(const tutti__header *h, unsigned char block[TUTTI__HEADER_BYTES]) {
-    for (int i = 0; i < SLOTS; i++) slot_write(h, block + (ptrdiff_t)SLOT_BYTES * i);
+    for (int i = 0; i < SLOTS; i++) write_slot(h, block + (ptrdiff_t)SLOT_BYTES * i);
 }
 
-/* ---- reading: the checksum tells damage, not malice */
+/* ---- reading: a checksum detects damage, not malice */
 
-static tutti_err int_read(const unsigned char *at, const char *what, int limit, int *out) {
-    const uint32_t v = get32(at);
-    TUTTI_CHECK(v <= (uint32_t)limit, TUTTI_ERR_FORMAT, "the header says %s %lu", what,
+static tutti_err read_int(const unsigned char *at, const char *what, int limit, int *out) {
+    const uint32_t v = load_le32(at);
+    TUTTI_CHECK(v <= (uint32_t)limit, TUTTI_ERR_FORMAT, "invalid header: %s is %lu", what,
                 (unsigned long)v);
     *out = (int)v;
     return TUTTI_OK;
 }
 
-static tutti_err off_read(const unsigned char *at, const char *what, tutti_off *out) {
-    const uint64_t v = tutti__get64(at);
-    TUTTI_CHECK(v <= (uint64_t)TUTTI__OFF_LIMIT, TUTTI_ERR_FORMAT, "the header says %s %llu", what,
-                (unsigned long long)v);
+static tutti_err read_offset(const unsigned char *at, const char *what, tutti_off *out) {
+    const uint64_t v = tutti__load_le64(at);
+    TUTTI_CHECK(v <= (uint64_t)TUTTI__OFF_LIMIT, TUTTI_ERR_FORMAT, "invalid header: %s is %llu",
+                what, (unsigned long long)v);
     *out = (tutti_off)v;
     return TUTTI_OK;
 }
 
-static tutti_err dims_read(const unsigned char *from, tutti__header *h) {
-    int kind;
-    for (int d = 0; d < h->spec.ndims; d++) {
-        const unsigned char *dist = from + AT_DIST + (ptrdiff_t)16 * d;
-        TUTTI_TRY(off_read(from + AT_SHAPE + (ptrdiff_t)8 * d, "extent", &h->spec.shape[d]));
-        TUTTI_TRY(int_read(dist, "distribution", TUTTI_DIST_RAGGED, &kind));
-        h->dim[d].kind = (tutti_dist_kind)kind;
-        TUTTI_TRY(int_read(dist + 4, "ranks in a dimension", INT_MAX, &h->dim[d].procs));
-        TUTTI_TRY(off_read(dist + 8, "block", &h->dim[d].block));
-    }
-    return TUTTI_OK;
-}
-
-/* Elements of one byte, and those that only the caller understands, have no byte order. */
-static tutti_err byte_order_check(const unsigned char *from, tutti_type type) {
+/* Elements of one byte, and those of type bytes, have no byte order. */
+static tutti_err check_byte_order(const unsigned char *from, tutti_type type) {
     int order;
-    TUTTI_TRY(int_read(from + AT_BYTE_ORDER, "byte order", BIG, &order));
-    TUTTI_CHECK(order >= LITTLE, TUTTI_ERR_FORMAT, "the header says byte order 0");
-    TUTTI_CHECK(order == byte_order() || tutti_type_size(type) <= 1, TUTTI_ERR_FORMAT,
-                "the elements are %s-endian, this machine is not",
+    TUTTI_TRY(read_int(from + AT_BYTE_ORDER, "byte order", BIG, &order));
+    TUTTI_CHECK(order >= LITTLE, TUTTI_ERR_FORMAT, "invalid header: byte order is 0");
+    TUTTI_CHECK(order == native_byte_order() || tutti_type_size(type) <= 1, TUTTI_ERR_FORMAT,
+                "the elements are %s-endian: this machine has the other byte order",
                 order == LITTLE ? "little" : "big");
     return TUTTI_OK;
 }
 
-static tutti_err spec_read(const unsigned char *from, tutti__header *h) {
-    tutti_array_spec *s = &h->spec;
-    int type, order;
-    TUTTI_TRY(int_read(from + AT_TYPE, "type", INT_MAX, &type));
-    TUTTI_TRY(int_read(from + AT_ORDER, "order", TUTTI_COL_MAJOR, &order));
-    s->type = (tutti_type)type;
-    s->order = (tutti_order)order;
-    TUTTI_TRY(int_read(from + AT_NDIMS, "dimensions", TUTTI_MAX_DIMS, &s->ndims));
-    TUTTI_TRY(off_read(from + AT_ELEMENT, "element size", &s->element_size));
-    TUTTI_TRY(off_read(from + AT_OFFSET, "offset", &s->offset));
-    TUTTI_TRY(off_read(from + AT_BYTES, "bytes", &h->bytes));
-    TUTTI_TRY(dims_read(from, h));
-    return byte_order_check(from, s->type);
-}
-
-/* What the header says must be consistent: it may come from anywhere. */
-static tutti_err header_check(tutti__header *h) {
+/* The header may come from anywhere: check that its fields are consistent. */
+static tutti_err check_header(tutti__header *h) {
     tutti_array_spec s;
     tutti_off bytes;
     if (tutti__spec_check(&h->spec, &s, &bytes) != TUTTI_OK) {
         tutti_error_info info = *tutti_last_error();
-        TUTTI_FAIL(TUTTI_ERR_FORMAT, "the header is impossible: %.300s", info.text);
+        TUTTI_FAIL(TUTTI_ERR_FORMAT, "the header is invalid: %.300s", info.text);
     }
     TUTTI_CHECK(h->spec.element_size == s.element_size, TUTTI_ERR_FORMAT,
-                "the header says elements of 0 bytes");
+                "invalid header: element size is 0");
     TUTTI_CHECK(s.offset >= TUTTI__HEADER_BYTES, TUTTI_ERR_FORMAT,
-                "the header says that elements start in the header");
+                "invalid header: elements start inside the header");
     TUTTI_CHECK(h->placement == TUTTI__DESCRIPTOR || h->bytes == bytes, TUTTI_ERR_FORMAT,
-                "the header says %lld bytes, its extents %lld", (long long)h->bytes,
+                "the header announces %lld bytes, but its extents give %lld", (long long)h->bytes,
                 (long long)bytes);
     TUTTI_CHECK(h->placement == TUTTI__GLOBAL || h->ranks >= 1, TUTTI_ERR_FORMAT,
-                "the header says that no rank has a part");
+                "invalid header: number of parts is 0");
     TUTTI_CHECK(h->placement != TUTTI__PART || h->rank < h->ranks, TUTTI_ERR_FORMAT,
-                "the header says part %d of %d", h->rank, h->ranks);
+                "invalid header: part %d of %d", h->rank, h->ranks);
     return TUTTI_OK;
 }
 
-static tutti_err slot_read(const unsigned char *from, tutti__header *out) {
+static tutti_err read_slot(const unsigned char *from, tutti__header *out) {
     tutti__header h;
     int placement;
     memset(&h, 0, sizeof h);
     TUTTI_CHECK(memcmp(from, magic, sizeof magic) == 0, TUTTI_ERR_FORMAT,
-                "the file does not begin as an array does");
-    const uint32_t format = get32(from + AT_FORMAT);
+                "not an array file: wrong signature");
+    const uint32_t format = load_le32(from + AT_FORMAT);
     TUTTI_CHECK(format <= FORMAT, TUTTI_ERR_FORMAT,
-                "format %lu of arrays is newer than this library knows", (unsigned long)format);
-    TUTTI_CHECK(tutti__get64(from + AT_CHECKSUM) ==
+                "array format %lu is newer than this library supports", (unsigned long)format);
+    TUTTI_CHECK(tutti__load_le64(from + AT_CHECKSUM) ==
                     tutti__hash(TUTTI__HASH_START, from, AT_CHECKSUM),
                 TUTTI_ERR_FORMAT, "the header is damaged: its checksum is wrong");
-    TUTTI_CHECK(format == FORMAT, TUTTI_ERR_FORMAT, "the header says format 0");
-    TUTTI_TRY(int_read(from + AT_PLACEMENT, "placement", TUTTI__PART, &placement));
+    TUTTI_CHECK(format == FORMAT, TUTTI_ERR_FORMAT, "invalid header: format is 0");
+    TUTTI_TRY(read_int(from + AT_PLACEMENT, "placement", TUTTI__PART, &placement));
     h.placement = (tutti__placement)placement;
-    h.version = tutti__get64(from + AT_VERSION);
-    h.id = tutti__get64(from + AT_ID);
-    TUTTI_TRY(int_read(from + AT_RANKS, "ranks", INT_MAX, &h.ranks));
-    TUTTI_TRY(int_read(from + AT_RANK, "rank", INT_MAX, &h.rank));
-    TUTTI_TRY(spec_read(from, &h));
-    TUTTI_TRY(header_check(&h));
+    h.version = tutti__load_le64(from + AT_VERSION);
+    h.id = tutti__load_le64(from + AT_ID);
+    TUTTI_TRY(read_int(from + AT_RANKS, "ranks", INT_MAX, &h.ranks));
+    TUTTI_TRY(read_int(from + AT_RANK, "rank", INT_MAX, &h.rank));
+    tutti_array_spec *s = &h.spec;
+    int type, order;
+    TUTTI_TRY(read_int(from + AT_TYPE, "type", INT_MAX, &type));
+    TUTTI_TRY(read_int(from + AT_ORDER, "order", TUTTI_COL_MAJOR, &order));
+    s->type = (tutti_type)type;
+    s->order = (tutti_order)order;
+    TUTTI_TRY(read_int(from + AT_NDIMS, "ndims", TUTTI_MAX_DIMS, &s->ndims));
+    TUTTI_TRY(read_offset(from + AT_ELEMENT, "element size", &s->element_size));
+    TUTTI_TRY(read_offset(from + AT_OFFSET, "offset", &s->offset));
+    TUTTI_TRY(read_offset(from + AT_BYTES, "bytes", &h.bytes));
+    int kind;
+    for (int d = 0; d < h.spec.ndims; d++) {
+        const unsigned char *dist = from + AT_DIST + (ptrdiff_t)16 * d;
+        TUTTI_TRY(read_offset(from + AT_SHAPE + (ptrdiff_t)8 * d, "extent", &h.spec.shape[d]));
+        TUTTI_TRY(read_int(dist, "distribution", TUTTI_DIST_RAGGED, &kind));
+        h.dim[d].kind = (tutti_dist_kind)kind;
+        TUTTI_TRY(read_int(dist + 4, "ranks in a dimension", INT_MAX, &h.dim[d].procs));
+        TUTTI_TRY(read_offset(dist + 8, "block", &h.dim[d].block));
+    }
+    TUTTI_TRY(check_byte_order(from, s->type));
+    TUTTI_TRY(check_header(&h));
     *out = h;
     return TUTTI_OK;
 }
 
 tutti_err tutti__header_read(const unsigned char block[TUTTI__HEADER_BYTES], tutti__header *out) {
     tutti__header second;
-    const tutti_err err = slot_read(block, out);
+    const tutti_err err = read_slot(block, out);
     TUTTI_KEEP_LAST_ERROR_IF(err != TUTTI_OK);
-    if (slot_read(block + SLOT_BYTES, &second) != TUTTI_OK) return err;
+    if (read_slot(block + SLOT_BYTES, &second) != TUTTI_OK) return err;
     if (err != TUTTI_OK || second.version > out->version) *out = second;
     return TUTTI_OK;
 }
 
-/* ---- headers in files, by one rank alone */
+/* ---- headers in files, not collective */
 
-tutti_err tutti__array_found(tutti_file *f, const tutti__header *h) {
+tutti_err tutti__array_header_create(tutti_file *f, const tutti__header *h) {
     unsigned char block[TUTTI__HEADER_BYTES];
     tutti__header_write(h, block);
     TUTTI_TRY(tutti__resize_here(f, h->spec.offset + h->bytes));
     return tutti__write_here(f, 0, block, sizeof block);
 }
 
-tutti_err tutti__array_identify(tutti_file *f, tutti__header *out) {
+tutti_err tutti__array_header_read(tutti_file *f, tutti__header *out) {
     unsigned char block[TUTTI__HEADER_BYTES];
     tutti_off size = 0;
     TUTTI_TRY(tutti__size_here(f, &size));
     TUTTI_CHECK(size >= (tutti_off)sizeof block, TUTTI_ERR_FORMAT,
-                "the file has %lld bytes, too few for an array", (long long)size);
+                "not an array file: only %lld bytes", (long long)size);
     TUTTI_TRY(tutti__read_here(f, 0, block, sizeof block));
     TUTTI_TRY(tutti__header_read(block, out));
     TUTTI_CHECK(size >= out->spec.offset + out->bytes, TUTTI_ERR_FORMAT,
-                "the file has %lld bytes, but the array in it ends at %lld", (long long)size,
+                "file has %lld bytes, but the array in it ends at offset %lld", (long long)size,
                 (long long)(out->spec.offset + out->bytes));
     return TUTTI_OK;
 }
@@ -240,7 +231,7 @@ tutti_err tutti__array_identify(tutti_file *f, tutti__header *out) {
 tutti_err tutti__array_header_update(tutti_array *a) {
     unsigned char block[TUTTI__HEADER_BYTES];
     tutti__header h = {
-        .version = a->version, .placement = TUTTI__GLOBAL, .spec = a->mine, .bytes = a->bytes};
+        .version = a->version, .placement = TUTTI__GLOBAL, .spec = a->local, .bytes = a->bytes};
     tutti__header_write(&h, block);
     for (tutti_off at = 0; at < (tutti_off)sizeof block; at += SLOT_BYTES) {
         TUTTI_TRY(tutti__write_here(a->file, at, block + at, SLOT_BYTES));

@@ -1,7 +1,6 @@
 /* array: local placement.  `path` is a descriptor: header, distribution, bounds.  `path`.r is rank
- * r's Local Array File: an array of its own with the shape of the part, opened by that rank alone,
- * on a communicator of one, so that access to it needs nobody else.  Descriptor and parts have an
- * id in common; the descriptor is written last.
+ * r's Local Array File: an array with the shape of the part, opened by that rank on a communicator
+ * of its own.  Descriptor and parts have the same id; the descriptor is written last.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 #include "base/options_impl.h"
@@ -17,44 +16,27 @@ enum { ALL = TUTTI_READ | TUTTI_WRITE };
 
 /* ---- this rank's part */
 
-/* path.rank; free it. */
-static char *part_path(const char *path, int rank) {
-    const size_t room = strlen(path) + 16;
-    char *p = tutti__malloc(room);
-    if (p) snprintf(p, room, "%s.%d", path, rank);
-    return p;
-}
-
-/* What this rank's file holds, by the distribution. */
-static tutti_err part_spec(tutti_array *a) {
+/* The spec of this rank's part. */
+static tutti_err set_part_spec(tutti_array *a) {
     tutti_array_spec s = a->spec;
     s.offset = TUTTI__HEADER_BYTES;
     (void)tutti_distribution_part(a->dist, tutti__file_team(a->head)->rank, s.shape);
-    return tutti__spec_check(&s, &a->mine, &a->bytes);
+    return tutti__spec_check(&s, &a->local, &a->bytes);
 }
 
-static tutti__header part_header(const tutti_array *a, uint64_t id) {
-    return (tutti__header){.version = 1,
-                           .placement = TUTTI__PART,
-                           .spec = a->mine,
-                           .bytes = a->bytes,
-                           .id = id,
-                           .ranks = a->dist->ranks,
-                           .rank = tutti__file_team(a->head)->rank};
-}
-
-/* Rank 0's options for all.  Nodes and the trace are the descriptor's business; a fault is meant
- * for one of its ranks.  Collective. */
-static tutti_err part_options(const tutti_array *a, const tutti_options *opt, tutti_options *out) {
+/* Rank 0's options, adapted to this rank's part: nodes and trace belong to the descriptor, and a
+ * fault is for one of its ranks.   Collective. */
+static tutti_err derive_part_options(const tutti_array *a, const tutti_options *opt,
+                                     tutti_options *out) {
     const tutti__team *t = tutti__file_team(a->head);
-    /* the descriptor was opened with the same */
+    /* the descriptor was opened with the same options */
     if (!opt || tutti__options_take(opt, out) != TUTTI_OK) (void)tutti_options_init(out);
     TUTTI_TRY(tutti__team_tell(tutti__file_team(a->head), out, (int)sizeof *out));
     out->nodes[0] = out->trace[0] = '\0';
-    if (out->fault[0] == '*') return TUTTI_OK; /* every rank's, in its own file too */
+    if (out->fault[0] == '*') return TUTTI_OK; /* the fault is for every rank */
     char *what = NULL;
     const long who = strtol(out->fault, &what, 10);
-    if (*what && who == t->rank) { /* in its own file it is rank 0 */
+    if (*what && who == t->rank) { /* this rank is rank 0 of its own file */
         char text[sizeof out->fault];
         snprintf(text, sizeof text, "0%.*s", (int)sizeof text - 2, what);
         memcpy(out->fault, text, sizeof text);
@@ -64,17 +46,21 @@ static tutti_err part_options(const tutti_array *a, const tutti_options *opt, tu
     return TUTTI_OK;
 }
 
-static tutti_err part_open(tutti_array *a, const char *path, int mode, const tutti_options *opt) {
-    char *mine = part_path(path, tutti__file_team(a->head)->rank);
-    if (!mine) return TUTTI_ERR_NOMEM;
-    const tutti_err err = tutti_file_open(MPI_COMM_SELF, mine, mode, opt, &a->file);
-    tutti__free(mine);
+static tutti_err open_part(tutti_array *a, const char *path, int mode, const tutti_options *opt) {
+    const int rank = tutti__file_team(a->head)->rank;
+    const size_t room = strlen(path) + 16;
+    char *own = tutti__malloc(room);
+    if (own) snprintf(own, room, "%s.%d", path, rank);
+    if (!own) return TUTTI_ERR_NOMEM;
+    const tutti_err err = tutti_file_open(MPI_COMM_SELF, own, mode, opt, &a->file);
+    tutti__free(own);
     return err;
 }
 
 /* ---- create */
 
-static uint64_t id_make(void) {
+/* Never 0. */
+static uint64_t random_id(void) {
     uint64_t id = 0;
     struct timespec t = {0, 0};
     if (getrandom(&id, sizeof id, GRND_NONBLOCK) == (ssize_t)sizeof id && id != 0) return id;
@@ -82,31 +68,25 @@ static uint64_t id_make(void) {
     return (uint64_t)t.tv_sec * 1000000007u + (uint64_t)t.tv_nsec * 65537u + (uint64_t)getpid() + 1;
 }
 
-static tutti_err part_create(const tutti_array *a, uint64_t id) {
-    const tutti__header h = part_header(a, id);
-    tutti_err err = tutti__resize_here(a->file, 0); /* whatever was there */
-    if (err == TUTTI_OK) err = tutti__array_found(a->file, &h);
-    return tutti__array_named(a->file, "create", err);
-}
-
-static tutti_err bounds_write(const tutti_array *a) {
+static tutti_err write_bounds(const tutti_array *a) {
     const tutti_distribution *d = a->dist;
     const size_t bytes = (size_t)d->n_bounds * 8;
     unsigned char *v = tutti__malloc(bytes);
     if (!v) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < d->n_bounds; i++) tutti__put64(v + 8 * i, (uint64_t)d->bounds[i]);
+    for (tutti_count i = 0; i < d->n_bounds; i++)
+        tutti__store_le64(v + 8 * i, (uint64_t)d->bounds[i]);
     const tutti_err err = tutti__write_here(a->head, TUTTI__HEADER_BYTES, v, bytes);
     tutti__free(v);
     return err;
 }
 
-/* A new array in local placement, and what its files have in common. */
+/* A new array in local placement, and the id of its files. */
 typedef struct {
     const tutti_array *array;
     uint64_t id;
 } new_array;
 
-static tutti_err descriptor_create(void *context) {
+static tutti_err create_descriptor(void *context) {
     const new_array *b = context;
     const tutti_array *a = b->array;
     tutti__header h = {.version = 1,
@@ -116,43 +96,53 @@ static tutti_err descriptor_create(void *context) {
                        .id = b->id,
                        .ranks = a->dist->ranks};
     memcpy(h.dim, a->dist->dim, sizeof h.dim);
-    if (h.bytes > 0) TUTTI_TRY(bounds_write(a));
-    return tutti__array_found(a->head, &h);
+    if (h.bytes > 0) TUTTI_TRY(write_bounds(a));
+    return tutti__array_header_create(a->head, &h);
 }
 
-/* What is there stays as it is until every rank has its file open; then there is no array until the
- * end. */
-static tutti_err create_files(tutti_array *a, MPI_Comm comm, const char *path,
-                              const tutti_options *opt) {
-    tutti_options mine;
+/* Existing files do not change until every rank has opened its part; then there is no array until
+ * the descriptor is complete. */
+static tutti_err create_local_files(tutti_array *a, MPI_Comm comm, const char *path,
+                                    const tutti_options *opt) {
+    tutti_options options;
     TUTTI_TRY(tutti_file_open(comm, path, ALL | TUTTI_CREATE, opt, &a->head));
     tutti__team *t = tutti__file_team(a->head);
-    uint64_t id = t->rank == 0 ? id_make() : 0;
+    uint64_t id = t->rank == 0 ? random_id() : 0;
     TUTTI_TRY(tutti__team_tell(t, &id, (int)sizeof id));
-    TUTTI_TRY(part_options(a, opt, &mine));
-    tutti_err err = part_spec(a);
-    if (err == TUTTI_OK) err = part_open(a, path, ALL | TUTTI_CREATE, &mine);
+    TUTTI_TRY(derive_part_options(a, opt, &options));
+    tutti_err err = set_part_spec(a);
+    if (err == TUTTI_OK) err = open_part(a, path, ALL | TUTTI_CREATE, &options);
     TUTTI_TRY(tutti__array_vote(a, err));
     TUTTI_TRY(tutti_file_resize(a->head, 0));
-    TUTTI_TRY(tutti__array_vote(a, part_create(a, id)));
+    const tutti__header h = {.version = 1,
+                             .placement = TUTTI__PART,
+                             .spec = a->local,
+                             .bytes = a->bytes,
+                             .id = id,
+                             .ranks = a->dist->ranks,
+                             .rank = t->rank};
+    err = tutti__resize_here(a->file, 0); /* removes old contents */
+    if (err == TUTTI_OK) err = tutti__array_header_create(a->file, &h);
+    TUTTI_TRY(tutti__array_vote(a, tutti__array_error(a->file, "create", err)));
     new_array b = {a, id};
-    return tutti__array_named(a->head, "create", tutti__on_root(t, descriptor_create, &b));
+    return tutti__array_error(a->head, "create", tutti__on_root(t, create_descriptor, &b));
 }
 
-static tutti_err local_check(MPI_Comm comm, const char *path, const tutti_array_spec *spec,
-                             const tutti_distribution *d, tutti_array *a) {
+static tutti_err check_local_arguments(MPI_Comm comm, const char *path,
+                                       const tutti_array_spec *spec, const tutti_distribution *d,
+                                       tutti_array *a) {
     int size = 0;
-    TUTTI_CHECK(path && path[0] && spec && d, TUTTI_ERR_ARG, "no path, no spec or no distribution");
+    TUTTI_CHECK(path && path[0] && spec && d, TUTTI_ERR_ARG, "argument path, spec or d is NULL");
     TUTTI_MPI(MPI_Comm_size(comm, &size));
     tutti_array_spec in = *spec;
     tutti_off bytes;
     in.offset = TUTTI__HEADER_BYTES;
     TUTTI_TRY(tutti__spec_check(&in, &a->spec, &bytes));
-    TUTTI_CHECK(d->ranks == size, TUTTI_ERR_ARG, "a distribution over %d ranks, but there are %d",
-                d->ranks, size);
+    TUTTI_CHECK(d->ranks == size, TUTTI_ERR_ARG,
+                "distribution is over %d ranks, but the communicator has %d", d->ranks, size);
     TUTTI_CHECK(d->ndims == in.ndims &&
                     memcmp(d->shape, a->spec.shape, (size_t)d->ndims * sizeof d->shape[0]) == 0,
-                TUTTI_ERR_ARG, "the distribution was made for another shape");
+                TUTTI_ERR_ARG, "the shape of the distribution is not that of the array");
     return tutti__distribution_copy(d, &a->dist);
 }
 
@@ -164,9 +154,9 @@ tutti_err tutti_array_create_local(MPI_Comm comm, const char *path, const tutti_
     uint64_t h = TUTTI__HASH_START;
     TUTTI_TRY(tutti__comm_usable(comm));
     tutti_array *a = tutti__calloc(1, sizeof *a);
-    if (a) err = local_check(comm, path, spec, d, a);
+    if (a) err = check_local_arguments(comm, path, spec, d, a);
     if (err == TUTTI_OK && !a_out)
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the array");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument a_out is NULL");
     if (err == TUTTI_OK) {
         a->mode = ALL;
         h = tutti__hash(h, path, strlen(path));
@@ -176,33 +166,24 @@ tutti_err tutti_array_create_local(MPI_Comm comm, const char *path, const tutti_
     err = tutti__array_agree(comm, "create", path, err, h);
     TUTTI_ASSERT(err != TUTTI_OK || (a && a_out));
     const int agreed = err == TUTTI_OK;
-    if (agreed) err = create_files(a, comm, path, opt);
-    return tutti__array_hand_over(a, "create", agreed ? path : NULL, err, a_out);
+    if (agreed) err = create_local_files(a, comm, path, opt);
+    return tutti__array_publish(a, "create", agreed ? path : NULL, err, a_out);
 }
 
 /* ---- open */
 
-static tutti_err size_check(const tutti__header *h, int size) {
-    TUTTI_CHECK(h->ranks == size, TUTTI_ERR_MISMATCH,
-                "the array has a part for each of %d ranks, but there are %d", h->ranks, size);
-    return TUTTI_OK;
-}
-
-static tutti_err ranks_check(const tutti__header *h) {
+/* Number of bounds of the distribution; it must agree with the length in the header. */
+static tutti_err count_bounds(const tutti__header *h, tutti_count *n_out) {
+    tutti_count n = 0;
     tutti_off ranks = 1;
     for (int d = 0; d < h->spec.ndims && ranks <= h->ranks; d++)
         ranks *= tutti__max(h->dim[d].procs, 1);
-    TUTTI_CHECK(ranks == h->ranks, TUTTI_ERR_FORMAT, "the distribution is not over %d ranks",
-                h->ranks);
-    return TUTTI_OK;
-}
-
-/* How many bounds the distribution has; the header's length agrees with it. */
-static tutti_err bounds_count(const tutti__header *h, tutti_count *n_out) {
-    tutti_count n = 0;
+    TUTTI_CHECK(ranks == h->ranks, TUTTI_ERR_FORMAT,
+                "the distribution in the header is not over %d ranks", h->ranks);
     for (int d = 0; d < h->spec.ndims; d++)
         if (h->dim[d].kind == TUTTI_DIST_RAGGED) n += h->dim[d].procs + (tutti_count)1;
-    TUTTI_CHECK(h->bytes == 8 * n, TUTTI_ERR_FORMAT, "%lld bytes of bounds, not %lld",
+    TUTTI_CHECK(h->bytes == 8 * n, TUTTI_ERR_FORMAT,
+                "header announces %lld bytes of bounds: the distribution needs %lld",
                 (long long)h->bytes, (long long)(8 * n));
     *n_out = n;
     return TUTTI_OK;
@@ -213,35 +194,34 @@ typedef struct {
     tutti_off at;
     void *to;
     size_t bytes;
-} bounds_place;
+} bounds_range;
 
-static tutti_err bounds_read(void *context) {
-    const bounds_place *b = context;
+static tutti_err read_bounds(void *context) {
+    const bounds_range *b = context;
     return tutti__read_here(b->head, b->at, b->to, b->bytes);
 }
 
-static tutti_err distribution_make(tutti_array *a, tutti__header *h, const unsigned char *v,
-                                   tutti_count *bounds) {
+static tutti_err restore_distribution(tutti_array *a, tutti__header *h, const unsigned char *v,
+                                      tutti_count *bounds) {
     tutti_count at = 0;
     for (int d = 0; d < h->spec.ndims; d++) {
         if (h->dim[d].kind != TUTTI_DIST_RAGGED) continue;
         h->dim[d].bounds = bounds + at;
         for (int p = 0; p <= h->dim[d].procs; p++, at++)
-            bounds[at] = (tutti_count)tutti__get64(v + 8 * at);
+            bounds[at] = (tutti_count)tutti__load_le64(v + 8 * at);
     }
     const tutti_err err = tutti_distribution_make(h->spec.ndims, h->spec.shape, h->dim, &a->dist);
     if (err != TUTTI_ERR_ARG) return err;
-    TUTTI_FAIL(TUTTI_ERR_FORMAT, "the distribution is impossible: %.300s",
+    TUTTI_FAIL(TUTTI_ERR_FORMAT, "the distribution in the header is invalid: %.300s",
                tutti_last_error()->text);
 }
 
-/* The distribution in a descriptor.  Collective. */
-static tutti_err distribution_read(tutti_array *a, tutti__header *h) {
+/* Read the distribution from the descriptor.   Collective. */
+static tutti_err read_distribution(tutti_array *a, tutti__header *h) {
     tutti_count n = 0, *bounds = NULL;
     unsigned char *v = NULL;
     int bytes = 0;
-    tutti_err err = ranks_check(h); /* the same on all ranks */
-    if (err == TUTTI_OK) err = bounds_count(h, &n);
+    tutti_err err = count_bounds(h, &n); /* the same on all ranks */
     if (err == TUTTI_OK) err = tutti__narrow_int(8 * n, &bytes);
     if (err == TUTTI_OK) {
         v = tutti__malloc((size_t)bytes);
@@ -250,62 +230,61 @@ static tutti_err distribution_read(tutti_array *a, tutti__header *h) {
     }
     err = tutti__team_agree(tutti__file_team(a->head), err);
     TUTTI_ASSERT(err != TUTTI_OK || (v && bounds));
-    bounds_place bounds_at = {a->head, h->spec.offset, v, (size_t)bytes};
+    bounds_range bounds_at = {a->head, h->spec.offset, v, (size_t)bytes};
     if (err == TUTTI_OK && n > 0)
-        err = tutti__on_root_share(tutti__file_team(a->head), bounds_read, &bounds_at, v, bytes);
+        err = tutti__on_root_share(tutti__file_team(a->head), read_bounds, &bounds_at, v, bytes);
     if (err == TUTTI_OK)
-        err = tutti__team_agree(tutti__file_team(a->head), distribution_make(a, h, v, bounds));
+        err = tutti__team_agree(tutti__file_team(a->head), restore_distribution(a, h, v, bounds));
     tutti__free(bounds);
     tutti__free(v);
     return err;
 }
 
-static tutti_err part_check(const tutti_array *a, uint64_t id) {
+static tutti_err check_part_header(const tutti_array *a, uint64_t id) {
     tutti__header h;
     const int rank = tutti__file_team(a->head)->rank;
-    TUTTI_TRY(tutti__array_identify(a->file, &h));
+    TUTTI_TRY(tutti__array_header_read(a->file, &h));
     TUTTI_CHECK(h.placement == TUTTI__PART && h.id == id, TUTTI_ERR_FORMAT,
-                "this is not a part of the array that the descriptor describes");
+                "file is not a part of the array in the descriptor");
     TUTTI_CHECK(h.rank == rank && h.ranks == a->dist->ranks, TUTTI_ERR_FORMAT,
-                "this is part %d of %d, not %d of %d", h.rank, h.ranks, rank, a->dist->ranks);
-    if (tutti__spec_expect(&a->mine, &h.spec) == TUTTI_OK) return TUTTI_OK;
+                "file is part %d of %d, expected part %d of %d", h.rank, h.ranks, rank,
+                a->dist->ranks);
+    if (tutti__spec_expect(&a->local, &h.spec) == TUTTI_OK) return TUTTI_OK;
     TUTTI_FAIL(TUTTI_ERR_FORMAT, "part and descriptor disagree: %.300s", tutti_last_error()->text);
-}
-
-static tutti_err part_find(tutti_array *a, const char *path, uint64_t id,
-                           const tutti_options *opt) {
-    TUTTI_TRY(part_spec(a));
-    TUTTI_TRY(part_open(a, path, a->mode | TUTTI_READ, opt));
-    return tutti__array_named(a->file, "open", part_check(a, id));
 }
 
 tutti_err tutti__array_open_part(tutti_array *a, const char *path, const tutti__header *h,
                                  const tutti_options *opt) {
     tutti__header own = *h;
-    tutti_options mine;
-    TUTTI_TRY(tutti__team_agree(tutti__file_team(a->head),
-                                size_check(h, tutti__file_team(a->head)->size)));
-    TUTTI_TRY(distribution_read(a, &own));
-    TUTTI_TRY(part_options(a, opt, &mine));
-    return tutti__array_vote(a, part_find(a, path, h->id, &mine));
+    tutti_options options;
+    tutti__team *t = tutti__file_team(a->head);
+    tutti_err err = TUTTI_OK;
+    if (h->ranks != t->size)
+        err = tutti__error_set(TUTTI_ERR_MISMATCH, 0, -1,
+                               "array is stored in %d parts, but the communicator has %d ranks",
+                               h->ranks, t->size);
+    TUTTI_TRY(tutti__team_agree(t, err));
+    TUTTI_TRY(read_distribution(a, &own));
+    TUTTI_TRY(derive_part_options(a, opt, &options));
+    err = set_part_spec(a);
+    if (err == TUTTI_OK) err = open_part(a, path, a->mode | TUTTI_READ, &options);
+    if (err == TUTTI_OK) err = tutti__array_error(a->file, "open", check_part_header(a, h->id));
+    return tutti__array_vote(a, err);
 }
 
 /* ---- inspect */
-
-static tutti_err inspect(tutti_array *a, tutti__header *h) {
-    TUTTI_TRY(tutti__array_identify(a->head, h));
-    return h->placement == TUTTI__DESCRIPTOR ? distribution_read(a, h) : TUTTI_OK;
-}
 
 tutti_err tutti_array_inspect(const char *path, const tutti_options *opt,
                               tutti_array_spec *spec_out, tutti_distribution **d_out) {
     TUTTI_KEEP_ERRNO;
     tutti_array a;
     tutti__header h;
-    TUTTI_CHECK(path && path[0] && spec_out, TUTTI_ERR_ARG, "no path or nowhere to put the spec");
+    TUTTI_CHECK(path && path[0] && spec_out, TUTTI_ERR_ARG, "argument path or spec_out is NULL");
     memset(&a, 0, sizeof a);
     TUTTI_TRY(tutti_file_open(MPI_COMM_SELF, path, TUTTI_READ, opt, &a.head));
-    tutti_err err = tutti__array_named(a.head, "inspect", inspect(&a, &h));
+    tutti_err err = tutti__array_header_read(a.head, &h);
+    if (err == TUTTI_OK && h.placement == TUTTI__DESCRIPTOR) err = read_distribution(&a, &h);
+    err = tutti__array_error(a.head, "inspect", err);
     err = TUTTI_ALSO(err, tutti_file_close(&a.head));
     if (err == TUTTI_OK) {
         *spec_out = h.spec;

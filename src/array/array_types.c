@@ -1,4 +1,4 @@
-/* array: what an array is.
+/* array: checks, comparison and hash of array specs.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 
@@ -6,56 +6,47 @@
 
 /* ---- specs */
 
-static tutti_err element_check(const tutti_array_spec *in, tutti_off *size_out) {
-    TUTTI_CHECK(tutti_type_name(in->type)[0], TUTTI_ERR_ARG, "%d is no type", (int)in->type);
-    const tutti_off size = tutti_type_size(in->type);
-    TUTTI_CHECK(in->element_size >= 0, TUTTI_ERR_ARG, "elements of %lld bytes",
-                (long long)in->element_size);
-    TUTTI_CHECK(size > 0 || in->element_size > 0, TUTTI_ERR_ARG,
-                "the type bytes needs an element_size");
-    TUTTI_CHECK(size == 0 || in->element_size == 0 || in->element_size == size, TUTTI_ERR_ARG,
-                "elements of %lld bytes, but %s has %lld", (long long)in->element_size,
-                tutti_type_name(in->type), (long long)size);
-    *size_out = size > 0 ? size : in->element_size;
-    return TUTTI_OK;
-}
-
-/* Also with extents of 0 the others must fit: a resize would bring them back. */
-static tutti_err extents_check(const tutti_array_spec *s, tutti_off *bytes_out) {
-    tutti_off all = s->element_size, end;
-    int empty = 0;
-    for (int d = 0; d < s->ndims; d++) {
-        TUTTI_CHECK(s->shape[d] >= 0, TUTTI_ERR_ARG, "dimension %d has %lld elements", d,
-                    (long long)s->shape[d]);
-        const int fits = tutti__mul_ok(all, tutti__max(s->shape[d], 1), &all);
-        TUTTI_CHECK(fits && all <= TUTTI__OFF_LIMIT, TUTTI_ERR_OVERFLOW,
-                    "dimension %d: the array exceeds 2^62 bytes", d);
-        empty |= s->shape[d] == 0;
-    }
-    TUTTI_CHECK(tutti__add_ok(all, s->offset, &end) && end <= TUTTI__OFF_LIMIT, TUTTI_ERR_OVERFLOW,
-                "the array ends beyond 2^62 bytes");
-    *bytes_out = empty ? 0 : all;
-    return TUTTI_OK;
-}
-
 tutti_err tutti__spec_check(const tutti_array_spec *in, tutti_array_spec *out,
                             tutti_off *bytes_out) {
     tutti_array_spec s;
-    TUTTI_CHECK(in != NULL, TUTTI_ERR_ARG, "the spec is NULL");
+    TUTTI_CHECK(in != NULL, TUTTI_ERR_ARG, "argument spec is NULL");
     TUTTI_CHECK(in->ndims >= 1 && in->ndims <= TUTTI_MAX_DIMS, TUTTI_ERR_ARG,
-                "%d dimensions, not 1 to %d", in->ndims, TUTTI_MAX_DIMS);
+                "ndims is %d: must be 1 to %d", in->ndims, TUTTI_MAX_DIMS);
     TUTTI_CHECK(in->order == TUTTI_ROW_MAJOR || in->order == TUTTI_COL_MAJOR, TUTTI_ERR_ARG,
-                "%d is no order", (int)in->order);
+                "unknown order %d", (int)in->order);
     TUTTI_CHECK(in->offset >= 0, TUTTI_ERR_ARG, "offset %lld is negative", (long long)in->offset);
-    TUTTI_CHECK_RESERVED(in, "the spec of an array");
+    TUTTI_CHECK_RESERVED(in, "tutti_array_spec");
     memset(&s, 0, sizeof s);
     s.ndims = in->ndims;
     s.order = in->order;
     s.type = in->type;
     s.offset = in->offset;
     memcpy(s.shape, in->shape, (size_t)s.ndims * sizeof s.shape[0]);
-    TUTTI_TRY(element_check(in, &s.element_size));
-    TUTTI_TRY(extents_check(&s, bytes_out));
+    TUTTI_CHECK(tutti_type_name(in->type)[0], TUTTI_ERR_ARG, "unknown type %d", (int)in->type);
+    const tutti_off size = tutti_type_size(in->type);
+    TUTTI_CHECK(in->element_size >= 0, TUTTI_ERR_ARG, "element_size is %lld: must be >= 0",
+                (long long)in->element_size);
+    TUTTI_CHECK(size > 0 || in->element_size > 0, TUTTI_ERR_ARG,
+                "element_size must be given for type bytes");
+    TUTTI_CHECK(size == 0 || in->element_size == 0 || in->element_size == size, TUTTI_ERR_ARG,
+                "element_size is %lld, but %s has %lld bytes", (long long)in->element_size,
+                tutti_type_name(in->type), (long long)size);
+    s.element_size = size > 0 ? size : in->element_size;
+    /* The product of the other extents must fit even if one extent is 0, since a resize may change
+     * it. */
+    tutti_off all = s.element_size, end;
+    int empty = 0;
+    for (int d = 0; d < s.ndims; d++) {
+        TUTTI_CHECK(s.shape[d] >= 0, TUTTI_ERR_ARG, "dimension %d: extent is %lld: must be >= 0", d,
+                    (long long)s.shape[d]);
+        const int fits = tutti__mul_ok(all, tutti__max(s.shape[d], 1), &all);
+        TUTTI_CHECK(fits && all <= TUTTI__OFF_LIMIT, TUTTI_ERR_OVERFLOW,
+                    "dimension %d: the array exceeds 2^62 bytes", d);
+        empty |= s.shape[d] == 0;
+    }
+    TUTTI_CHECK(tutti__add_ok(all, s.offset, &end) && end <= TUTTI__OFF_LIMIT, TUTTI_ERR_OVERFLOW,
+                "the array ends beyond 2^62 bytes");
+    *bytes_out = empty ? 0 : all;
     *out = s;
     return TUTTI_OK;
 }
@@ -65,22 +56,22 @@ static const char *order_name(tutti_order order) {
 }
 
 tutti_err tutti__spec_expect(const tutti_array_spec *expect, const tutti_array_spec *have) {
-    TUTTI_CHECK_RESERVED(expect, "the spec of an array");
+    TUTTI_CHECK_RESERVED(expect, "tutti_array_spec");
     TUTTI_CHECK(expect->ndims == have->ndims, TUTTI_ERR_MISMATCH,
-                "the array has %d dimensions, %d are expected", have->ndims, expect->ndims);
+                "the array has %d dimensions, expected %d", have->ndims, expect->ndims);
     for (int d = 0; d < have->ndims; d++)
         TUTTI_CHECK(expect->shape[d] == have->shape[d], TUTTI_ERR_MISMATCH,
-                    "dimension %d has %lld elements, %lld are expected", d,
-                    (long long)have->shape[d], (long long)expect->shape[d]);
+                    "dimension %d has %lld elements, expected %lld", d, (long long)have->shape[d],
+                    (long long)expect->shape[d]);
     TUTTI_CHECK(expect->type == have->type, TUTTI_ERR_MISMATCH, "the elements are %s, expected %s",
                 tutti_type_name(have->type), tutti_type_name(expect->type));
     TUTTI_CHECK(expect->order == have->order, TUTTI_ERR_MISMATCH, "the array is %s, expected %s",
                 order_name(have->order), order_name(expect->order));
     TUTTI_CHECK(expect->element_size == 0 || expect->element_size == have->element_size,
-                TUTTI_ERR_MISMATCH, "elements have %lld bytes, %lld are expected",
+                TUTTI_ERR_MISMATCH, "elements have %lld bytes, expected %lld",
                 (long long)have->element_size, (long long)expect->element_size);
     TUTTI_CHECK(expect->offset == 0 || expect->offset == have->offset, TUTTI_ERR_MISMATCH,
-                "the elements start at byte %lld, %lld is expected", (long long)have->offset,
+                "the elements start at offset %lld, expected %lld", (long long)have->offset,
                 (long long)expect->offset);
     return TUTTI_OK;
 }

@@ -1,8 +1,8 @@
-/* array: distributions: whose is an element, and which number has it there?
+/* array: distributions: the owner of an element, and its local index.
  *
- * In each dimension by itself: `procs` ranks deal out blocks of `block` indices in turn.  A block
- * distribution has one turn, a cyclic one blocks of 1; a ragged one has a table of bounds.  The
- * grid's last dimension runs fastest.
+ * Each dimension is distributed separately: blocks of `block` indices go to `procs` ranks
+ * round-robin.  A block distribution has one round, a cyclic one blocks of 1; a ragged one has a
+ * table of bounds.  The last dimension of the process grid varies fastest.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 
@@ -12,26 +12,29 @@
 
 /* ---- making */
 
-static tutti_err ragged_check(int d, tutti_count n, const tutti_dist_dim *in) {
-    TUTTI_CHECK(in->bounds, TUTTI_ERR_ARG, "dimension %d: ragged, but bounds is NULL", d);
+static tutti_err check_bounds(int d, tutti_count n, const tutti_dist_dim *in) {
+    TUTTI_CHECK(in->bounds, TUTTI_ERR_ARG, "dimension %d: bounds of a ragged distribution is NULL",
+                d);
     TUTTI_CHECK(in->bounds[0] == 0 && in->bounds[in->procs] == n, TUTTI_ERR_ARG,
-                "dimension %d: bounds from %lld to %lld, not from 0 to %lld", d,
+                "dimension %d: bounds run from %lld to %lld: must run from 0 to %lld", d,
                 (long long)in->bounds[0], (long long)in->bounds[in->procs], (long long)n);
     for (int p = 0; p < in->procs; p++)
         TUTTI_CHECK(in->bounds[p] <= in->bounds[p + 1], TUTTI_ERR_ARG,
-                    "dimension %d: bounds[%d] is larger than the next", d, p);
+                    "dimension %d: bounds[%d] is larger than the next bound", d, p);
     return TUTTI_OK;
 }
 
-static tutti_err dim_check(int d, tutti_count n, const tutti_dist_dim *in, tutti_dist_dim *out) {
+static tutti_err check_dim(int d, tutti_count n, const tutti_dist_dim *in, tutti_dist_dim *out) {
     *out = (tutti_dist_dim){.kind = in->kind, .procs = in->procs, .block = 1};
-    TUTTI_CHECK(n >= 0, TUTTI_ERR_ARG, "dimension %d has %lld elements", d, (long long)n);
+    TUTTI_CHECK(n >= 0, TUTTI_ERR_ARG, "dimension %d: extent is %lld: must be >= 0", d,
+                (long long)n);
     if (in->kind == TUTTI_DIST_NONE && in->procs == 0) out->procs = 1;
-    TUTTI_CHECK(out->procs >= 1, TUTTI_ERR_ARG, "dimension %d: %d ranks", d, in->procs);
+    TUTTI_CHECK(out->procs >= 1, TUTTI_ERR_ARG, "dimension %d: procs is %d: must be >= 1", d,
+                in->procs);
     switch (in->kind) {
     case TUTTI_DIST_NONE:
-        TUTTI_CHECK(out->procs == 1, TUTTI_ERR_ARG, "dimension %d: not distributed over %d ranks",
-                    d, in->procs);
+        TUTTI_CHECK(out->procs == 1, TUTTI_ERR_ARG,
+                    "dimension %d is not distributed: procs is %d, must be 1", d, in->procs);
         out->block = tutti__max(n, 1);
         return TUTTI_OK;
     case TUTTI_DIST_BLOCK:
@@ -40,18 +43,28 @@ static tutti_err dim_check(int d, tutti_count n, const tutti_dist_dim *in, tutti
     case TUTTI_DIST_CYCLIC:
         return TUTTI_OK;
     case TUTTI_DIST_BLOCK_CYCLIC:
-        TUTTI_CHECK(in->block >= 1, TUTTI_ERR_ARG, "dimension %d: blocks of %lld elements", d,
+        TUTTI_CHECK(in->block >= 1, TUTTI_ERR_ARG, "dimension %d: block is %lld: must be >= 1", d,
                     (long long)in->block);
-        /* one that holds everything is as good as any larger one, and cannot overflow */
+        /* a block that holds all indices is equivalent to a larger one, and cannot overflow */
         out->block = tutti__min(in->block, tutti__max(n, 1));
         return TUTTI_OK;
     case TUTTI_DIST_RAGGED:
-        return ragged_check(d, n, in);
+        return check_bounds(d, n, in);
     }
-    TUTTI_FAIL(TUTTI_ERR_ARG, "dimension %d: %d is no kind of distribution", d, (int)in->kind);
+    TUTTI_FAIL(TUTTI_ERR_ARG, "dimension %d: unknown kind of distribution %d", d, (int)in->kind);
 }
 
-static tutti_err bounds_keep(tutti_distribution *d, const tutti_dist_dim *dims) {
+static tutti_err fill_distribution(tutti_distribution *d, const tutti_count *shape,
+                                   const tutti_dist_dim *dims) {
+    tutti_off ranks = 1;
+    for (int i = 0; i < d->ndims; i++) {
+        d->shape[i] = shape[i];
+        TUTTI_TRY(check_dim(i, shape[i], &dims[i], &d->dim[i]));
+        ranks *= d->dim[i].procs;
+        TUTTI_CHECK(ranks <= INT_MAX, TUTTI_ERR_OVERFLOW, "distribution is over more than %d ranks",
+                    INT_MAX);
+    }
+    d->ranks = (int)ranks;
     tutti_count at = 0;
     for (int i = 0; i < d->ndims; i++)
         if (d->dim[i].kind == TUTTI_DIST_RAGGED) d->n_bounds += d->dim[i].procs + 1;
@@ -68,28 +81,15 @@ static tutti_err bounds_keep(tutti_distribution *d, const tutti_dist_dim *dims) 
     return TUTTI_OK;
 }
 
-static tutti_err distribution_fill(tutti_distribution *d, const tutti_count *shape,
-                                   const tutti_dist_dim *dims) {
-    tutti_off ranks = 1;
-    for (int i = 0; i < d->ndims; i++) {
-        d->shape[i] = shape[i];
-        TUTTI_TRY(dim_check(i, shape[i], &dims[i], &d->dim[i]));
-        ranks *= d->dim[i].procs;
-        TUTTI_CHECK(ranks <= INT_MAX, TUTTI_ERR_OVERFLOW, "more than %d ranks", INT_MAX);
-    }
-    d->ranks = (int)ranks;
-    return bounds_keep(d, dims);
-}
-
 tutti_err tutti_distribution_make(int ndims, const tutti_count *shape, const tutti_dist_dim *dims,
                                   tutti_distribution **out) {
-    TUTTI_CHECK(shape && dims && out, TUTTI_ERR_ARG, "NULL argument");
-    TUTTI_CHECK(ndims >= 1 && ndims <= TUTTI_MAX_DIMS, TUTTI_ERR_ARG, "%d dimensions, not 1 to %d",
-                ndims, TUTTI_MAX_DIMS);
+    TUTTI_CHECK(shape && dims && out, TUTTI_ERR_ARG, "argument shape, dims or out is NULL");
+    TUTTI_CHECK(ndims >= 1 && ndims <= TUTTI_MAX_DIMS, TUTTI_ERR_ARG,
+                "ndims is %d: must be 1 to %d", ndims, TUTTI_MAX_DIMS);
     tutti_distribution *d = tutti__calloc(1, sizeof *d);
     if (!d) return TUTTI_ERR_NOMEM;
     d->ndims = ndims;
-    const tutti_err err = distribution_fill(d, shape, dims);
+    const tutti_err err = fill_distribution(d, shape, dims);
     if (err != TUTTI_OK)
         tutti_distribution_free(&d);
     else
@@ -132,9 +132,9 @@ int tutti_distribution_ranks(const tutti_distribution *d) {
     return d ? d->ranks : 0;
 }
 
-/* ---- one dimension: rank p of those that share it */
+/* ---- one dimension: coordinate p of the process grid */
 
-static tutti_count dim_count(const tutti_distribution *d, int dim, int p) {
+static tutti_count dim_part_count(const tutti_distribution *d, int dim, int p) {
     const tutti_dist_dim *k = &d->dim[dim];
     if (k->kind == TUTTI_DIST_RAGGED) return k->bounds[p + 1] - k->bounds[p];
     const tutti_count blocks = d->shape[dim] / k->block, rest = d->shape[dim] % k->block;
@@ -142,8 +142,9 @@ static tutti_count dim_count(const tutti_distribution *d, int dim, int p) {
     return whole * k->block + (blocks % k->procs == p ? rest : 0);
 }
 
-/* Which one of those that share it has an index, and which number has it there. */
-static int dim_owner(const tutti_distribution *d, int dim, tutti_count g, tutti_count *local_out) {
+/* The coordinate that owns an index, and the local index there. */
+static int find_dim_owner(const tutti_distribution *d, int dim, tutti_count g,
+                          tutti_count *local_out) {
     const tutti_dist_dim *k = &d->dim[dim];
     if (k->kind != TUTTI_DIST_RAGGED) {
         const tutti_count block = g / k->block;
@@ -155,33 +156,34 @@ static int dim_owner(const tutti_distribution *d, int dim, tutti_count g, tutti_
     return a;
 }
 
-static tutti_count dim_global(const tutti_distribution *d, int dim, int p, tutti_count local) {
+static tutti_count dim_global_index(const tutti_distribution *d, int dim, int p,
+                                    tutti_count local) {
     const tutti_dist_dim *k = &d->dim[dim];
     if (k->kind == TUTTI_DIST_RAGGED) return k->bounds[p] + local;
     return (local / k->block * k->procs + p) * k->block + local % k->block;
 }
 
-/* The place of a rank in the grid. */
-static void grid_place(const tutti_distribution *d, int rank, int *place) {
+/* The coordinates of a rank in the process grid. */
+static void grid_coordinates(const tutti_distribution *d, int rank, int *coord) {
     for (int i = d->ndims - 1; i >= 0; i--) {
-        place[i] = rank % d->dim[i].procs;
+        coord[i] = rank % d->dim[i].procs;
         rank /= d->dim[i].procs;
     }
 }
 
-static int in_grid(const tutti_distribution *d, int rank) {
+static int is_in_grid(const tutti_distribution *d, int rank) {
     return rank >= 0 && rank < d->ranks;
 }
 
 /* ---- all dimensions */
 
 tutti_count tutti_distribution_part(const tutti_distribution *d, int rank, tutti_count *shape_out) {
-    int place[TUTTI_MAX_DIMS] = {0};
+    int coord[TUTTI_MAX_DIMS] = {0};
     tutti_count all = 1;
     if (!d) return 0;
-    if (in_grid(d, rank)) grid_place(d, rank, place);
+    if (is_in_grid(d, rank)) grid_coordinates(d, rank, coord);
     for (int i = 0; i < d->ndims; i++) {
-        const tutti_count n = in_grid(d, rank) ? dim_count(d, i, place[i]) : 0;
+        const tutti_count n = is_in_grid(d, rank) ? dim_part_count(d, i, coord[i]) : 0;
         if (!tutti__mul_ok(all, n, &all)) all = INT64_MAX;
         if (shape_out) shape_out[i] = n;
     }
@@ -192,12 +194,12 @@ tutti_err tutti_distribution_local(const tutti_distribution *d, const tutti_coun
                                    int *rank_out, tutti_count *local_out) {
     tutti_count local[TUTTI_MAX_DIMS];
     int rank = 0;
-    TUTTI_CHECK(d && global, TUTTI_ERR_ARG, "NULL argument");
+    TUTTI_CHECK(d && global, TUTTI_ERR_ARG, "argument d or global is NULL");
     for (int i = 0; i < d->ndims; i++) {
         TUTTI_CHECK(global[i] >= 0 && global[i] < d->shape[i], TUTTI_ERR_ARG,
-                    "dimension %d: index %lld of %lld", i, (long long)global[i],
+                    "dimension %d: index %lld is outside the extent %lld", i, (long long)global[i],
                     (long long)d->shape[i]);
-        rank = rank * d->dim[i].procs + dim_owner(d, i, global[i], &local[i]);
+        rank = rank * d->dim[i].procs + find_dim_owner(d, i, global[i], &local[i]);
     }
     if (rank_out) *rank_out = rank;
     if (local_out) memcpy(local_out, local, (size_t)d->ndims * sizeof *local);
@@ -206,16 +208,18 @@ tutti_err tutti_distribution_local(const tutti_distribution *d, const tutti_coun
 
 tutti_err tutti_distribution_global(const tutti_distribution *d, int rank, const tutti_count *local,
                                     tutti_count *global_out) {
-    int place[TUTTI_MAX_DIMS];
+    int coord[TUTTI_MAX_DIMS];
     tutti_count global[TUTTI_MAX_DIMS];
-    TUTTI_CHECK(d && local && global_out, TUTTI_ERR_ARG, "NULL argument");
-    TUTTI_CHECK(in_grid(d, rank), TUTTI_ERR_ARG, "rank %d of %d", rank, d->ranks);
-    grid_place(d, rank, place);
+    TUTTI_CHECK(d && local && global_out, TUTTI_ERR_ARG, "argument d, local or global_out is NULL");
+    TUTTI_CHECK(is_in_grid(d, rank), TUTTI_ERR_ARG, "rank %d is not in the distribution (%d ranks)",
+                rank, d->ranks);
+    grid_coordinates(d, rank, coord);
     for (int i = 0; i < d->ndims; i++) {
-        const tutti_count n = dim_count(d, i, place[i]);
+        const tutti_count n = dim_part_count(d, i, coord[i]);
         TUTTI_CHECK(local[i] >= 0 && local[i] < n, TUTTI_ERR_ARG,
-                    "dimension %d: local index %lld of %lld", i, (long long)local[i], (long long)n);
-        global[i] = dim_global(d, i, place[i], local[i]);
+                    "dimension %d: local index %lld is outside the part's extent %lld", i,
+                    (long long)local[i], (long long)n);
+        global[i] = dim_global_index(d, i, coord[i], local[i]);
     }
     memcpy(global_out, global, (size_t)d->ndims * sizeof *global);
     return TUTTI_OK;
@@ -225,13 +229,13 @@ tutti_err tutti_distribution_global(const tutti_distribution *d, int rank, const
 
 int tutti__distribution_series(const tutti_distribution *d, int rank, int dim, tutti_count from,
                                tutti_count to, tutti__series out[3]) {
-    int place[TUTTI_MAX_DIMS], n = 0;
-    grid_place(d, rank, place);
+    int coord[TUTTI_MAX_DIMS], n = 0;
+    grid_coordinates(d, rank, coord);
     const tutti_dist_dim *k = &d->dim[dim];
     const tutti_count block = k->kind == TUTTI_DIST_RAGGED ? INT64_MAX : k->block;
     for (tutti_count at = from; at < to;) {
         const tutti_count room = block - at % block;
-        const tutti_count first = dim_global(d, dim, place[dim], at);
+        const tutti_count first = dim_global_index(d, dim, coord[dim], at);
         const tutti_count whole = room == block ? (to - at) / block : 0;
         tutti__series s = {first, tutti__min(room, to - at), 1, 0, at - from};
         if (whole > 1) s = (tutti__series){first, block, whole, block * k->procs, at - from};

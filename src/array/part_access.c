@@ -1,9 +1,9 @@
 /* array: slices and parts of distributions as accesses.
  *
  * A slice is a section.  In a part, each dimension is at most three series of indices (a partial
- * block, whole blocks, a partial block); the loops are nested with the file's fastest dimension
- * innermost, on both sides alike, so that the description has a few numbers a dimension, however
- * many elements there are.
+ * block, whole blocks, a partial block).  The loops are nested with the file's fastest dimension
+ * innermost, on both sides, so that the size of the description does not depend on the number of
+ * elements.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 
@@ -11,21 +11,21 @@
 
 /* ---- slices */
 
-static tutti_err slice_check(const tutti_array_spec *spec, const tutti_slice *s) {
+static tutti_err check_slice(const tutti_array_spec *spec, const tutti_slice *s) {
     const int empty = tutti_slice_count(spec->ndims, s, NULL) == 0;
-    TUTTI_CHECK_RESERVED(s, "a slice");
+    TUTTI_CHECK_RESERVED(s, "tutti_slice");
     for (int d = 0; d < spec->ndims; d++) {
         TUTTI_CHECK(s->stride[d] >= 0, TUTTI_ERR_ARG, "dimension %d: stride %lld is negative", d,
                     (long long)s->stride[d]);
         TUTTI_CHECK(empty || (s->lo[d] >= 0 && s->hi[d] <= spec->shape[d]), TUTTI_ERR_ARG,
-                    "dimension %d: [%lld, %lld) is outside of the array's %lld", d,
+                    "dimension %d: slice [%lld, %lld) is outside the array's extent %lld", d,
                     (long long)s->lo[d], (long long)s->hi[d], (long long)spec->shape[d]);
     }
     return TUTTI_OK;
 }
 
-/* The caller's frame, with what it may leave out. */
-static tutti_section frame_of(const tutti_array_spec *spec, const tutti_section *memory) {
+/* The caller's frame, with defaults for omitted fields. */
+static tutti_section complete_frame(const tutti_array_spec *spec, const tutti_section *memory) {
     tutti_section m = *memory;
     if (m.ndims == 0) m.ndims = spec->ndims;
     if (m.element_size == 0) m.element_size = spec->element_size;
@@ -35,8 +35,8 @@ static tutti_section frame_of(const tutti_array_spec *spec, const tutti_section 
 tutti_err tutti__slice_access(const tutti_array_spec *spec, const tutti_slice *s,
                               const tutti_section *memory, tutti_access **out) {
     if (!s) TUTTI_TRY(tutti__error_refused());
-    TUTTI_CHECK(s != NULL, TUTTI_ERR_ARG, "the slice is NULL");
-    TUTTI_TRY(slice_check(spec, s));
+    TUTTI_CHECK(s != NULL, TUTTI_ERR_ARG, "argument slice is NULL");
+    TUTTI_TRY(check_slice(spec, s));
     if (tutti_slice_count(spec->ndims, s, NULL) == 0) return tutti_access_contiguous(0, 0, out);
     tutti_section file = {.ndims = spec->ndims,
                           .order = spec->order,
@@ -48,24 +48,24 @@ tutti_err tutti__slice_access(const tutti_array_spec *spec, const tutti_slice *s
     memcpy(file.hi, s->hi, bytes);
     memcpy(file.stride, s->stride, bytes);
     if (!memory) return tutti_access_section(&file, NULL, out);
-    const tutti_section m = frame_of(spec, memory);
+    const tutti_section m = complete_frame(spec, memory);
     return tutti_access_section(&file, &m, out);
 }
 
 /* ---- parts */
 
-/* Where the indices of a dimension lie: element i of it is at first + i * step bytes. */
+/* Offsets of the indices of a dimension: element i is at first + i * step bytes. */
 typedef struct {
     tutti_off first[TUTTI_MAX_DIMS], step[TUTTI_MAX_DIMS];
-} places;
+} dim_places;
 
 typedef struct {
     int n;
     tutti__series s[3];
 } dim_series;
 
-/* Elements of `shape` in `order` from index lo on, every stride-th. */
-static tutti_err places_of(const tutti_section *s, places *p) {
+/* The offsets of a section. */
+static tutti_err compute_places(const tutti_section *s, dim_places *p) {
     tutti_off size = s->element_size;
     for (int k = 0; k < s->ndims; k++) {
         const int d = s->order == TUTTI_ROW_MAJOR ? s->ndims - 1 - k : k;
@@ -80,10 +80,10 @@ static tutti_err places_of(const tutti_section *s, places *p) {
     return TUTTI_OK;
 }
 
-/* One dimension around what is inside of it: by indices in the file, by numbers in memory.  Takes
- * `child`. */
-static tutti_err dim_side(tutti__side child, const dim_series *k, tutti_off step, int by_number,
-                          tutti__side *out) {
+/* A loop over one dimension around `child`: by global indices in the file, by local indices in
+ * memory.  Consumes `child`. */
+static tutti_err make_dim_side(tutti__side child, const dim_series *k, tutti_off step,
+                               int by_number, tutti__side *out) {
     tutti__side part[3];
     for (int i = 0; i < k->n; i++) {
         const tutti__series *s = &k->s[i];
@@ -103,95 +103,80 @@ static tutti_err dim_side(tutti__side child, const dim_series *k, tutti_off step
     return tutti__side_cat(k->n, part, out);
 }
 
-static tutti_err loops_side(const tutti_array_spec *spec, const dim_series *k, const places *p,
-                            tutti_off offset, int by_number, tutti__side *out) {
+static tutti_err nest_dim_sides(const tutti_array_spec *spec, const dim_series *k,
+                                const dim_places *p, tutti_off offset, int by_number,
+                                tutti__side *out) {
     tutti__side s = {0, NULL};
     for (int d = 0; d < spec->ndims; d++) offset += p->first[d];
     TUTTI_TRY(tutti__side_run(offset, spec->element_size, &s));
     for (int i = spec->ndims - 1; i >= 0; i--) {
         const int d = tutti__spec_dim(spec, i);
-        TUTTI_TRY(dim_side(s, &k[d], p->step[d], by_number, &s));
+        TUTTI_TRY(make_dim_side(s, &k[d], p->step[d], by_number, &s));
     }
     *out = s;
     return TUTTI_OK;
 }
 
-/* The elements of the array that are distributed. */
-static tutti_section whole_of(const tutti_array_spec *spec, const tutti_slice *within) {
-    tutti_section f = {.ndims = spec->ndims,
-                       .order = spec->order,
-                       .element_size = spec->element_size,
-                       .offset = spec->offset};
-    for (int d = 0; d < spec->ndims; d++) {
-        f.shape[d] = spec->shape[d];
-        f.lo[d] = within ? within->lo[d] : 0;
-        f.hi[d] = within ? within->hi[d] : spec->shape[d];
-        f.stride[d] = within ? within->stride[d] : 1;
-    }
-    return f;
-}
-
-static tutti_err part_check(const tutti_array_spec *spec, const tutti__array_part *part) {
+static tutti_err check_part(const tutti_array_spec *spec, const tutti__array_part *part) {
     const tutti_distribution *d = part->d;
     tutti_count shape[TUTTI_MAX_DIMS];
-    TUTTI_CHECK(d != NULL, TUTTI_ERR_ARG, "the distribution is NULL");
+    TUTTI_CHECK(d != NULL, TUTTI_ERR_ARG, "argument d is NULL");
     TUTTI_CHECK(d->ndims == spec->ndims, TUTTI_ERR_ARG,
                 "the distribution has %d dimensions, the array %d", d->ndims, spec->ndims);
     memcpy(shape, spec->shape, sizeof shape);
     if (part->within) {
-        TUTTI_TRY(slice_check(spec, part->within));
+        TUTTI_TRY(check_slice(spec, part->within));
         (void)tutti_slice_count(spec->ndims, part->within, shape);
     }
     for (int i = 0; i < d->ndims; i++)
         TUTTI_CHECK(d->shape[i] == shape[i], TUTTI_ERR_ARG,
-                    "dimension %d: a distribution of %lld elements, but there are %lld", i,
-                    (long long)d->shape[i], (long long)shape[i]);
+                    "dimension %d: distribution has %lld elements, but the array or slice has %lld",
+                    i, (long long)d->shape[i], (long long)shape[i]);
     return TUTTI_OK;
 }
 
-/* The frame must have room for exactly the part. */
-static tutti_err frame_check(const tutti_array_spec *spec, const tutti_section *m,
-                             const tutti_count *shape) {
-    TUTTI_CHECK(m->ndims == spec->ndims, TUTTI_ERR_ARG,
-                "the array has %d dimensions, the memory section %d", spec->ndims, m->ndims);
-    TUTTI_CHECK(m->order == TUTTI_ROW_MAJOR || m->order == TUTTI_COL_MAJOR, TUTTI_ERR_ARG,
-                "memory section: %d is no order", (int)m->order);
-    TUTTI_CHECK(m->element_size == spec->element_size, TUTTI_ERR_ARG,
-                "elements of %lld bytes in the file, of %lld in memory",
-                (long long)spec->element_size, (long long)m->element_size);
-    TUTTI_CHECK(m->offset >= -TUTTI__OFF_LIMIT && m->offset <= TUTTI__OFF_LIMIT, TUTTI_ERR_OVERFLOW,
-                "memory section: offset %lld", (long long)m->offset);
-    for (int d = 0; d < m->ndims; d++) {
-        const tutti_count stride = m->stride[d] ? m->stride[d] : 1;
-        TUTTI_CHECK(stride >= 1 && m->lo[d] >= 0 && m->lo[d] <= m->hi[d] && m->hi[d] <= m->shape[d],
-                    TUTTI_ERR_ARG, "memory section, dimension %d: [%lld, %lld) of %lld", d,
-                    (long long)m->lo[d], (long long)m->hi[d], (long long)m->shape[d]);
-        const tutti_count width = m->hi[d] - m->lo[d];
-        TUTTI_CHECK(width / stride + (width % stride != 0) == shape[d], TUTTI_ERR_ARG,
-                    "dimension %d: the part has %lld elements, the memory section another number",
-                    d, (long long)shape[d]);
-    }
-    return TUTTI_OK;
-}
-
-static tutti_err memory_side(const tutti_array_spec *spec, const dim_series *k,
-                             const tutti_count *shape, const tutti_section *memory,
-                             tutti__side *out) {
-    places p = {{0}, {0}};
+static tutti_err make_memory_side(const tutti_array_spec *spec, const dim_series *k,
+                                  const tutti_count *shape, const tutti_section *memory,
+                                  tutti__side *out) {
+    dim_places p = {{0}, {0}};
     tutti_off bytes = spec->element_size;
     if (memory) {
-        const tutti_section m = frame_of(spec, memory);
-        TUTTI_CHECK_RESERVED(&m, "a section");
-        TUTTI_TRY(frame_check(spec, &m, shape));
-        TUTTI_TRY(places_of(&m, &p));
-        return loops_side(spec, k, &p, m.offset, 1, out);
+        const tutti_section m = complete_frame(spec, memory);
+        TUTTI_CHECK_RESERVED(&m, "tutti_section");
+        /* The frame must have exactly the shape of the part. */
+        TUTTI_CHECK(m.ndims == spec->ndims, TUTTI_ERR_ARG,
+                    "the array has %d dimensions, the memory section %d", spec->ndims, m.ndims);
+        TUTTI_CHECK(m.order == TUTTI_ROW_MAJOR || m.order == TUTTI_COL_MAJOR, TUTTI_ERR_ARG,
+                    "memory section: unknown order %d", (int)m.order);
+        TUTTI_CHECK(m.element_size == spec->element_size, TUTTI_ERR_ARG,
+                    "element_size differs: %lld in the file, %lld in memory",
+                    (long long)spec->element_size, (long long)m.element_size);
+        TUTTI_CHECK(m.offset >= -TUTTI__OFF_LIMIT && m.offset <= TUTTI__OFF_LIMIT,
+                    TUTTI_ERR_OVERFLOW, "memory section: offset %lld exceeds 2^62 bytes",
+                    (long long)m.offset);
+        for (int d = 0; d < m.ndims; d++) {
+            const tutti_count stride = m.stride[d] ? m.stride[d] : 1;
+            TUTTI_CHECK(stride >= 1 && m.lo[d] >= 0 && m.lo[d] <= m.hi[d] && m.hi[d] <= m.shape[d],
+                        TUTTI_ERR_ARG,
+                        "memory section, dimension %d: [%lld, %lld) is not inside the extent %lld",
+                        d, (long long)m.lo[d], (long long)m.hi[d], (long long)m.shape[d]);
+            const tutti_count width = m.hi[d] - m.lo[d];
+            TUTTI_CHECK(
+                width / stride + (width % stride != 0) == shape[d], TUTTI_ERR_ARG,
+                "dimension %d: the part has %lld elements, the memory section a different number",
+                d, (long long)shape[d]);
+        }
+        TUTTI_TRY(compute_places(&m, &p));
+        return nest_dim_sides(spec, k, &p, m.offset, 1, out);
     }
     for (int d = 0; d < spec->ndims; d++) bytes *= shape[d];
     return tutti__side_run(0, bytes, out);
 }
 
-/* The series of all dimensions; *shape_out: the part's shape.  Returns its number of elements. */
-static tutti_count series_of(const tutti__array_part *part, dim_series *k, tutti_count *shape_out) {
+/* The series of all dimensions; *shape_out: the shape of the part.  Returns its number of
+ * elements. */
+static tutti_count compute_series(const tutti__array_part *part, dim_series *k,
+                                  tutti_count *shape_out) {
     const tutti_distribution *d = part->d;
     tutti_count all = tutti_distribution_part(d, part->rank, shape_out);
     for (int i = 0; i < d->ndims && all > 0; i++) {
@@ -210,13 +195,23 @@ tutti_err tutti__part_access(const tutti_array_spec *spec, const tutti__array_pa
     dim_series k[TUTTI_MAX_DIMS] = {{0}};
     tutti_count shape[TUTTI_MAX_DIMS] = {0};
     tutti__side file = {0, NULL}, mem = {0, NULL};
-    places p = {{0}, {0}};
-    TUTTI_TRY(part_check(spec, part));
-    if (series_of(part, k, shape) == 0) return tutti_access_contiguous(0, 0, out);
-    const tutti_section whole = whole_of(spec, part->within);
-    TUTTI_TRY(places_of(&whole, &p));
-    TUTTI_TRY(memory_side(spec, k, shape, memory, &mem));
-    const tutti_err err = loops_side(spec, k, &p, whole.offset, 0, &file);
+    dim_places p = {{0}, {0}};
+    TUTTI_TRY(check_part(spec, part));
+    if (compute_series(part, k, shape) == 0) return tutti_access_contiguous(0, 0, out);
+    /* The section of the array that is distributed. */
+    tutti_section whole = {.ndims = spec->ndims,
+                           .order = spec->order,
+                           .element_size = spec->element_size,
+                           .offset = spec->offset};
+    for (int d = 0; d < spec->ndims; d++) {
+        whole.shape[d] = spec->shape[d];
+        whole.lo[d] = part->within ? part->within->lo[d] : 0;
+        whole.hi[d] = part->within ? part->within->hi[d] : spec->shape[d];
+        whole.stride[d] = part->within ? part->within->stride[d] : 1;
+    }
+    TUTTI_TRY(compute_places(&whole, &p));
+    TUTTI_TRY(make_memory_side(spec, k, shape, memory, &mem));
+    const tutti_err err = nest_dim_sides(spec, k, &p, whole.offset, 0, &file);
     if (err != TUTTI_OK) {
         tutti__side_free(&mem);
         return err;

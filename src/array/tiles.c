@@ -1,48 +1,49 @@
-/* array: tile walks.
+/* array: tile iterations.
  *
- *   next(k)   open   does everybody go on?
- *             end    writing k - 2, reading k        what went on while the caller computed
- *             agree  did it go well everywhere?
- *             begin  writing k - 1, reading k + 1    goes on while the caller computes tile k
- *             copy   what frames k and k + 1 have in common, from the one to the other
+ *   next(k)   open   does every rank continue?
+ *             end    writing k - 2, reading k        these overlapped with computation
+ *             agree  on the outcome
+ *             begin  writing k - 1, reading k + 1    these overlap with computation on tile k
+ *             copy   the intersection of frames k and k + 1
  *
- * Buffers: two frames (tile k, and k + 1) and a core, which is free again when writing has begun,
- * since the engine has taken its bytes; with background `all` it is not, so that there are two.
- * The budget is for buffers and for bytes on their way.  An array that is updated in place has its
- * cores where frames would be.
+ * Buffers: two frames (tiles k and k + 1) and a core, which is free when its write has begun,
+ * since the engine has copied it; with background `all` it is not, so that there are two.  The
+ * budget covers buffers and data in transfer.  An array that is updated in place has its cores in
+ * the frames.
  *
- * Whoever reads the array that is written, all ranks together, first waits for k - 1
- * (tutti__array_catch_up).
+ * Collective reads of the array that is written first wait for the write of k - 1
+ * (tutti__array_finish_tile_writes).
  *
- * Reading k + 1 and writing k - 1 never name the same bytes: either they are different arrays, or
- * there are no halos.  All ranks make as many steps as the one with the most tiles; the others take
- * part with nothing.
+ * Reading k + 1 and writing k - 1 never access the same bytes: the arrays differ, or there are no
+ * halos.  All ranks make as many steps as the rank with the most tiles; the others take part
+ * without elements.
  *
- * A walk for comparison (`sequential`) writes k - 1 and reads k in next(k), and keeps nothing.
+ * A `sequential` iteration, for comparison, writes k - 1 and reads k in next(k), and reuses
+ * nothing.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "array/tiles_io.h"
+#include "array/tile_transfer.h"
 #include "base/trace.h"
 
-enum { RING = 3, ALIGN = 4096 }; /* buffers, at most; where they begin */
+enum { RING = 3, ALIGN = 4096 }; /* largest number of buffers; their alignment */
 
-static const tutti__class tiles_class = {"tiles", "tile walk", "ended"};
+static const tutti__class tiles_class = {"tiles", "tile iteration", "ended"};
 
 struct tutti_tiles {
-    tutti__handle handle; /* until it is ended */
-    tutti__tile_flight reading, writing;
+    tutti__handle handle; /* listed until it is ended */
+    tutti__tile_transfer reading, writing;
     tutti__tiling tiling;
-    tutti__grain grain; /* of the array that is read */
+    tutti__box_layout layout; /* of the array that is read */
     int in_place, sequential;
     int ins, outs; /* buffers */
     char *in[RING], *out[RING];
-    tutti_count steps; /* tiles of the rank that has most */
-    tutti_count next;  /* the tile that is handed out next */
-    tutti__box kept;   /* what the frame that is being read has in common with the one before */
-    tutti_off memory;  /* of this and its buffers */
-    tutti_err outcome; /* what it has failed with */
-    tutti_error_info trouble;
+    tutti_count steps; /* tiles of the rank with the most tiles */
+    tutti_count next;  /* the next tile to return */
+    tutti__box kept;   /* intersection of the frame that is being read and the one before */
+    tutti_off memory;  /* size of this object and its buffers */
+    tutti_err outcome; /* the error that all further calls return */
+    tutti_error_info error;
     tutti_tiles_stats stats;
 };
 
@@ -50,7 +51,7 @@ static tutti_array *any_array(const tutti_tiles *t) {
     return t->reading.array ? t->reading.array : t->writing.array;
 }
 
-/* ---- tiles and their places in memory */
+/* ---- tiles and their buffers */
 
 typedef struct {
     tutti__box core, frame;
@@ -63,16 +64,16 @@ static tile_boxes boxes_of(const tutti_tiles *t, tutti_count k) {
     return b;
 }
 
-static char *in_of(const tutti_tiles *t, tutti_count k) {
+static char *in_buffer(const tutti_tiles *t, tutti_count k) {
     return t->ins ? t->in[k % t->ins] : NULL;
 }
 
-static char *out_of(const tutti_tiles *t, tutti_count k) {
-    if (t->in_place) return in_of(t, k);
+static char *out_buffer(const tutti_tiles *t, tutti_count k) {
+    if (t->in_place) return in_buffer(t, k);
     return t->outs ? t->out[k % t->outs] : NULL;
 }
 
-static void tile_fill(const tutti_tiles *t, tutti_count k, tutti_tile *tile) {
+static void fill_tile(const tutti_tiles *t, tutti_count k, tutti_tile *tile) {
     const int ndims = t->tiling.ndims;
     const tile_boxes b = boxes_of(t, k);
     memset(tile, 0, sizeof *tile);
@@ -80,8 +81,8 @@ static void tile_fill(const tutti_tiles *t, tutti_count k, tutti_tile *tile) {
     tile->core = tutti__box_slice(ndims, &b.core);
     tile->frame = tutti__box_slice(ndims, &b.frame);
     if (!tile->more) return;
-    tile->in = in_of(t, k);
-    tile->out = out_of(t, k);
+    tile->in = in_buffer(t, k);
+    tile->out = out_buffer(t, k);
     for (int d = 0; d < ndims; d++) {
         tile->in_shape[d] = b.frame.hi[d] - b.frame.lo[d];
         tile->out_shape[d] = b.core.hi[d] - b.core.lo[d];
@@ -90,23 +91,18 @@ static void tile_fill(const tutti_tiles *t, tutti_count k, tutti_tile *tile) {
 
 /* ---- memory */
 
-/* Descriptions of one operation each way. */
-static tutti_off descriptions(int ndims) {
+/* Size of the descriptions of one read and one write. */
+static tutti_off description_bytes(int ndims) {
     return (tutti_off)(2 * ndims + 1) * (256 + 160 * ndims);
 }
 
-/* Is what it moves in memory of the engine for a while, for each byte of a tile? */
-static int is_staged(const tutti_tiles *t, const tutti__tile_flight *f) {
-    return f->array && !t->sequential && tutti__tile_flight_staged(f->array);
+/* Whether each byte of a tile is also in memory of the engine for a while. */
+static int is_staged(const tutti_tiles *t, const tutti__tile_transfer *f) {
+    return f->array && !t->sequential && tutti__tile_transfer_is_staged(f->array);
 }
 
-/* What is on its way counts as much as it ever was. */
-static tutti_off memory_of(const tutti_tiles *t) {
-    return t->memory + t->reading.most + t->writing.most;
-}
-
-/* Aligned, so that O_DIRECT can do without a copy. */
-static tutti_err buffers_make(tutti_tiles *t, char **v, int n, tutti_off bytes) {
+/* Aligned, so that O_DIRECT needs no copy. */
+static tutti_err allocate_buffers(tutti_tiles *t, char **v, int n, tutti_off bytes) {
     for (int i = 0; i < n; i++) {
         v[i] = tutti__malloc_aligned(ALIGN, (size_t)bytes);
         if (!v[i]) return TUTTI_ERR_NOMEM;
@@ -115,15 +111,15 @@ static tutti_err buffers_make(tutti_tiles *t, char **v, int n, tutti_off bytes) 
     return TUTTI_OK;
 }
 
-static tutti_off element_of(const tutti_array *a) {
-    return a ? a->mine.element_size : 0;
+static tutti_off element_bytes(const tutti_array *a) {
+    return a ? a->local.element_size : 0;
 }
 
 static void tiles_free(tutti_tiles **pt) {
     tutti_tiles *t = *pt;
     if (!t) return;
-    tutti__tile_flight_cancel(&t->reading);
-    tutti__tile_flight_cancel(&t->writing);
+    tutti__tile_transfer_cancel(&t->reading);
+    tutti__tile_transfer_cancel(&t->writing);
     for (int i = 0; i < RING; i++) {
         tutti__free(t->in[i]);
         tutti__free(t->out[i]);
@@ -135,7 +131,7 @@ static void tiles_free(tutti_tiles **pt) {
 
 /* ---- beginning */
 
-static tutti_err arrays_check(const tutti_array *from, const tutti_array *to) {
+static tutti_err check_arrays(const tutti_array *from, const tutti_array *to) {
     if (from) TUTTI_TRY(tutti__array_usable(from, 0));
     if (to) TUTTI_TRY(tutti__array_usable(to, 1));
     if (!from || !to) return TUTTI_OK;
@@ -144,127 +140,97 @@ static tutti_err arrays_check(const tutti_array *from, const tutti_array *to) {
                 "one array is in local placement, the other is not");
     TUTTI_CHECK(!from->dist || tutti__distribution_equal(from->dist, to->dist), TUTTI_ERR_ARG,
                 "the arrays are in local placement by different distributions");
-    TUTTI_CHECK(from->mine.ndims == to->mine.ndims, TUTTI_ERR_ARG,
-                "the arrays have %d and %d dimensions", from->mine.ndims, to->mine.ndims);
-    for (int d = 0; d < from->mine.ndims; d++)
-        TUTTI_CHECK(from->mine.shape[d] == to->mine.shape[d], TUTTI_ERR_ARG,
+    TUTTI_CHECK(from->local.ndims == to->local.ndims, TUTTI_ERR_ARG,
+                "the arrays have %d and %d dimensions", from->local.ndims, to->local.ndims);
+    for (int d = 0; d < from->local.ndims; d++)
+        TUTTI_CHECK(from->local.shape[d] == to->local.shape[d], TUTTI_ERR_ARG,
                     "dimension %d: the arrays have %lld and %lld elements", d,
-                    (long long)from->mine.shape[d], (long long)to->mine.shape[d]);
+                    (long long)from->local.shape[d], (long long)to->local.shape[d]);
     return TUTTI_OK;
 }
 
-static tutti_err region_check(int ndims, const tutti_count *shape, const tutti_slice *of,
+static tutti_err check_region(int ndims, const tutti_count *shape, const tutti_slice *of,
                               tutti__box *out) {
     const tutti_slice all = tutti_slice_all(ndims, shape);
     if (!of) of = &all;
-    TUTTI_CHECK_RESERVED(of, "a slice");
+    TUTTI_CHECK_RESERVED(of, "tutti_slice");
     memset(out, 0, sizeof *out);
     if (tutti_slice_count(ndims, of, NULL) == 0) return TUTTI_OK;
     for (int d = 0; d < ndims; d++) {
         TUTTI_CHECK(of->lo[d] >= 0 && of->hi[d] <= shape[d], TUTTI_ERR_ARG,
-                    "dimension %d: [%lld, %lld) is outside of the array's %lld", d,
+                    "dimension %d: slice [%lld, %lld) is outside the array's extent %lld", d,
                     (long long)of->lo[d], (long long)of->hi[d], (long long)shape[d]);
         TUTTI_CHECK(of->stride[d] == 0 || of->stride[d] == 1, TUTTI_ERR_ARG,
-                    "dimension %d: stride %lld, tiles have none", d, (long long)of->stride[d]);
+                    "dimension %d: stride is %lld: tiles allow only 1", d,
+                    (long long)of->stride[d]);
         out->lo[d] = of->lo[d];
         out->hi[d] = of->hi[d];
     }
     return TUTTI_OK;
 }
 
-static tutti_err spec_check(const tutti_tiles *t, const tutti_tiles_spec *spec) {
-    TUTTI_CHECK(spec->order == TUTTI_ROW_MAJOR || spec->order == TUTTI_COL_MAJOR, TUTTI_ERR_ARG,
-                "no such order: %d", (int)spec->order);
-    TUTTI_CHECK_RESERVED(spec, "the spec of a walk");
-    for (int d = 0; d < t->tiling.ndims; d++) {
-        TUTTI_CHECK(spec->tile[d] >= 0, TUTTI_ERR_ARG, "dimension %d: tiles of %lld elements", d,
-                    (long long)spec->tile[d]);
-        TUTTI_CHECK(spec->halo[d] >= 0, TUTTI_ERR_ARG, "dimension %d: a halo of %lld elements", d,
-                    (long long)spec->halo[d]);
-        TUTTI_CHECK(!t->in_place || spec->halo[d] == 0, TUTTI_ERR_ARG,
-                    "dimension %d: an array that is updated in place has no halo", d);
-    }
-    return TUTTI_OK;
-}
-
-/* Bytes in the background wait in memory of the engine, which is limited: tiles that keep to it are
- * really read ahead.  A part is left for windows that are not full. */
-static tutti_off staging_of(const tutti_array *a) {
+/* Data in the background is in memory of the engine, which is limited: tiles that fit into it are
+ * really read ahead.  A quarter is reserved for windows that are not full. */
+static tutti_off staging_limit(const tutti_array *a) {
     return tutti__file_options(a->file)->background_bytes / 4 * 3 /
            tutti__file_team(a->file)->nodes.largest;
 }
 
-/* Windows of the engine for one operation at a time, where it does not go on in the background. */
-static tutti_off windows_of(const tutti_array *a, tutti_off budget) {
+/* Windows of the engine for one operation at a time, if it is not in the background. */
+static tutti_off window_bytes(const tutti_array *a, tutti_off budget) {
     if (!a) return 0;
     return tutti__min(budget / 8, tutti__file_options(a->file)->cb_buffer_size /
                                       tutti__file_team(a->file)->nodes.largest);
 }
 
-/* What must be kept to: buffers, and the bytes on their way.  What should be: the engine's
- * windows, of which those in the background are not all full, have their place beside the
- * buffers, and its own limits hold. */
-static int rooms_make(const tutti_tiles *t, tutti_off budget, tutti__room *rooms) {
-    const tutti_array *from = t->reading.array, *to = t->writing.array;
-    const tutti_off read = element_of(from), written = element_of(to);
-    const int reads = is_staged(t, &t->reading), writes = is_staged(t, &t->writing);
-    const tutti_off left =
-        tutti__max(budget, 0) - (tutti_off)sizeof *t - descriptions(t->tiling.ndims);
-    int n = 0;
-    rooms[n++] = (tutti__room){(t->ins + reads) * read, (t->outs + writes) * written, left};
-    rooms[n++] = (tutti__room){
-        (2 * t->ins + 3 * reads) * read / 2, (2 * t->outs + 3 * writes) * written / 2,
-        left - (reads ? 0 : windows_of(from, left)) - (writes ? 0 : windows_of(to, left))};
-    if (reads) rooms[n++] = (tutti__room){read, t->in_place ? written : 0, staging_of(from)};
-    if (writes && !t->in_place) rooms[n++] = (tutti__room){0, written, staging_of(to)};
-    return n;
-}
-
-/* What the buffers have left of the budget is for operations: for each as much as its share of
- * the bytes.  Returns this rank's part of what each may have on a node. */
-static void share_rest(const tutti_tiles *t, tutti_off budget, tutti_off *read_out,
-                       tutti_off *written_out) {
-    const tutti_off frame = tutti__tiling_frame_most(&t->tiling) * element_of(t->reading.array);
-    const tutti_off core = tutti__tiling_core_most(&t->tiling) * element_of(t->writing.array);
-    const tutti_off rest = tutti__max(budget - t->memory - descriptions(t->tiling.ndims), 0);
-    const double share = (double)(frame + 1) / (double)(frame + core + 2);
-    *read_out = t->writing.array ? (tutti_off)((double)rest * share) : rest;
-    *written_out = t->reading.array ? rest - *read_out : rest;
-}
-
-static tutti_err tiling_make(tutti_tiles *t, const tutti_tiles_spec *spec) {
-    const tutti_array_spec *a = &any_array(t)->mine;
+static tutti_err make_tiling(tutti_tiles *t, const tutti_tiles_spec *spec) {
+    const tutti_array_spec *a = &any_array(t)->local;
     tutti__tiling *g = &t->tiling;
-    tutti__room rooms[4];
+    tutti__tile_limit limits[4];
     g->ndims = a->ndims;
     g->order = spec->order;
-    TUTTI_TRY(spec_check(t, spec));
-    TUTTI_TRY(region_check(a->ndims, a->shape, spec->of, &g->of));
+    TUTTI_CHECK(spec->order == TUTTI_ROW_MAJOR || spec->order == TUTTI_COL_MAJOR, TUTTI_ERR_ARG,
+                "unknown order %d", (int)spec->order);
+    TUTTI_CHECK_RESERVED(spec, "tutti_tiles_spec");
+    for (int d = 0; d < t->tiling.ndims; d++) {
+        TUTTI_CHECK(spec->tile[d] >= 0, TUTTI_ERR_ARG, "dimension %d: tile is %lld: must be >= 0",
+                    d, (long long)spec->tile[d]);
+        TUTTI_CHECK(spec->halo[d] >= 0, TUTTI_ERR_ARG, "dimension %d: halo is %lld: must be >= 0",
+                    d, (long long)spec->halo[d]);
+        TUTTI_CHECK(!t->in_place || spec->halo[d] == 0, TUTTI_ERR_ARG,
+                    "dimension %d: halo must be 0 for an array that is updated in place", d);
+    }
+    TUTTI_TRY(check_region(a->ndims, a->shape, spec->of, &g->of));
     for (int d = 0; d < a->ndims; d++) {
         g->shape[d] = a->shape[d];
         g->tile[d] = spec->tile[d];
         g->halo[d] = tutti__min(spec->halo[d], a->shape[d]);
     }
-    t->grain = (tutti__grain){a->ndims, a->order, a->element_size};
-    const int n = rooms_make(t, spec->budget, rooms);
-    g->beside = tutti__max(spec->budget, 0) - rooms[0].limit;
-    return tutti__tiling_cut(g, a->order, n, rooms);
-}
-
-/* With background `all` what is written is in our memory until it has been. */
-static void count_buffers(tutti_tiles *t) {
+    t->layout = (tutti__box_layout){a->ndims, a->order, a->element_size};
+    /* The first limit is mandatory: buffers and data in transfer.  The others are desirable: the
+     * engine's windows, not all full in the background, fit beside the buffers; and the engine's own
+     * limits. */
     const tutti_array *from = t->reading.array, *to = t->writing.array;
-    const int held =
-        !t->sequential && to && tutti__file_options(to->file)->background == TUTTI_BACKGROUND_ALL;
-    if (from) t->ins = t->sequential ? 1 : 2;
-    if (from && t->in_place) t->ins += held;
-    if (to && !t->in_place) t->outs = 1 + held;
+    const tutti_off read = element_bytes(from), written = element_bytes(to);
+    const int reads = is_staged(t, &t->reading), writes = is_staged(t, &t->writing);
+    const tutti_off left =
+        tutti__max(spec->budget, 0) - (tutti_off)sizeof *t - description_bytes(t->tiling.ndims);
+    int n = 0;
+    limits[n++] = (tutti__tile_limit){(t->ins + reads) * read, (t->outs + writes) * written, left};
+    limits[n++] = (tutti__tile_limit){
+        (2 * t->ins + 3 * reads) * read / 2, (2 * t->outs + 3 * writes) * written / 2,
+        left - (reads ? 0 : window_bytes(from, left)) - (writes ? 0 : window_bytes(to, left))};
+    if (reads)
+        limits[n++] = (tutti__tile_limit){read, t->in_place ? written : 0, staging_limit(from)};
+    if (writes && !t->in_place) limits[n++] = (tutti__tile_limit){0, written, staging_limit(to)};
+    g->overhead = tutti__max(spec->budget, 0) - limits[0].limit;
+    return tutti__tiling_cut(g, a->order, n, limits);
 }
 
 static tutti_err prepare_read(tutti_tiles *t, tutti_count k);
 
-/* Everything that this rank can do alone. */
-static tutti_err tiles_make(tutti_array *from, tutti_array *to, const tutti_tiles_spec *spec,
+/* The part of begin that is not collective. */
+static tutti_err make_tiles(tutti_array *from, tutti_array *to, const tutti_tiles_spec *spec,
                             tutti_tiles **out) {
     tutti_tiles *t = tutti__calloc(1, sizeof *t);
     if (!t) return TUTTI_ERR_NOMEM;
@@ -275,103 +241,114 @@ static tutti_err tiles_make(tutti_array *from, tutti_array *to, const tutti_tile
     t->in_place = from == to;
     t->sequential = spec->sequential != 0;
     t->memory = sizeof *t;
-    count_buffers(t);
-    TUTTI_TRY(arrays_check(from, to));
-    TUTTI_TRY(tiling_make(t, spec));
-    const tutti_off frame = tutti__tiling_frame_most(&t->tiling) * element_of(from);
-    const tutti_off core = tutti__tiling_core_most(&t->tiling) * element_of(to);
-    TUTTI_TRY(buffers_make(t, t->in, t->ins, frame));
-    TUTTI_TRY(buffers_make(t, t->out, t->outs, core));
+    /* With background `all` written bytes stay in our memory until the write has ended. */
+    const int is_held =
+        !t->sequential && to && tutti__file_options(to->file)->background == TUTTI_BACKGROUND_ALL;
+    if (from) t->ins = t->sequential ? 1 : 2;
+    if (from && t->in_place) t->ins += is_held;
+    if (to && !t->in_place) t->outs = 1 + is_held;
+    TUTTI_TRY(check_arrays(from, to));
+    TUTTI_TRY(make_tiling(t, spec));
+    const tutti_off frame = tutti__tiling_frame_max(&t->tiling) * element_bytes(from);
+    const tutti_off core = tutti__tiling_core_max(&t->tiling) * element_bytes(to);
+    TUTTI_TRY(allocate_buffers(t, t->in, t->ins, frame));
+    TUTTI_TRY(allocate_buffers(t, t->out, t->outs, core));
     return t->sequential ? TUTTI_OK : prepare_read(t, 0);
 }
 
-/* Staging memory of a node: as much for each of its ranks as the rank with the least has left. */
-static void room_give(tutti__tile_flight *f, tutti_off each) {
+/* Staging memory per node: that of the rank with the least, for each of its ranks. */
+static void share_staging(tutti__tile_transfer *f, tutti_off each) {
     if (f->array) f->room = tutti__max(each * tutti__file_team(f->array->file)->nodes.largest, 1);
 }
 
-/* One agreement: may all begin, in the same way, and how many steps will there be? */
-static tutti_err begin_agree(tutti_array *from, tutti_array *to, tutti_tiles *t, tutti_off budget,
-                             tutti_err mine) {
+/* One agreement on errors, arguments and the number of steps. */
+static tutti_err agree_on_begin(tutti_array *from, tutti_array *to, tutti_tiles *t,
+                                tutti_off budget, tutti_err local_err) {
     enum { STEPS, READ, WRITTEN, NUMBERS };
     tutti__range r[NUMBERS] = {tutti__range_none(), tutti__range_none(), tutti__range_none()};
-    tutti__call same = {.object = tiles_class.name,
+    tutti__call call = {.object = tiles_class.name,
                         .name = "begin",
-                        .what = "the walk: its arrays, or whether it is sequential",
+                        .what = "the arrays or the field sequential of the tile iteration",
                         .hash = TUTTI__HASH_START,
                         .ranges = NUMBERS,
                         .range = r};
-    if (mine == TUTTI_OK) {
+    if (local_err == TUTTI_OK) {
         tutti_off read, written;
-        same.hash = tutti__array_hash(same.hash, t->reading.array);
-        same.hash = tutti__array_hash(same.hash, t->writing.array);
-        same.hash = tutti__hash(same.hash, &t->sequential, sizeof t->sequential);
-        share_rest(t, budget, &read, &written);
+        call.hash = tutti__array_hash(call.hash, t->reading.array);
+        call.hash = tutti__array_hash(call.hash, t->writing.array);
+        call.hash = tutti__hash(call.hash, &t->sequential, sizeof t->sequential);
+        /* Operations share the rest of the budget in proportion to their bytes. */
+        const tutti_off frame =
+            tutti__tiling_frame_max(&t->tiling) * element_bytes(t->reading.array);
+        const tutti_off core = tutti__tiling_core_max(&t->tiling) * element_bytes(t->writing.array);
+        const tutti_off rest =
+            tutti__max(budget - t->memory - description_bytes(t->tiling.ndims), 0);
+        const double share = (double)(frame + 1) / (double)(frame + core + 2);
+        read = t->writing.array ? (tutti_off)((double)rest * share) : rest;
+        written = t->reading.array ? rest - read : rest;
         r[STEPS] = tutti__range_of(t->tiling.tiles);
         r[READ] = tutti__range_of(read);
         r[WRITTEN] = tutti__range_of(written);
     }
-    TUTTI_TRY(tutti__arrays_call(from, to, &same, mine));
+    TUTTI_TRY(tutti__arrays_call(from, to, &call, local_err));
     TUTTI_ASSERT(t);
     t->steps = r[STEPS].max;
-    room_give(&t->reading, r[READ].min);
-    room_give(&t->writing, r[WRITTEN].min);
+    share_staging(&t->reading, r[READ].min);
+    share_staging(&t->writing, r[WRITTEN].min);
     return TUTTI_OK;
 }
 
-/* From now on (1), or no longer (-1), the arrays know of this walk. */
-static void count_walks(tutti_tiles *t, int more) {
-    if (t->reading.array) t->reading.array->walks += more;
-    if (t->writing.array && !t->in_place) t->writing.array->walks += more;
+/* Register (1) or unregister (-1) the iteration with its arrays. */
+static void register_with_arrays(tutti_tiles *t, int more) {
+    if (t->reading.array) t->reading.array->iterations += more;
+    if (t->writing.array && !t->in_place) t->writing.array->iterations += more;
     if (!t->writing.array) return;
     if (more > 0)
-        tutti__tile_flight_join(&t->writing);
+        tutti__tile_transfer_join(&t->writing);
     else
-        tutti__tile_flight_leave(&t->writing);
+        tutti__tile_transfer_leave(&t->writing);
 }
 
-/* Other walks may be writing to these arrays.  Collective. */
-static void catch_up(const tutti_tiles *t) {
-    if (t->reading.array) tutti__array_catch_up(t->reading.array);
-    if (t->writing.array && !t->in_place) tutti__array_catch_up(t->writing.array);
+/* Other iterations may be writing to these arrays.   Collective. */
+static void finish_other_writes(const tutti_tiles *t) {
+    if (t->reading.array) tutti__array_finish_tile_writes(t->reading.array);
+    if (t->writing.array && !t->in_place) tutti__array_finish_tile_writes(t->writing.array);
 }
 
-/* Errors are the same on all ranks, so that they name a file that is. */
-static tutti_err named(const tutti_array *a, tutti_err err) {
+/* All ranks have the same error, so it names a file that they share. */
+static tutti_err add_context(const tutti_array *a, tutti_err err) {
     return tutti__object_error(&a->object, "tiles", err);
 }
 
-/* Arrays stay open until their walks have ended, but for MPI_Finalize. */
-static tutti_err tiles_live(const tutti_tiles *t) {
+/* Arrays stay open until their iterations have ended, except after MPI_Finalize. */
+static tutti_err check_tiles_live(const tutti_tiles *t) {
     TUTTI_TRY(tutti__handle_check(t, &tiles_class));
     if (t->reading.array) TUTTI_TRY(tutti__array_live(t->reading.array));
     return t->writing.array ? tutti__array_live(t->writing.array) : TUTTI_OK;
-}
-
-static tutti_err begin_check(const tutti_array *from, const tutti_array *to,
-                             const tutti_tiles_spec *spec, tutti_tiles **t_out) {
-    TUTTI_CHECK(from || to, TUTTI_ERR_ARG, "no array to walk over");
-    if (from) TUTTI_TRY(tutti__array_live(from));
-    if (to) TUTTI_TRY(tutti__array_live(to));
-    TUTTI_CHECK(spec && t_out, TUTTI_ERR_ARG, "no spec or nowhere to put the walk");
-    return TUTTI_OK;
 }
 
 tutti_err tutti_tiles_begin(tutti_array *from, tutti_array *to, const tutti_tiles_spec *spec,
                             tutti_tiles **t_out) {
     TUTTI_KEEP_ERRNO;
     tutti_tiles *t = NULL;
-    tutti_err err = begin_check(from, to, spec, t_out);
-    if (err == TUTTI_OK) err = tiles_make(from, to, spec, &t);
-    err = begin_agree(from, to, t, spec ? spec->budget : 0, err);
+    tutti_err err = TUTTI_OK;
+    if (!from && !to)
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "arguments from and to are NULL");
+    if (from) err = tutti__array_live(from);
+    if (err == TUTTI_OK && to) err = tutti__array_live(to);
+    if (err == TUTTI_OK && (!spec || !t_out))
+        err =
+            tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument %s is NULL", spec ? "t_out" : "spec");
+    if (err == TUTTI_OK) err = make_tiles(from, to, spec, &t);
+    err = agree_on_begin(from, to, t, spec ? spec->budget : 0, err);
     if (err != TUTTI_OK) {
         tiles_free(&t);
         return err;
     }
-    catch_up(t);
-    count_walks(t, 1);
-    if (t->steps == 0) tutti__tile_flight_cancel(&t->reading);
-    tutti__tile_flight_begin(&t->reading);
+    finish_other_writes(t);
+    register_with_arrays(t, 1);
+    if (t->steps == 0) tutti__tile_transfer_cancel(&t->reading);
+    tutti__tile_transfer_begin(&t->reading);
     tutti__handle_add(&t->handle, &tiles_class);
     *t_out = t;
     return TUTTI_OK;
@@ -382,160 +359,158 @@ tutti_err tutti_tiles_begin(tutti_array *from, tutti_array *to, const tutti_tile
 static tutti_err prepare_write(tutti_tiles *t, tutti_count k) {
     const tile_boxes b = boxes_of(t, k);
     const tutti_count n = tutti__box_count(t->tiling.ndims, &b.core);
-    const tutti__packed at = {&b.core, out_of(t, k)};
+    const tutti__packed at = {&b.core, out_buffer(t, k)};
     if (!t->writing.array) return TUTTI_OK;
-    TUTTI_TRY(tutti__tile_flight_prepare(&t->writing, n > 0, &b.core, &at));
-    t->stats.written_bytes += n * element_of(t->writing.array);
+    TUTTI_TRY(tutti__tile_transfer_prepare(&t->writing, n > 0, &b.core, &at));
+    t->stats.written_bytes += n * element_bytes(t->writing.array);
     return TUTTI_OK;
 }
 
-/* The frame of tile k, without what it shares with the one before, which is in memory. */
+/* Read the frame of tile k without its intersection with the one before, which is in memory. */
 static tutti_err prepare_read(tutti_tiles *t, tutti_count k) {
     const int ndims = t->tiling.ndims;
     const tile_boxes b = boxes_of(t, k), before = boxes_of(t, t->sequential ? -1 : k - 1);
-    const tutti__packed at = {&b.frame, in_of(t, k)};
-    tutti__fetch fetch;
+    const tutti__packed at = {&b.frame, in_buffer(t, k)};
+    tutti__tile_read fetch;
     if (!t->reading.array) return TUTTI_OK;
-    tutti__tiling_fetch(&t->tiling, &t->grain, &before.frame, &b.frame, &fetch);
-    TUTTI_TRY(tutti__tile_flight_prepare(&t->reading, fetch.n, fetch.read, &at));
+    tutti__tiling_plan_read(&t->tiling, &t->layout, &before.frame, &b.frame, &fetch);
+    TUTTI_TRY(tutti__tile_transfer_prepare(&t->reading, fetch.n, fetch.read, &at));
     t->kept = fetch.kept;
-    const tutti_off kept = tutti__box_count(ndims, &fetch.kept) * t->grain.element;
+    const tutti_off kept = tutti__box_count(ndims, &fetch.kept) * t->layout.element;
     t->stats.kept_bytes += kept;
-    t->stats.read_bytes += tutti__box_count(ndims, &b.frame) * t->grain.element - kept;
+    t->stats.read_bytes += tutti__box_count(ndims, &b.frame) * t->layout.element - kept;
     return TUTTI_OK;
 }
 
-static void copy_kept(const tutti_tiles *t, tutti_count to) {
-    const tile_boxes a = boxes_of(t, to - 1), b = boxes_of(t, to);
-    const tutti__packed have = {&a.frame, in_of(t, to - 1)}, want = {&b.frame, in_of(t, to)};
-    tutti__box_copy(&t->grain, &t->kept, &have, &want);
-}
-
-/* Is everybody here, to take the same step (tile k, or -1: the end), and has nothing against it?
- * TUTTI_ERR_MISMATCH: some are in another call, nothing has been done, and the walk stays as it is.
- * Otherwise all ranks are together, whatever this returns. */
-static tutti_err step_open(tutti_tiles *t, tutti_count step, tutti_err mine) {
+/* Agree that all ranks take the same step (tile k, or -1: the end) and have no error.  With
+ * TUTTI_ERR_MISMATCH some ranks are in another call, nothing has been done, and the iteration is
+ * unchanged.  Otherwise all ranks have entered the step. */
+static tutti_err open_step(tutti_tiles *t, tutti_count step, tutti_err local_err) {
     enum { STEP, NUMBERS };
     tutti__range r[NUMBERS] = {tutti__range_of(step)};
-    tutti__call same = {.object = tiles_class.name,
+    tutti__call call = {.object = tiles_class.name,
                         .name = "next",
-                        .what = "the walk",
+                        .what = "the tile iteration",
                         .hash = TUTTI__HASH_START,
                         .ranges = NUMBERS,
                         .range = r};
-    same.hash = tutti__array_hash(same.hash, t->reading.array);
-    same.hash = tutti__array_hash(same.hash, t->writing.array);
-    TUTTI_TRY(tutti__array_call(any_array(t), &same, mine));
+    call.hash = tutti__array_hash(call.hash, t->reading.array);
+    call.hash = tutti__array_hash(call.hash, t->writing.array);
+    TUTTI_TRY(tutti__array_call(any_array(t), &call, local_err));
     TUTTI_CHECK(r[STEP].min == r[STEP].max, TUTTI_ERR_STATE,
-                "some ranks have ended the walk, others go on");
+                "some ranks have ended the tile iteration, others continue");
     return TUTTI_OK;
 }
 
-/* End both; the first trouble counts. */
-static tutti_err land(tutti_tiles *t) {
-    const tutti_err wrote = tutti__tile_flight_end(&t->writing);
-    return TUTTI_ALSO(wrote, tutti__tile_flight_end(&t->reading));
+/* End both; the first error counts. */
+static tutti_err end_transfers(tutti_tiles *t) {
+    const tutti_err wrote = tutti__tile_transfer_end(&t->writing);
+    return TUTTI_ALSO(wrote, tutti__tile_transfer_end(&t->reading));
 }
 
-/* Trouble on the way is everybody's. */
-static tutti_err trouble_share(tutti_tiles *t, tutti_err mine) {
-    return tutti__array_vote(any_array(t), mine);
+/* All ranks return the error of any rank. */
+static tutti_err share_error(tutti_tiles *t, tutti_err local_err) {
+    return tutti__array_vote(any_array(t), local_err);
 }
 
-static tutti_err step_ahead(tutti_tiles *t, tutti_count k, tutti_err opened) {
-    tutti_err err = TUTTI_ALSO(opened, land(t));
+static tutti_err step_overlapped(tutti_tiles *t, tutti_count k, tutti_err opened) {
+    tutti_err err = TUTTI_ALSO(opened, end_transfers(t));
     if (opened != TUTTI_OK) return opened;
     if (err == TUTTI_OK && k > 0) err = prepare_write(t, k - 1);
     if (err == TUTTI_OK && k + 1 < t->steps) err = prepare_read(t, k + 1);
-    TUTTI_TRY(trouble_share(t, err));
-    catch_up(t);
-    tutti__tile_flight_begin(&t->writing);
+    TUTTI_TRY(share_error(t, err));
+    finish_other_writes(t);
+    tutti__tile_transfer_begin(&t->writing);
     const int reads = t->reading.prepared;
-    tutti__tile_flight_begin(&t->reading);
-    if (reads) copy_kept(t, k + 1);
+    tutti__tile_transfer_begin(&t->reading);
+    if (reads) { /* the intersection of the frames */
+        const tile_boxes a = boxes_of(t, k), b = boxes_of(t, k + 1);
+        const tutti__packed have = {&a.frame, in_buffer(t, k)},
+                            want = {&b.frame, in_buffer(t, k + 1)};
+        tutti__box_copy(&t->layout, &t->kept, &have, &want);
+    }
     return TUTTI_OK;
 }
 
-static tutti_err step_alone(tutti_tiles *t, tutti_count k, tutti_err opened) {
-    tutti_err err = opened;
-    TUTTI_TRY(err);
+static tutti_err step_sequential(tutti_tiles *t, tutti_count k, tutti_err opened) {
+    tutti_err err = TUTTI_OK;
+    TUTTI_TRY(opened);
     if (k > 0) err = prepare_write(t, k - 1);
     if (err == TUTTI_OK && k < t->steps) err = prepare_read(t, k);
-    TUTTI_TRY(trouble_share(t, err));
-    catch_up(t);
-    err = tutti__tile_flight_run(&t->writing);
-    if (err == TUTTI_OK) err = tutti__tile_flight_run(&t->reading);
-    return any_array(t)->dist ? trouble_share(t, err) : err;
-}
-
-static tutti_err failed(tutti_tiles *t, tutti_err err) {
-    tutti__tile_flight_cancel(&t->reading);
-    tutti__tile_flight_cancel(&t->writing);
-    t->outcome = named(any_array(t), err);
-    t->trouble = *tutti_last_error();
-    return err;
+    TUTTI_TRY(share_error(t, err));
+    finish_other_writes(t);
+    err = tutti__tile_transfer_run(&t->writing);
+    if (err == TUTTI_OK) err = tutti__tile_transfer_run(&t->reading);
+    return any_array(t)->dist ? share_error(t, err) : err;
 }
 
 tutti_err tutti_tiles_next(tutti_tiles *t, tutti_tile *tile_out) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_CHECK(t != NULL, TUTTI_ERR_ARG, "the walk is NULL");
-    TUTTI_TRY(tiles_live(t));
+    TUTTI_CHECK(t != NULL, TUTTI_ERR_ARG, "argument tiles is NULL");
+    TUTTI_TRY(check_tiles_live(t));
     const double since = tutti__now();
     tutti_err err = t->outcome;
-    if (err != TUTTI_OK) { /* told again, as often as somebody asks */
-        tutti__error_assign(&t->trouble);
+    if (err != TUTTI_OK) { /* every further call returns the same error */
+        tutti__error_assign(&t->error);
         return err;
     }
-    if (!tile_out) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the tile");
+    if (!tile_out) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument tile_out is NULL");
     if (t->next <= t->steps) {
-        err = step_open(t, t->next, err);
-        if (err == TUTTI_ERR_MISMATCH) return named(any_array(t), err);
-        err = t->sequential ? step_alone(t, t->next, err) : step_ahead(t, t->next, err);
+        err = open_step(t, t->next, err);
+        if (err == TUTTI_ERR_MISMATCH) return add_context(any_array(t), err);
+        err = t->sequential ? step_sequential(t, t->next, err) : step_overlapped(t, t->next, err);
         t->stats.seconds_waiting += tutti__now() - since;
-        if (err != TUTTI_OK) return failed(t, err);
+        if (err != TUTTI_OK) {
+            tutti__tile_transfer_cancel(&t->reading);
+            tutti__tile_transfer_cancel(&t->writing);
+            t->outcome = add_context(any_array(t), err);
+            t->error = *tutti_last_error();
+            return err;
+        }
         t->stats.tiles += t->next < t->tiling.tiles;
         t->next++;
     }
-    if (!tile_out) return err; /* the walk was over before */
-    tile_fill(t, t->next - 1, tile_out);
+    if (!tile_out) return err; /* the iteration was over before */
+    fill_tile(t, t->next - 1, tile_out);
     return TUTTI_OK;
 }
 
-/* What was read ahead is not wanted any more, so that it does not matter whether it could be. */
+/* Data that was read ahead is not needed, so errors of that read are ignored. */
 tutti_err tutti_tiles_end(tutti_tiles **pt) {
     TUTTI_KEEP_ERRNO;
     if (!pt || !*pt) return TUTTI_OK;
     tutti_tiles *t = *pt;
-    tutti_err err = tiles_live(t);
+    tutti_err err = check_tiles_live(t);
     if (err != TUTTI_OK) {
         *pt = NULL;
         if (!tutti__handle_alive(&t->handle, &tiles_class)) return err;
         const int over =
-            tutti__tile_flight_forget(&t->reading) & tutti__tile_flight_forget(&t->writing);
-        count_walks(t, -1);
+            tutti__tile_transfer_abandon(&t->reading) & tutti__tile_transfer_abandon(&t->writing);
+        register_with_arrays(t, -1);
         if (over) tiles_free(&t);
         return err;
     }
     tutti_array *any = any_array(t);
     if (t->outcome == TUTTI_OK) {
-        const tutti_err opened = step_open(t, -1, TUTTI_OK);
-        if (opened == TUTTI_ERR_MISMATCH) return named(any, opened);
-        err = TUTTI_ALSO(opened, tutti__tile_flight_end(&t->writing));
+        const tutti_err opened = open_step(t, -1, TUTTI_OK);
+        if (opened == TUTTI_ERR_MISMATCH) return add_context(any, opened);
+        err = TUTTI_ALSO(opened, tutti__tile_transfer_end(&t->writing));
         {
             TUTTI_KEEP_LAST_ERROR_IF(err != TUTTI_OK);
-            (void)!tutti__tile_flight_end(&t->reading);
+            (void)!tutti__tile_transfer_end(&t->reading);
         }
-        if (opened == TUTTI_OK) err = trouble_share(t, err);
+        if (opened == TUTTI_OK) err = share_error(t, err);
     }
-    count_walks(t, -1);
+    register_with_arrays(t, -1);
     tiles_free(pt);
-    return named(any, err);
+    return add_context(any, err);
 }
 
 void tutti_tiles_stats_sized(const tutti_tiles *t, tutti_tiles_stats *out, size_t struct_size) {
     if (!t || !out || !tutti__handle_alive(&t->handle, &tiles_class)) return;
     tutti_tiles_stats now = t->stats;
-    now.memory = memory_of(t);
+    /* The largest size of data in transfer counts. */
+    now.memory = t->memory + t->reading.most + t->writing.most;
     memset(out, 0, struct_size);
     memcpy(out, &now, struct_size < sizeof now ? struct_size : sizeof now);
 }

@@ -1,5 +1,4 @@
-/* array: boxes of elements: what two have in common, what is left of one, and copies between packed
- * ones.
+/* array: boxes of elements: intersection, difference, and copies between packed boxes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/tiles.h"
 
@@ -20,8 +19,8 @@ tutti_count tutti__box_count(int ndims, const tutti__box *b) {
     return n;
 }
 
-tutti_count tutti__box_common(int ndims, const tutti__box *a, const tutti__box *b,
-                              tutti__box *out) {
+tutti_count tutti__box_intersect(int ndims, const tutti__box *a, const tutti__box *b,
+                                 tutti__box *out) {
     tutti__box c;
     memset(&c, 0, sizeof c);
     for (int d = 0; d < ndims; d++) {
@@ -34,10 +33,10 @@ tutti_count tutti__box_common(int ndims, const tutti__box *a, const tutti__box *
     return n;
 }
 
-/* What lies before and behind `part` in one dimension, then the same of what is left in the next
- * one; what lies behind in a slow dimension comes last. */
-int tutti__box_rest(const tutti__grain *g, const tutti__box *whole, const tutti__box *part,
-                    tutti__box *out) {
+/* The slabs before and after `part` in one dimension, then those of the rest in the next
+ * dimension; slabs after `part` in slow dimensions come last. */
+int tutti__box_subtract(const tutti__box_layout *g, const tutti__box *whole, const tutti__box *part,
+                        tutti__box *out) {
     tutti__box left = *whole, behind[TUTTI_MAX_DIMS];
     int n = 0, later = 0;
     if (tutti__box_count(g->ndims, whole) == 0) return 0;
@@ -62,9 +61,9 @@ int tutti__box_rest(const tutti__grain *g, const tutti__box *whole, const tutti_
     return n;
 }
 
-/* Where an element of an array is, in elements. */
-static tutti_count position(const tutti__grain *g, const tutti_count *shape,
-                            const tutti_count *at) {
+/* The position of an element in an array, in elements. */
+static tutti_count position_in_array(const tutti__box_layout *g, const tutti_count *shape,
+                                     const tutti_count *at) {
     tutti_count p = 0;
     for (int i = 0; i < g->ndims; i++) {
         const int d = tutti__dim_slow(g->ndims, g->order, i);
@@ -73,64 +72,57 @@ static tutti_count position(const tutti__grain *g, const tutti_count *shape,
     return p;
 }
 
-int tutti__box_in_turn(const tutti__grain *g, const tutti_count *shape, const tutti__box *a,
-                       const tutti__box *b) {
+int tutti__box_precedes(const tutti__box_layout *g, const tutti_count *shape, const tutti__box *a,
+                        const tutti__box *b) {
     tutti_count last[TUTTI_MAX_DIMS];
     for (int d = 0; d < g->ndims; d++) last[d] = a->hi[d] - 1;
-    return position(g, shape, last) < position(g, shape, b->lo);
+    return position_in_array(g, shape, last) < position_in_array(g, shape, b->lo);
 }
 
 /* ---- copying */
 
-/* Where a packed box's element is, in bytes. */
-static tutti_off place(const tutti__grain *g, const tutti__box *b, const tutti_count *at) {
+/* The offset of an element in a packed box, in bytes. */
+static tutti_off offset_in_box(const tutti__box_layout *g, const tutti__box *b,
+                               const tutti_count *at) {
     tutti_count shape[TUTTI_MAX_DIMS], inside[TUTTI_MAX_DIMS];
     for (int d = 0; d < g->ndims; d++) {
         shape[d] = b->hi[d] - b->lo[d];
         inside[d] = at[d] - b->lo[d];
     }
-    return position(g, shape, inside) * g->element;
+    return position_in_array(g, shape, inside) * g->element;
 }
 
-static int spans(const tutti__box *part, const tutti__box *b, int d) {
+static int spans_dim(const tutti__box *part, const tutti__box *b, int d) {
     return part->lo[d] == b->lo[d] && part->hi[d] == b->hi[d];
 }
 
-/* Elements of `part` that lie in one piece in both, and how many slow dimensions are left to go
- * through. */
-static tutti_count piece(const tutti__grain *g, const tutti__box *part, const tutti__packed *from,
-                         const tutti__packed *to, int *outer_out) {
+void tutti__box_copy(const tutti__box_layout *g, const tutti__box *part, const tutti__packed *from,
+                     const tutti__packed *to) {
+    tutti_count at[TUTTI_MAX_DIMS];
+    int outer, more;
+    if (tutti__box_count(g->ndims, part) == 0) return;
+    /* n: elements of `part` that are contiguous in both boxes; outer: number of remaining slow
+     * dimensions. */
     tutti_count n = 1;
     int i = g->ndims;
     for (int whole = 1; i > 0 && whole; i--) {
         const int d = tutti__dim_slow(g->ndims, g->order, i - 1);
         n *= part->hi[d] - part->lo[d];
-        whole = spans(part, from->box, d) && spans(part, to->box, d);
+        whole = spans_dim(part, from->box, d) && spans_dim(part, to->box, d);
     }
-    *outer_out = i;
-    return n;
-}
-
-/* The next place in the `outer` slowest dimensions; 0: there is none. */
-static int advance(const tutti__grain *g, const tutti__box *part, int outer, tutti_count *at) {
-    for (int i = outer - 1; i >= 0; i--) {
-        const int d = tutti__dim_slow(g->ndims, g->order, i);
-        if (++at[d] < part->hi[d]) return 1;
-        at[d] = part->lo[d];
-    }
-    return 0;
-}
-
-void tutti__box_copy(const tutti__grain *g, const tutti__box *part, const tutti__packed *from,
-                     const tutti__packed *to) {
-    tutti_count at[TUTTI_MAX_DIMS];
-    int outer;
-    if (tutti__box_count(g->ndims, part) == 0) return;
-    const size_t bytes = (size_t)(piece(g, part, from, to, &outer) * g->element);
+    outer = i;
+    const size_t bytes = (size_t)(n * g->element);
     memcpy(at, part->lo, sizeof at);
     do {
-        memcpy(to->bytes + place(g, to->box, at), from->bytes + place(g, from->box, at), bytes);
-    } while (advance(g, part, outer, at));
+        memcpy(to->bytes + offset_in_box(g, to->box, at),
+               from->bytes + offset_in_box(g, from->box, at), bytes);
+        /* the next position in the `outer` slowest dimensions */
+        for (more = outer - 1; more >= 0; more--) {
+            const int d = tutti__dim_slow(g->ndims, g->order, more);
+            if (++at[d] < part->hi[d]) break;
+            at[d] = part->lo[d];
+        }
+    } while (more >= 0);
 }
 
 tutti_slice tutti__box_slice(int ndims, const tutti__box *b) {

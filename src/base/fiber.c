@@ -65,22 +65,6 @@ static void thread_is(void *tsan) {
 #endif
 }
 
-static void watchers_make(tutti__fiber *f) {
-#if defined(__SANITIZE_THREAD__)
-    f->tsan_inside = __tsan_create_fiber(0);
-#else
-    f->tsan_inside = NULL;
-#endif
-}
-
-static void watchers_free(tutti__fiber *f) {
-#if defined(__SANITIZE_THREAD__)
-    __tsan_destroy_fiber(f->tsan_inside);
-#else
-    (void)f;
-#endif
-}
-
 static void *thread_now(void) {
 #if defined(__SANITIZE_THREAD__)
     return __tsan_get_current_fiber();
@@ -219,7 +203,11 @@ tutti_err tutti__fiber_make(tutti__fiber_fn *fn, void *context, tutti__fiber **o
     f->inside.uc_link = NULL;
     const uintptr_t p = (uintptr_t)f;
     makecontext(&f->inside, (void (*)(void))fiber_main, 2, (unsigned)(p >> 32), (unsigned)p);
-    watchers_make(f);
+#if defined(__SANITIZE_THREAD__)
+    f->tsan_inside = __tsan_create_fiber(0);
+#else
+    f->tsan_inside = NULL;
+#endif
     *out = f;
     return TUTTI_OK;
 }
@@ -227,7 +215,11 @@ tutti_err tutti__fiber_make(tutti__fiber_fn *fn, void *context, tutti__fiber **o
 void tutti__fiber_free(tutti__fiber **pf) {
     tutti__fiber *f = *pf;
     if (!f) return;
-    watchers_free(f);
+#if defined(__SANITIZE_THREAD__)
+    __tsan_destroy_fiber(f->tsan_inside);
+#else
+    (void)f;
+#endif
     stack_give_back(f->memory);
     tutti__free(f);
     *pf = NULL;

@@ -284,21 +284,6 @@ static void format_limit(const option_row *row, tutti_off limit, char *out, size
         snprintf(out, size, "%lld", (long long)limit);
 }
 
-static void describe_numbers(const option_row *row, char *out, size_t size) {
-    const char *kind = row->type == TYPE_SIZE ? "size" : "number";
-    tutti_off lo, hi;
-    char lo_text[32], hi_text[32];
-    const int power = find_range(row, &lo, &hi);
-    format_limit(row, lo, lo_text, sizeof lo_text);
-    format_limit(row, hi, hi_text, sizeof hi_text);
-    if (hi == (row->type == TYPE_SIZE ? INT64_MAX : INT_MAX))
-        snprintf(out, size, "a %s of at least %s", kind, lo_text);
-    else if (power)
-        snprintf(out, size, "0 or a power of two up to %s", hi_text);
-    else
-        snprintf(out, size, "a %s from %s to %s", kind, lo_text, hi_text);
-}
-
 static void describe(const option_row *row, char *out, size_t size) {
     if (row->type == TYPE_CHOICE)
         snprintf(out, size, "one of %s", row->choices);
@@ -306,8 +291,20 @@ static void describe(const option_row *row, char *out, size_t size) {
         snprintf(out, size, "true or false");
     else if (row->type == TYPE_TEXT)
         snprintf(out, size, "a text of at most %d bytes", TEXT_SIZE - 1);
-    else
-        describe_numbers(row, out, size);
+    else {
+        const char *kind = row->type == TYPE_SIZE ? "size" : "number";
+        tutti_off lo, hi;
+        char lo_text[32], hi_text[32];
+        const int power = find_range(row, &lo, &hi);
+        format_limit(row, lo, lo_text, sizeof lo_text);
+        format_limit(row, hi, hi_text, sizeof hi_text);
+        if (hi == (row->type == TYPE_SIZE ? INT64_MAX : INT_MAX))
+            snprintf(out, size, "a %s of at least %s", kind, lo_text);
+        else if (power)
+            snprintf(out, size, "0 or a power of two up to %s", hi_text);
+        else
+            snprintf(out, size, "a %s from %s to %s", kind, lo_text, hi_text);
+    }
 }
 
 void tutti__options_takes(int i, char *out, size_t size) {
@@ -350,21 +347,20 @@ static tutti_err set_row(tutti_options *opt, const option_row *row, const char *
     return TUTTI_OK;
 }
 
-static tutti_err set_switch(tutti_options *opt, int i, const char *value) {
-    size_t n;
-    const char *text = trim(value, &n);
-    const int word = list_index(SWITCH_CHOICES, text, n);
-    TUTTI_CHECK(word >= 0, TUTTI_ERR_OPTION, "option %s cannot be '%.100s': it takes one of %s",
-                switches[i].key, value, SWITCH_CHOICES);
-    store_number(opt, find_row(switches[i].name), switch_methods[word]);
-    return TUTTI_OK;
-}
-
 tutti_err tutti_options_set(tutti_options *opt, const char *key, const char *value) {
     char what[64];
     TUTTI_CHECK(opt && key && value, TUTTI_ERR_ARG, "the options, the key or the value is NULL");
     TUTTI_TRY(tutti__options_begun(opt));
-    if (find_switch(key) >= 0) return set_switch(opt, find_switch(key), value);
+    if (find_switch(key) >= 0) {
+        const int i = find_switch(key);
+        size_t n;
+        const char *text = trim(value, &n);
+        const int word = list_index(SWITCH_CHOICES, text, n);
+        TUTTI_CHECK(word >= 0, TUTTI_ERR_OPTION, "option %s cannot be '%.100s': it takes one of %s",
+                    switches[i].key, value, SWITCH_CHOICES);
+        store_number(opt, find_row(switches[i].name), switch_methods[word]);
+        return TUTTI_OK;
+    }
     const option_row *row = find_row(key);
     TUTTI_CHECK(row, TUTTI_ERR_OPTION, "there is no option '%.100s'", key);
     TUTTI_TRY(has_row(opt, row));

@@ -266,19 +266,6 @@ static int read_place(reader *r, const char *key, const char *text, tutti_err *e
     return 1;
 }
 
-static tutti_err read_number(reader *r, const char *key, const char *text) {
-    const int section = r->where == IN_MACHINE ? SECTION_MACHINE : SECTION_FILES;
-    double x = 0;
-    int i = 0;
-    while (i < ROWS && (facts[i].section != section || strcmp(key, rows[i].name) != 0)) i++;
-    if (i == ROWS) REFUSE(r, "no such number in this section:", key);
-    if (r->set_here[i]) REFUSE(r, "said twice:", key);
-    if (!parse_number(text, &x) || !number_fits(i, x)) REFUSE(r, "an impossible number:", text);
-    *field(now_filled(r), i) = x;
-    r->set_here[i] = 1;
-    return TUTTI_OK;
-}
-
 static char *strip(char *s) {
     s += strspn(s, " \t");
     size_t n = strlen(s);
@@ -308,7 +295,16 @@ static tutti_err read_line(reader *r, char *line) {
         return TUTTI_OK;
     }
     if (r->where == IN_FILES && read_place(r, key, text, &err)) return err;
-    return read_number(r, key, text);
+    const int section = r->where == IN_MACHINE ? SECTION_MACHINE : SECTION_FILES;
+    double x = 0;
+    int i = 0;
+    while (i < ROWS && (facts[i].section != section || strcmp(key, rows[i].name) != 0)) i++;
+    if (i == ROWS) REFUSE(r, "no such number in this section:", key);
+    if (r->set_here[i]) REFUSE(r, "said twice:", key);
+    if (!parse_number(text, &x) || !number_fits(i, x)) REFUSE(r, "an impossible number:", text);
+    *field(now_filled(r), i) = x;
+    r->set_here[i] = 1;
+    return TUTTI_OK;
 }
 
 static tutti_err read_all(reader *r, const char *text, size_t n) {
@@ -371,25 +367,21 @@ static void print_numbers(FILE *f, const tutti_profile *p, int section) {
     }
 }
 
-static void print_set(FILE *f, const tutti__profile_set *s) {
-    fputs("# Tutti: what this machine and its file systems can do, measured by 'tutti tune'.\n"
-          "version = 1\n\n[machine]\n",
-          f);
-    print_numbers(f, &s->machine, SECTION_MACHINE);
-    for (int i = 0; i < s->n; i++) {
-        const tutti_place *p = &s->files[i].place;
-        fprintf(f, "\n[filesystem %s]\n%-24s = %s\n%-24s = %u:%u\n", p->mount, "type", p->type,
-                "device", p->major, p->minor);
-        print_numbers(f, &s->files[i].p, SECTION_FILES);
-    }
-}
-
 char *tutti__profile_print(const tutti__profile_set *s) {
     const size_t room = 256 + (size_t)(s->n + 1) * (512 + (size_t)ROWS * 160);
     char *text = tutti__malloc(room);
     FILE *f = text ? fmemopen(text, room, "w") : NULL;
     if (f) {
-        print_set(f, s);
+        fputs("# Tutti: what this machine and its file systems can do, measured by 'tutti tune'.\n"
+              "version = 1\n\n[machine]\n",
+              f);
+        print_numbers(f, &s->machine, SECTION_MACHINE);
+        for (int i = 0; i < s->n; i++) {
+            const tutti_place *p = &s->files[i].place;
+            fprintf(f, "\n[filesystem %s]\n%-24s = %s\n%-24s = %u:%u\n", p->mount, "type", p->type,
+                    "device", p->major, p->minor);
+            print_numbers(f, &s->files[i].p, SECTION_FILES);
+        }
         const int failed = ferror(f);
         if (fclose(f) == 0 && !failed) return text;
     }

@@ -235,31 +235,30 @@ static int lane_of(lane *lanes, int *used, const event *e) {
     return LANES - 1;
 }
 
-static void put_events(text *t, int64_t first) {
-    const int64_t n = events_seen - first;
-    const event **sorted = tutti__malloc((size_t)tutti__max(n, 1) * sizeof *sorted);
-    lane *lanes = tutti__calloc(LANES, sizeof *lanes);
-    int used = 0;
-    t->failed |= !sorted || !lanes;
-    for (int64_t i = 0; i < n && !t->failed; i++) sorted[i] = &ring[(first + i) % EVENTS_MAX];
-    if (!t->failed) qsort(sorted, (size_t)n, sizeof *sorted, earlier_then_longer);
-    for (int64_t i = 0; i < n && !t->failed; i++)
-        put_event(t, sorted[i], lane_of(lanes, &used, sorted[i]));
-    for (int i = 1; i < used && !t->failed; i++) {
-        put(t, ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%d,\"tid\":%d", row, i);
-        put(t, ",\"args\":{\"name\":\"meanwhile %d\"}}", i);
-    }
-    tutti__free(lanes);
-    tutti__free(sorted);
-}
-
 char *tutti__trace_json(void) {
     text t = {0};
     pthread_mutex_lock(&lock);
     if (ring) {
         const int64_t dropped = tutti__max(events_seen - EVENTS_MAX, 0);
         put_process(&t, dropped);
-        if (!t.failed) put_events(&t, dropped);
+        if (!t.failed) {
+            const int64_t n = events_seen - dropped;
+            const event **sorted = tutti__malloc((size_t)tutti__max(n, 1) * sizeof *sorted);
+            lane *lanes = tutti__calloc(LANES, sizeof *lanes);
+            int used = 0;
+            t.failed |= !sorted || !lanes;
+            for (int64_t i = 0; i < n && !t.failed; i++)
+                sorted[i] = &ring[(dropped + i) % EVENTS_MAX];
+            if (!t.failed) qsort(sorted, (size_t)n, sizeof *sorted, earlier_then_longer);
+            for (int64_t i = 0; i < n && !t.failed; i++)
+                put_event(&t, sorted[i], lane_of(lanes, &used, sorted[i]));
+            for (int i = 1; i < used && !t.failed; i++) {
+                put(&t, ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%d,\"tid\":%d", row, i);
+                put(&t, ",\"args\":{\"name\":\"meanwhile %d\"}}", i);
+            }
+            tutti__free(lanes);
+            tutti__free(sorted);
+        }
     }
     pthread_mutex_unlock(&lock);
     if (!t.failed) return t.at;

@@ -130,12 +130,6 @@ static void put_atts(writer *w, const tutti__cdf_atts *a) {
     }
 }
 
-/* vsize is padded, always; what CDF-1 and 2 cannot say is 2^32 - 1. */
-static uint64_t vsize(const tutti__cdf *c, const tutti__cdf_var *v) {
-    const uint64_t bytes = (uint64_t)tutti__align_up(tutti__cdf_raw(v), 4);
-    return c->version != 5 && bytes > (uint64_t)UINT32_MAX - 3 ? UINT32_MAX : bytes;
-}
-
 tutti_err tutti__cdf_encode(const tutti__cdf *c, void **out) {
     const tutti_off bytes = header_bytes(c);
     TUTTI_CHECK(bytes == c->header_bytes, TUTTI_ERR_STATE,
@@ -163,7 +157,9 @@ tutti_err tutti__cdf_encode(const tutti__cdf *c, void **out) {
         for (int d = 0; d < v->ndims; d++) put(&w, w.word, (uint64_t)v->dim[d]);
         put_atts(&w, &v->atts);
         put(&w, 4, (uint64_t)v->type);
-        put(&w, w.word, vsize(c, v));
+        /* vsize is padded, always; what CDF-1 and 2 cannot say is 2^32 - 1. */
+        const uint64_t size = (uint64_t)tutti__align_up(tutti__cdf_raw(v), 4);
+        put(&w, w.word, (c->version != 5 && size > (uint64_t)UINT32_MAX - 3 ? UINT32_MAX : size));
         put(&w, w.offset, (uint64_t)v->begin);
     }
     TUTTI_ASSERT(w.at == p + bytes);

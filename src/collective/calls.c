@@ -113,7 +113,7 @@ static tutti_err plan(tutti_file *f, int is_write, bytes b, tutti_plan **p_out) 
         r.asked.refused = tutti__file_allows_parts(f, op->parts, 0, is_write);
     else if (r.asked.refused == TUTTI_OK)
         r.asked.refused = tutti__request_usable(&r);
-    const tutti_err err = tutti__plan_find(&r, NULL);
+    const tutti_err err = tutti__plan_find(&r);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(p_out);
         f->plans.callers++;

@@ -18,6 +18,7 @@
 #include <stdio.h>
 
 #include "base/fiber.h"
+#include "base/trace.h"
 #include "comm/call.h"
 #include "comm/vote.h"
 #include "comm/wait.h"
@@ -147,6 +148,49 @@ static void write_behind(const tutti_plan *p, const tutti__op *op) {
     tutti__store_write_behind(op->store, op->shift + lo, op->shift + hi);
 }
 
+/* ---- the plan */
+
+tutti__find_result tutti__find_progress(tutti_request *r, tutti__finding *x, int may_block) {
+    if (x->phase == 0) {
+        tutti__find_start(r, x);
+        if (x->has_match) x->local_err = tutti__small_begin(r, x);
+    }
+    for (;;) {
+        const tutti__find_result result = tutti__find_step(r, x, may_block);
+        if (result == TUTTI__FIND_WRITE) {
+            const tutti_err err = tutti__small_write(x->match, r, x->displacement);
+            tutti__find_written(r, x, err);
+        } else if (result == TUTTI__FIND_MOVE) {
+            tutti__placed(r);
+            tutti__find_moved(r, x, tutti__move_bytes(r->found.plan, &r->op));
+        } else if (result == TUTTI__FIND_WAIT && may_block) {
+            tutti__find_wait(r, x);
+        } else {
+            return result;
+        }
+    }
+}
+
+tutti_err tutti__plan_find(tutti_request *r) {
+    tutti__finding here, *x = r->progress.finding;
+    if (!x) {
+        x = &here;
+        x->phase = 0;
+        x->local_err = r->asked.refused;
+    }
+    /* an operation that blocks has begun just now */
+    const int blocks = r->asked.how == TUTTI__AT_ONCE || r->asked.how == TUTTI__PLAN_ONLY;
+    const double start = blocks ? r->stats.seconds_total : tutti__now();
+    const double clock = start - tutti__fiber_absent();
+    (void)tutti__find_progress(r, x, 1);
+    tutti__trace_event("plan", "plan", start, -1, -1);
+    if (!r->found.plan || r->found.plan->cache.hits == 0) {
+        r->stats.plans++; /* without the time of file access, which is counted already */
+        r->stats.seconds_plan += tutti__fiber_clock() - clock - r->stats.seconds_file;
+    }
+    return x->err;
+}
+
 /* ---- the two halves */
 
 int tutti__request_is_valid(const tutti_request *r) {
@@ -194,6 +238,7 @@ void tutti__placed(tutti_request *r) {
     op->access = p->asked.access;
     op->room = p->means.room;
     op->atomic = f->atomic.on;
+    op->cold = p->choice.cold;
     op->sole = waits && !f->requests.first;
     op->shift = f->origin + r->found.displacement;
     const tutti_off end =
@@ -223,8 +268,7 @@ void tutti__depart(tutti_request *r) {
                     : f->store;
     if (r->asked.refused != TUTTI_OK) tutti__error_assign(&r->result.trouble);
     tutti_err err = TUTTI_OK;
-    if (!r->found.done)
-        err = r->found.plan ? plan_resume(r) : tutti__plan_find(r, r->progress.finding);
+    if (!r->found.done) err = r->found.plan ? plan_resume(r) : tutti__plan_find(r);
     if (err == TUTTI_OK && r->found.file_size < r->asked.least) /* the same everywhere */
         err = tutti__error_set(TUTTI_ERR_TRUNCATED, 0, -1, "the file has %lld bytes, not %lld",
                                (long long)r->found.file_size, (long long)r->asked.least);

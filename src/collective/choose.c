@@ -1,6 +1,5 @@
-/* collective: which way a request goes.  The cost model (plan/cost.h) predicts the time of each
- * candidate from numbers that all ranks know, so that all take the same one; the reason is kept for
- * people.
+/* collective: choice of a method.  The cost model (plan/cost.h) predicts the time of each candidate
+ * from numbers that all ranks know, so that all choose the same one; the reason is kept as text.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 
@@ -34,6 +33,7 @@ static tutti__cost_case case_of(const tutti_file *f, const tutti__summary *s, in
                               .largest = g->largest,
                               .align = f->opt.striping_unit,
                               .striped = f->layout.striped,
+                              .remote = f->layout.remote,
                               .may_sieve = tutti__file_may_rmw(f),
                               .buffers = tutti__exchange_buffers};
 }
@@ -48,26 +48,27 @@ static void format_seconds(double t, char *out, size_t size) {
         snprintf(out, size, "%.0f us", 1e6 * t);
 }
 
-static void say_why(const tutti__summary *s, const tutti__candidate *k, int n, char *why,
-                    size_t size) {
-    char mine[24], other[24];
-    int rival = 1; /* the best candidate of a really different method, for comparison */
+static void format_reason(const tutti__summary *s, const tutti__candidate *k, int n, char *why,
+                          size_t size) {
+    char chosen[24], other[24], memory[48] = "";
+    int rival = 1; /* the best candidate of a different kind of method, for comparison */
     while (rival < n && tutti__is_staged(k[rival].method) == tutti__is_staged(k->method)) rival++;
     const double density = 100 * (double)s->bytes / ((double)s->hi - (double)s->lo);
-    format_seconds(k->seconds, mine, sizeof mine);
-    const int at =
-        snprintf(why, size, "%s: %spieces of %lld bytes, %.*f %% of the extent, about %s",
-                 method_names[k->method], s->cold ? "not cached, " : "", (long long)s->run,
-                 density < 5, density, mine);
+    format_seconds(k->seconds, chosen, sizeof chosen);
+    if (s->piece < s->run)
+        snprintf(memory, sizeof memory, " (%lld in memory)", (long long)s->piece);
+    const int at = snprintf(
+        why, size, "%s: %spieces of %lld bytes%s, %s%.*f %% of the extent, about %s",
+        method_names[k->method], s->cold ? "not cached, " : "", (long long)s->run, memory,
+        tutti__summary_is_common(s) ? "the same on all ranks, " : "", density < 5, density, chosen);
     if (rival >= n || at < 0 || (size_t)at >= size) return;
     format_seconds(k[rival].seconds, other, sizeof other);
-    /* the simpler of two that are nearly as fast is taken: see tutti__cost_candidates */
+    /* the simpler of two nearly equal candidates is chosen: see tutti__cost_candidates */
     snprintf(why + at, size - (size_t)at, " (%s %s%s)", method_names[k[rival].method], other,
              k[rival].seconds < k->seconds ? ", hardly less: the simpler one is taken" : "");
 }
 
 void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, tutti__choice *out) {
-    enum { PAGE = 4096, SMALL = 64 << 10 };
     tutti__candidate k[TUTTI__CANDIDATES];
     char seconds[24];
     const tutti__cost_case c = case_of(f, s, is_write);
@@ -79,7 +80,7 @@ void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, t
     out->least = tutti__cost_least(&c, TUTTI__OFF_END);
     out->cold = s->cold;
 
-    /* which holes are read along, and why */
+    /* which holes are read, and why */
     const tutti__gap g = tutti__cost_gap(&c);
     out->gap = g.bytes;
     format_seconds(g.seconds, seconds, sizeof seconds);
@@ -90,8 +91,8 @@ void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, t
     else
         snprintf(out->gap_why, sizeof out->gap_why, "one more request costs %s", seconds);
 
-    /* how bytes would be staged, whatever the method: plans for the proof that ranks do not
-     * overlap, and operations in the background, want to know */
+    /* how bytes would be staged, whatever the method: plans that only prove that ranks do not
+     * overlap, and operations in the background, need it */
     for (int i = 0; i < n; i++) {
         if (!tutti__is_staged(k[i].method)) continue;
         out->exchange = k[i].exchange;
@@ -101,19 +102,11 @@ void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, t
         break;
     }
 
-    /* a few pages of each rank, into the page cache of one machine, or a few bytes out of it:
-     * the model knows what this request costs alone; asked for again, a plan without staging
-     * takes hardly more than the access itself (small.c) */
-    const int own_pages = !s->cold && f->opt.plan_cache > 0 && !f->opt.direct_io &&
-                          !f->layout.striped && !f->layout.remote && f->team->nodes.n == 1 &&
-                          s->runs == s->ranks && s->run >= (is_write ? PAGE : 1) &&
-                          s->max_bytes <= SMALL;
     char *why = out->why;
     const size_t size = sizeof out->why;
     if (f->atomic.on) {
         snprintf(why, size, "list: atomic mode");
-    } else if (asked == TUTTI_METHOD_AUTO && s->bytes > 0 && own_pages) {
-        out->method = TUTTI_METHOD_LIST;
+    } else if (asked == TUTTI_METHOD_AUTO && s->bytes > 0 && tutti__cost_is_small(&c)) {
         snprintf(why, size, "list: %lld to %lld bytes of each rank, in one piece",
                  (long long)s->run, (long long)s->max_bytes);
     } else if (asked == TUTTI_METHOD_SIEVE && is_write && !tutti__file_may_rmw(f)) {
@@ -125,7 +118,7 @@ void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, t
     } else if (s->bytes == 0) {
         snprintf(why, size, "list: no bytes");
     } else {
-        say_why(s, k, n, why, size);
+        format_reason(s, k, n, why, size);
     }
 }
 
@@ -158,27 +151,28 @@ void tutti__choose_explain(const tutti_file *f, const tutti__summary *s, int is_
 
 /* ---- is it in memory? */
 
-/* At most, and of one run; one in SAMPLE_BYTES.  Cold: one in COLD_SHARE was not there. */
+/* At most, and of one run; one per SAMPLE_BYTES.  Cold: one of COLD_SHARE is not in the cache. */
 enum { SAMPLES = 16, SAMPLES_OF_RUN = 4 };
 static const tutti_off SAMPLE_BYTES = 32 << 10;
 static const int COLD_SHARE = 4;
 
 /* Where nodes have caches of their own, these are emptied before a read
- * (tutti__operation_refresh), which the numbers of such file systems know already. */
+ * (tutti__operation_refresh), which the numbers of such file systems include. */
 int tutti__choose_cold(const tutti_file *f, const tutti_access *a, tutti_store *store) {
-    const tutti_off bytes = tutti__side_bytes(a->file);
+    const tutti_off bytes = tutti__side_bytes(a->file), runs = tutti__side_runs(a->file);
+    const tutti_off span = tutti__side_hi(a->file) - tutti__side_lo(a->file);
     int asked = 0, missing = 0;
-    if (bytes < tutti__blocks(TUTTI__COLD_BYTES, f->team->size)) return 0;
+    if (bytes == 0 || span < tutti__blocks(TUTTI__COLD_SPAN, f->team->size)) return 0;
     if (f->layout.incoherent || f->atomic.on || f->opt.direct_io) return 0;
-    const int most = tutti__side_runs(a->file) > 1 ? SAMPLES : SAMPLES_OF_RUN;
-    const tutti_off n = tutti__max(1, tutti__min(bytes / SAMPLE_BYTES, most));
+    const tutti_off most = runs > 1 ? tutti__min(runs, SAMPLES) : SAMPLES_OF_RUN;
+    const tutti_off n = tutti__max(1, tutti__min(span / SAMPLE_BYTES, most));
     for (tutti_off i = 0; i < n; i++) {
         tutti__cursor c;
         tutti__burst b = {0, 0, 0, 0};
         tutti__cursor_seek(&c, a->file, tutti__cut(bytes, 2 * i + 1, 2 * n));
         (void)tutti__cursor_peek(&c, &b);
         const int cached = tutti__store_cached(store, f->origin + b.offset);
-        if (cached < 0 && i == 0) return 0; /* nor will it know of others */
+        if (cached < 0 && i == 0) return 0; /* the store cannot tell */
         asked += cached >= 0;
         missing += cached == 0;
     }
@@ -203,9 +197,9 @@ void tutti__choose_profile(const char *path, const tutti_options *opt, tutti_pro
     tutti_place place = {.type = "other"};
     tutti_error_info ignored = {.code = TUTTI_OK}, named = ignored;
     const int nowhere = opt->store == TUTTI_STORE_MEM || opt->store == TUTTI_STORE_NULL;
-    /* trouble with the path itself is for the open to tell */
+    /* an error of the path itself is reported by open */
     if (!nowhere && tutti_profile_place(path, &place) != TUTTI_OK) tutti__error_clear();
-    /* a profile is advice: without it the work is done all the same */
+    /* a profile is optional: a missing or invalid one is not an error */
     tutti_err err = tutti__profile_load(opt->profile, &place, out, &ignored);
     if (err != TUTTI_OK) {
         named = *tutti_last_error();

@@ -8,54 +8,68 @@
 #include "comm/consensus.h"
 #include "comm/vote.h"
 
-/* The state of finding a plan: what this rank says of the request, and what all say. */
+/* The state of finding a plan: what this rank contributes, and what all ranks agree on. */
 typedef struct tutti__finding {
-    int phase;        /* 0: it begins */
-    tutti_err mine;   /* what this rank has against it; its last error where finding goes on */
-    tutti__call call; /* which this is, and all of it that agrees */
-    tutti_off bytes;  /* this rank's, of all parts */
-    tutti_off block;  /* the size of blocks whose checksums are wanted; 0: none */
-    int inside;       /* it is carried out by a fiber, if it has to wait */
-    int looks;        /* how often it was checked whether the others have answered */
-    int64_t answers;  /* what is true of this rank */
+    int phase;           /* 0: not started */
+    tutti_err local_err; /* this rank's error before anything is done; its last error */
+    tutti_err err;       /* of all ranks, if the last step was TUTTI__FIND_END */
+    tutti__call call;    /* which call this is, and everything of it that must agree */
+    tutti_off bytes;     /* this rank's, of all parts */
+    tutti_off block;     /* size of blocks whose checksums are requested; 0: none */
+    int inside;          /* a fiber executes the request if it has to wait */
+    int polls;           /* how often other ranks had not answered yet */
+    int64_t answers;     /* bits that are true of this rank */
     /* cached plans, the last used first: */
     int n;
     tutti__range range[TUTTI__RANGES]; /* this rank's displacement against each of them */
-    tutti_plan *fits; /* the first that it can use, made for bytes as cold as its own; or NULL */
-    int some;         /* it can use one, be they as cold or not */
-    tutti_off displacement; /* against `fits`; then against the one that all can use */
-    int cold;               /* this rank's bytes are; then: somebody's */
+    tutti_plan *match;      /* the first that this rank can use, made for bytes as cold; or NULL */
+    int has_match;          /* it can use one, as cold or not */
+    tutti_off displacement; /* against `match`; then against the plan that all ranks can use */
+    int cold;               /* this rank's bytes are; then: those of some rank */
     tutti_off size;         /* see tutti__file_end */
-    tutti_off background;   /* memory of a node that operations in the background have */
+    tutti_off background;   /* memory of a node that operations in the background use */
     int moved;              /* this rank's bytes have been moved already: */
     tutti_off count;        /* so many */
-    tutti__range gathered;  /* the place of the plan that they lie in shared memory for, or -1 */
-    int64_t all;            /* what is true of all ranks */
-    tutti__range said[TUTTI__CONSENSUS_RANGES];
+    tutti__range gathered;  /* position of the plan whose bytes are in shared memory, or -1 */
+    int64_t all;            /* bits that are true of all ranks */
+    tutti__range range_of_all[TUTTI__CONSENSUS_RANGES];
 } tutti__finding;
 
-/* ---- find.c */
-/* Find the plan of a request, or make it: r->found; give it back with
- * tutti__plan_release.  `x`: from wherever finding is; NULL: from the beginning.  Collective,
+/* ---- find.c: no file access; carry_out.c calls it */
+/* What this rank knows before it communicates; x begins with phase 0 and local_err.   Not
+ * collective. */
+void tutti__find_start(const tutti_request *r, tutti__finding *x);
+/* One step towards a plan.  Every call, blocking or not, is a loop over steps; after the last one
+ * all ranks have the same x->err, and r->found if that is TUTTI_OK; the caller releases
+ * r->found.plan with tutti__plan_release. */
+typedef enum {
+    TUTTI__FIND_WAIT,  /* other ranks have not answered: call again, or tutti__find_wait first */
+    TUTTI__FIND_WRITE, /* all bytes are in shared memory: write them, then tutti__find_written */
+    TUTTI__FIND_MOVE,  /* move this rank's bytes by r->found.plan, then tutti__find_moved */
+    TUTTI__FIND_BLOCK, /* the next step waits for messages, which this caller may not */
+    TUTTI__FIND_END
+} tutti__find_result;
+tutti__find_result tutti__find_step(tutti_request *r, tutti__finding *x, int may_block);
+/* After TUTTI__FIND_WAIT, in a call that blocks: until other ranks have answered. */
+void tutti__find_wait(const tutti_request *r, const tutti__finding *x);
+void tutti__find_written(const tutti_request *r, tutti__finding *x, tutti_err outcome);
+void tutti__find_moved(const tutti_request *r, tutti__finding *x, tutti_err outcome);
+
+/* ---- carry_out.c */
+/* Steps, with the file accesses between them, until one waits and `may_block` is 0, or the end. */
+tutti__find_result tutti__find_progress(tutti_request *r, tutti__finding *x, int may_block);
+/* A cached plan, or a new one: r->found; from r->progress.finding on, if there is one.   Collective,
  * agrees. */
-tutti_err tutti__plan_find(tutti_request *r, tutti__finding *x) TUTTI_MUST_USE;
-/* The same where nobody may be waited for, step by step, for a team that has a shared-memory
- * consensus: this rank says what it has to say, and later looks whether the others have.  `x`
- * begins with phase and mine. */
-enum { TUTTI__FINDING_WAITS, TUTTI__FINDING_MOVE, TUTTI__FINDING_DONE, TUTTI__FINDING_GOES_ON };
-/* MOVE: r->found.plan is known, now move this rank's bytes and tell how that went; DONE: all bytes have
- * been moved, and all agree; GOES_ON: tutti__plan_find is to go on.  Local. */
-int tutti__finding_step(tutti_request *r, tutti__finding *x);
-void tutti__finding_moved(const tutti_request *r, tutti__finding *x, tutti_err outcome);
+tutti_err tutti__plan_find(tutti_request *r) TUTTI_MUST_USE;
 
 /* ---- plan_cache.c */
-/* Which of the cached plans suit this rank?   Local. */
+/* Which of the cached plans can this rank use?   Not collective. */
 void tutti__plan_cache_match(const tutti_request *r, tutti__finding *x);
-/* The plan that everybody can use at one displacement, made for bytes as cold as somebody's are;
+/* The plan that all ranks can use at one displacement, made for bytes as cold as those of any rank;
  * NULL: none.   The same on all ranks. */
 tutti_plan *tutti__plan_cache_choose(const tutti_file *f, tutti__finding *x,
                                      const tutti__range *all);
-/* Its place in the cache. */
+/* Its position in the cache. */
 int64_t tutti__plan_cache_place(const tutti_plan *p);
 /* It is used again, by an operation that ends with tutti__plan_release. */
 void tutti__plan_cache_take(tutti_plan *p);
@@ -66,12 +80,12 @@ void tutti__plan_cache_clear(tutti_file *f);
 /* The operation that used it has ended: frees it, unless it is cached. */
 void tutti__plan_release(tutti_plan **p);
 
-/* ---- small.c: small requests that come again */
-/* The cache has plans that suit this rank: what can it do before it knows what the others think of
- * x->fits?   Local. */
+/* ---- small.c: small requests that are repeated */
+/* The cache has plans that this rank can use: read, or gather bytes to be written, before the other
+ * ranks have answered about x->match.   Not collective. */
 tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) TUTTI_MUST_USE;
-/* Have all gathered their bytes for this plan?  Then the first rank that claims it writes them and
- * tells the others how it went.  Local. */
+/* Have all ranks gathered their bytes for this plan?  Then the first rank that claims it writes
+ * them.  Not collective. */
 int tutti__small_is_gathered(const tutti_plan *p, const tutti__range *gathered);
 int tutti__small_claim(const tutti_file *f);
 tutti_err tutti__small_write(const tutti_plan *p, const tutti_request *r,
@@ -88,12 +102,12 @@ tutti_err tutti__plan_wake(tutti_plan *p, tutti_off elsewhere, int *awake_out) T
 
 /* ---- choose.c */
 void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, tutti__choice *out);
-/* Is a good part of what this rank wants not in the page cache?  A few pages are asked for, evenly
- * spread.  What nobody can tell is warm; so is what is small: asking is not worth it below
- * TUTTI__COLD_BYTES of all ranks.   Local. */
-#define TUTTI__COLD_BYTES ((tutti_off)256 << 10)
+/* Is a good part of this rank's bytes not in the page cache?  A few pages, evenly spread over the
+ * access, are sampled.  If the store cannot tell, the bytes count as cached; so do those of accesses
+ * whose span (of all ranks) is below TUTTI__COLD_SPAN, where sampling takes too long.   Local. */
+#define TUTTI__COLD_SPAN ((tutti_off)256 << 10)
 int tutti__choose_cold(const tutti_file *f, const tutti_access *a, tutti_store *store);
-/* Print the candidates with their predicted times, the one that is taken first. */
+/* Print the candidates with their predicted times, the chosen one first. */
 void tutti__choose_explain(const tutti_file *f, const tutti__summary *s, int is_write);
 /* At open, rank 0: the profile for a path. */
 void tutti__choose_profile(const char *path, const tutti_options *opt, tutti_profile *out);

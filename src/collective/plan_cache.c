@@ -56,9 +56,9 @@ static int fits_access(const tutti_plan *p, const tutti__op *op, tutti_off *by_o
            (p->asked.is_write || tutti__repeats_alike(p->asked.access, a));
 }
 
-/* Was it made for bytes like these? */
+/* Was it made for bytes that are as cold? */
 static int as_cold(const tutti_plan *p, int cold) {
-    return p->choice.cold == (cold && p->cache.bytes >= TUTTI__COLD_BYTES);
+    return p->choice.cold == (cold && p->cache.span >= TUTTI__COLD_SPAN);
 }
 
 void tutti__plan_cache_match(const tutti_request *r, tutti__finding *x) {
@@ -67,15 +67,15 @@ void tutti__plan_cache_match(const tutti_request *r, tutti__finding *x) {
     for (tutti_plan *p = r->op.file->plans.cached; p; p = p->cache.older) {
         tutti__range *range = &x->range[x->n++];
         *range = (tutti__range){NO_FIT, NO_FIT};
-        const int fits = x->mine == TUTTI_OK && !(p->cache.state & TUTTI__BUSY) &&
+        const int fits = x->local_err == TUTTI_OK && !(p->cache.state & TUTTI__BUSY) &&
                          p->asked.is_write == r->op.is_write && p->cache.resident == resident &&
                          p->means.room == r->op.room && p->cache.inside == x->inside &&
                          p->means.block == x->block && fits_access(p, &r->op, &by);
         if (!fits) continue;
         *range = p->asked.access->file.node ? (tutti__range){by, by} : tutti__range_none();
-        x->some = 1;
-        if (x->fits || !as_cold(p, x->cold)) continue;
-        x->fits = p;
+        x->has_match = 1;
+        if (x->match || !as_cold(p, x->cold)) continue;
+        x->match = p;
         x->displacement = p->asked.access->file.node ? by : 0;
     }
 }

@@ -175,7 +175,7 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
     }
     TUTTI_CHECK(!any_overlap || !p->file->opt.check, TUTTI_ERR_OVERLAP,
                 "two ranks write the same bytes, at offset %lld",
-                (long long)(last_overlap + p->file->origin));
+                (long long)(last_overlap + p->file->origin + p->means.base));
     if (any_overlap) *overlap_out = 1;
     *again_out = 0;
     if (any_overlap && !staged && p->means.block > 0) {
@@ -253,6 +253,7 @@ tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) {
     p->in_rank_order = p->asked.is_write && (overlap || p->choice.method == TUTTI_METHOD_SIEVE);
     p->cache.lo = s->lo;
     p->cache.bytes = s->bytes;
+    p->cache.span = s->bytes > 0 ? s->hi - s->lo : 0;
     /* a small write without holes: one rank can do it for all (small.c) */
     p->cache.joint = p->asked.is_write && !overlap && s->bytes > 0 && s->bytes == s->hi - s->lo &&
                      s->bytes <= TUTTI__CONSENSUS_ROOM && !p->cache.resident && !f->atomic.on &&

@@ -1,4 +1,4 @@
-/* collective: what a request would cost, without a file: the cost model for those who ask before
+/* collective: predicted time of a request without a file: the cost model for callers that ask before
  * they run (`tutti mesh tree`).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
@@ -29,13 +29,19 @@ tutti_err tutti_profile_predict_sized(const tutti_profile *p, size_t struct_size
     TUTTI_TRY(tutti__options_take(opt, &full));
     tutti_profile_defaults(&profile, NULL); /* of numbers that the caller does not have */
     memcpy(&profile, p, struct_size < sizeof profile ? struct_size : sizeof profile);
+    tutti_off extents; /* ranks with several pieces interleave */
+    if (!tutti__mul_ok(f->bytes, f->ranks, &extents)) extents = INT64_MAX;
     const tutti__summary s = {.lo = 0,
                               .hi = f->bytes,
                               .bytes = f->bytes,
+                              .extents = f->pieces > f->ranks ? extents : f->bytes,
                               .runs = f->pieces,
                               .ranks = tutti__min(f->ranks, f->pieces),
                               .max_bytes = (f->bytes + f->ranks - 1) / f->ranks,
-                              .run = f->bytes / f->pieces};
+                              .run = f->bytes / f->pieces,
+                              .piece = f->bytes / f->pieces,
+                              .first = 0,
+                              .last = 1};
     const tutti__cost_case c = {.s = &s,
                                 .opt = &full,
                                 .profile = &profile,
@@ -45,6 +51,7 @@ tutti_err tutti_profile_predict_sized(const tutti_profile *p, size_t struct_size
                                 .largest = (f->ranks + f->nodes - 1) / f->nodes,
                                 .align = full.striping_unit > 0 ? full.striping_unit : PAGE,
                                 .striped = full.striping_unit > PAGE,
+                                .remote = profile.remote > 0,
                                 .may_sieve = full.rmw,
                                 .buffers = tutti__exchange_buffers};
     (void)tutti__cost_candidates(&c, k);

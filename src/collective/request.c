@@ -36,9 +36,12 @@ static void state_set(tutti_request *r, int state) {
 
 /* ---- at once: both halves here */
 
+static tutti_err run_inside(const tutti_request *asked, tutti_off *count_out);
+
 tutti_err tutti__request_run(tutti_request *r, tutti_off *count_out) {
     tutti__op *op = &r->op;
     tutti_file *f = op->file;
+    if (tutti__fiber_inside()) return run_inside(r, count_out);
     TUTTI_USE(f);
     tutti__requests_settle(f); /* what was started before comes first */
     tutti__operation_begin(&r->stats);
@@ -84,12 +87,14 @@ static void half_of_split(tutti_request *r, void (*half)(tutti_request *), int b
 /* ---- lists */
 
 static void list_add(tutti_file *f, tutti_request *r) {
+    if (!f) return;
     tutti_request **at = &f->requests.first;
     while (*at) at = &(*at)->next.of_file;
     *at = r;
 }
 
 static void list_remove(tutti_request *r) {
+    if (!r->op.file) return;
     tutti_request **at = &r->op.file->requests.first;
     while (*at != r) at = &(*at)->next.of_file;
     *at = r->next.of_file;
@@ -147,29 +152,24 @@ static void fiber_resume(tutti_request *r) {
     if (returned) fiber_end(r);
 }
 
-enum { LOOK_EVERY = 32 }; /* how often others are waited for in vain between two looks into MPI */
+enum { LOOK_EVERY = 32 }; /* polls of other ranks' answers between two calls that progress MPI */
 
-/* Without a fiber: an operation that the others agree to often needs nothing else.  Otherwise it
- * gets one, or, without memory for that, waits here. */
+/* Without a fiber: in most cases a repeated operation needs no more than the other ranks' answers.
+ * Otherwise it gets a fiber, or, without memory for that, waits here. */
 static void light_move(tutti_request *r) {
     tutti__finding *x = r->progress.finding;
     if (x->phase == 0 && !my_turn(r)) return;
     TUTTI_KEEP_LAST_ERROR;
     const account a = account_open(r);
-    const int fine = x->mine == TUTTI_OK;
-    int step = tutti__finding_step(r, x);
-    if (step == TUTTI__FINDING_MOVE) {
-        tutti__placed(r);
-        tutti__finding_moved(r, x, tutti__move_bytes(r->found.plan, &r->op));
-        step = tutti__finding_step(r, x);
-    }
-    if (fine && x->mine != TUTTI_OK) {
-        r->asked.refused = x->mine;
+    const int fine = x->local_err == TUTTI_OK;
+    const tutti__find_result result = tutti__find_progress(r, x, 0);
+    if (fine && x->local_err != TUTTI_OK) {
+        r->asked.refused = x->local_err;
         r->result.trouble = *tutti_last_error();
     }
-    if (step == TUTTI__FINDING_WAITS) {
-        if (++x->looks % LOOK_EVERY == 0) tutti__mpi_progress(r->op.file->team);
-    } else if (step == TUTTI__FINDING_DONE) {
+    if (result == TUTTI__FIND_WAIT) {
+        if (++x->polls % LOOK_EVERY == 0) tutti__mpi_progress(r->op.file->team);
+    } else if (result == TUTTI__FIND_END) {
         tutti__depart(r);
         travelling_remove(r);
         state_set(r, TUTTI__ARRIVED);
@@ -185,10 +185,19 @@ static void request_resume(tutti_request *r) {
     if (r->progress.fiber) fiber_resume(r);
 }
 
-/* Unless another thread is using the file.  Behind an operation that has not departed nobody
+/* A task without a file belongs to the thread that started it or waits for it. */
+static void own(tutti_request *r) {
+    if (!r->op.file) atomic_store(&r->progress.owner, (uintptr_t)pthread_self());
+}
+
+/* Unless another thread is using the file, or owns the task.  Behind an operation that has not departed nobody
  * else departs. */
 static void request_try(tutti_request *r) {
     tutti_file *f = r->op.file;
+    if (!f) {
+        if (atomic_load(&r->progress.owner) == (uintptr_t)pthread_self()) fiber_resume(r);
+        return;
+    }
     if (f->ended || pthread_mutex_trylock(&f->use) != 0) return;
     const int queued = state_of(r) == TUTTI__QUEUED;
     f->requests.queue_stands |= queued;
@@ -197,15 +206,16 @@ static void request_try(tutti_request *r) {
     pthread_mutex_unlock(&f->use);
 }
 
-static void requests_progress(void) {
-    if (travellers == 0 || pthread_mutex_trylock(&travel_lock) != 0) return;
+static int requests_progress(void) {
+    if (travellers == 0 || pthread_mutex_trylock(&travel_lock) != 0) return travellers;
     for (tutti_request *r = travelling; r; r = r->next.travelling)
-        r->op.file->requests.queue_stands = 0;
+        if (r->op.file) r->op.file->requests.queue_stands = 0;
     for (tutti_request *r = travelling, *next; r; r = next) {
         next = r->next.travelling;
         if (state_of(r) != TUTTI__QUEUED || !r->op.file->requests.queue_stands) request_try(r);
     }
     pthread_mutex_unlock(&travel_lock);
+    return travellers;
 }
 
 static tutti_err travel_begin(tutti_request *r) {
@@ -215,9 +225,9 @@ static tutti_err travel_begin(tutti_request *r) {
     if (r->progress.finding) {
         r->op.stats = &r->stats;
         r->op.store = r->op.file->store;
-        r->progress.finding->mine = r->asked.refused;
+        r->progress.finding->local_err = r->asked.refused;
         r->progress.finding->phase = 0;
-        r->progress.finding->looks = 0;
+        r->progress.finding->polls = 0;
     } else {
         TUTTI_TRY(tutti__fiber_make(travel, r, &r->progress.fiber));
     }
@@ -345,7 +355,7 @@ tutti_err tutti__request_start(const tutti_request *asked, tutti_request **out) 
     if (err == TUTTI_OK) {
         tutti__handle_add(&r->handle, &tutti__request_class);
         *out = r;
-        requests_progress();
+        (void)requests_progress();
         return TUTTI_OK;
     }
     if (asked->asked.how == TUTTI__SPLIT) return err; /* it has been told to all, and freed */
@@ -354,6 +364,29 @@ tutti_err tutti__request_start(const tutti_request *asked, tutti_request **out) 
 }
 
 /* ---- tasks */
+
+/* An operation of a task: both halves in the task's fiber, as an operation that was started.  The use of the file is
+ * not locked meanwhile: another thread may have to run the fiber next. */
+static tutti_err run_inside(const tutti_request *asked, tutti_off *count_out) {
+    tutti_request *r = tutti__malloc(sizeof *r), started = *asked;
+    tutti_file *f = asked->op.file;
+    started.asked.how = TUTTI__STARTED;
+    started.callback.collected = NULL;
+    if (!r) return refuse(&started, TUTTI_ERR_NOMEM);
+    request_init(r, &started);
+    list_add(f, r);
+    if (r->progress.background != TUTTI_BACKGROUND_ALL ||
+        tutti__worker_give(&f->requests.worker, 1, travel_by_thread, r) != TUTTI_OK)
+        travel(r);
+    while (state_of(r) != TUTTI__ARRIVED) tutti__yield();
+    tutti_stats *task = tutti__store_account(NULL); /* what was counted for the task */
+    if (task) {
+        tutti__stats_add(&r->stats, task);
+        memset(task, 0, sizeof *task);
+    }
+    (void)tutti__store_account(task);
+    return tutti__request_collect(&r, count_out);
+}
 
 static void task_travel(void *context) {
     tutti_request *r = context;
@@ -372,6 +405,7 @@ tutti_err tutti__task_make(const tutti__task *t, tutti_request **out) {
     r->callback.task = t->task;
     r->callback.collected = t->collected;
     r->callback.context = t->context;
+    own(r);
     state_set(r, TUTTI__AWAY);
     const tutti_err err = tutti__fiber_make(task_travel, r, &r->progress.fiber);
     if (err == TUTTI_OK)
@@ -399,19 +433,24 @@ void tutti__task_start(tutti_request *r) {
     pthread_mutex_lock(&travel_lock);
     travelling_add(r);
     pthread_mutex_unlock(&travel_lock);
-    requests_progress();
+    (void)requests_progress();
 }
 
 /* ---- waiting */
 
 static void pause_for(tutti_file *f) {
+    if (!f) {
+        tutti__yield();
+        return;
+    }
     if (f->requests.worker) tutti__worker_wait(f->requests.worker, NULL, travellers ? 50 : 1000);
     if (!f->requests.worker || travellers) tutti__yield();
 }
 
 /* Who asks for an independent access does not call MPI, unless any thread may. */
 int tutti__request_test(tutti_request *r) {
-    if (r->asked.how != TUTTI__INDEPENDENT || anywhere) requests_progress();
+    own(r);
+    if (r->asked.how != TUTTI__INDEPENDENT || anywhere) (void)requests_progress();
     return state_of(r) == TUTTI__ARRIVED;
 }
 
@@ -439,10 +478,10 @@ void tutti__request_wait(tutti_request *r) {
 
 /* A split operation ends at the same point of the program on all ranks: its memory can be kept. */
 static void segment_keep(tutti_request *r) {
-    tutti__team *t = r->op.file->team;
     tutti_plan *p = r->found.plan;
     if (r->asked.how != TUTTI__SPLIT || !r->found.owns_plan || !p || !p->memory.segment.base)
         return;
+    tutti__team *t = r->op.file->team;
     tutti__segment_drop(&t->staging->spare);
     t->staging->spare = p->memory.segment;
     memset(&p->memory.segment, 0, sizeof p->memory.segment);
@@ -455,12 +494,12 @@ tutti_err tutti__request_collect(tutti_request **pr, tutti_off *count_out) {
     if (r->asked.how == TUTTI__INDEPENDENT) return tutti__independent_collect(pr, count_out);
     TUTTI_USE(f);
     const tutti_err err = r->result.outcome;
-    tutti__stats_settle(f, &r->stats, 1);
+    if (f) tutti__stats_settle(f, &r->stats, 1);
     if (r->found.plan) tutti__plan_explained(f, r->found.plan);
     if (err != TUTTI_OK) tutti__error_assign(&r->result.trouble);
     if (r->callback.collected) r->callback.collected(r->callback.context, err);
     if (err != TUTTI_OK)
-        tutti__error_context(r->asked.name, f->path, -1);
+        tutti__error_context(f ? r->asked.name : NULL, f ? f->path : NULL, -1);
     else if (count_out)
         *count_out = r->result.count;
     list_remove(r);
@@ -496,10 +535,10 @@ void tutti__requests_settle(tutti_file *f) {
     tutti__on_idle(requests_progress); /* wherever this thread is going to wait */
     TUTTI_USE(f);
     if (!f->requests.first) return;
-    requests_progress();
+    (void)requests_progress();
     while (!all_departed(f)) {
         pause_for(f);
-        requests_progress();
+        (void)requests_progress();
     }
     abandoned_free(f);
 }

@@ -25,8 +25,9 @@ struct tutti__worker {
 
 static _Thread_local struct tutti__worker *me;
 
-static void park(void) {
+static int park(void) {
     while (atomic_load(&me->parks)) pause();
+    return 0;
 }
 
 static tutti_request *worker_take(struct tutti__worker *w) {

@@ -1,49 +1,41 @@
-/* comm: consensus.  Each rank writes its answers on cache lines of its own in shared memory, then
- * reads everybody's: one write and one read for each other rank, and nobody in between whom all
- * have to wait for.
+/* comm: consensus.  Each rank writes its answers on cache lines of its own in shared memory and
+ * counts its arrival; the last one to arrive wakes those that sleep, and each rank reads all answers.
  *
- *   [ claimed | told | room for odd, for even rounds ][ answers of rank 0 | of rank 1 | ... ]
+ *   [ arrived | event | claimed | told | room for odd, for even rounds ][ answers of rank 0 | ... ]
  *   a rank has two sets of answers, for odd and for even rounds:
- *   [ number of the round | yes | numbers ... ]
+ *   [ yes | numbers ... ]
  *
- * Two are enough: who is in round n + 2 has ended n + 1, for which everybody has answered, and so
- * has read n.  While it waits a rank lets other operations move on, gives its core away, and now
- * and then lets MPI progress: another rank may not come before MPI has moved a message of the
- * caller's on.
+ * Two are enough: a rank in round n + 2 has ended n + 1, for which all ranks have answered, and so
+ * have read n.  While it waits a rank lets other operations progress, and from time to time MPI
+ * (wait.c): another rank may not come before MPI has progressed a message of the program.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/consensus.h"
 
 #include <stdatomic.h>
 
-#include "base/fiber.h"
 #include "base/machine.h"
+#include "comm/collective_count.h"
 #include "comm/wait.h"
 
-/* More ranks than this read each other slower than messages tell them. */
-enum { MOST_RANKS = 16 };
-
-/* Where every rank has a core of its own, the others come soon: within microseconds. */
-enum { SPINS = 200 };
-
-enum { PROGRESS_EVERY = 32 }; /* how many times the core is given away before MPI gets a turn */
-
 typedef struct {
-    _Alignas(64) _Atomic int64_t number;
-    int64_t yes;
+    _Alignas(64) int64_t yes;
     int64_t v[TUTTI__CONSENSUS_RANGES];
 } answers;
 
 /* What stands before the answers. */
 typedef struct {
-    /* the last round after which somebody has claimed the work */
+    /* answers of all ranks in all rounds */
+    _Alignas(64) _Atomic int64_t arrived;
+    tutti__event event;
+    /* the last round after which a rank has claimed the work */
     _Alignas(64) _Atomic int64_t claimed;
-    /* twice the last round whose work is done, and 1 if it went well */
+    /* twice the last round whose work is done, and 1 if it succeeded */
     _Alignas(64) _Atomic int64_t told;
     _Alignas(4096) char room[2][TUTTI__CONSENSUS_ROOM];
 } head;
 
 size_t tutti__consensus_bytes(const tutti__team *t) {
-    if (t->nodes.n != 1 || t->size < 2 || t->size > MOST_RANKS) return 0;
+    if (t->nodes.n != 1 || t->size < 2) return 0;
     return sizeof(head) + 2 * (size_t)t->size * sizeof(answers);
 }
 
@@ -53,7 +45,7 @@ static head *head_of(const tutti__team *t) {
 
 void tutti__consensus_use(tutti__team *t, char *memory) {
     t->consensus.base = memory;
-    t->consensus.spins = tutti__cores() >= t->size ? SPINS : 0;
+    t->consensus.spins = tutti__cores() >= t->size;
 }
 
 static answers *answers_of(const tutti__team *t, int rank) {
@@ -61,49 +53,37 @@ static answers *answers_of(const tutti__team *t, int rank) {
     return &all[2 * rank + (int)(t->consensus.round % 2)];
 }
 
-static void pause_a_moment(void) {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#endif
-}
-
 /* Wait until a number is at least this large. */
 static void number_wait(const tutti__team *t, const _Atomic int64_t *number, int64_t least) {
-    /* in a fiber others have to go on */
-    const int spins = tutti__fiber_inside() ? 0 : t->consensus.spins;
-    for (int i = 0; i < spins; i++) {
-        if (atomic_load_explicit(number, memory_order_acquire) >= least) return;
-        pause_a_moment();
-    }
-    for (int i = 1; atomic_load_explicit(number, memory_order_acquire) < least; i++) {
-        tutti__yield();
-        if (i % PROGRESS_EVERY == 0) tutti__mpi_progress(t);
-    }
+    tutti__wait w = tutti__wait_begin(t, &head_of(t)->event);
+    while (atomic_load_explicit(number, memory_order_acquire) < least) tutti__wait_turn(&w);
 }
 
 void tutti__consensus_say(tutti__team *t, int64_t yes, int n, const tutti__range *range) {
     TUTTI_ASSERT(tutti__consensus_ready(t) && n <= TUTTI__CONSENSUS_RANGES);
+    tutti__collective_add();
     if (t->size == 1) return;
     t->consensus.round++;
     answers *mine = answers_of(t, t->rank);
     mine->yes = yes;
     for (int i = 0; i < n; i++) mine->v[i] = range[i].min;
-    atomic_store_explicit(&mine->number, t->consensus.round, memory_order_release);
+    const int64_t before = atomic_fetch_add(&head_of(t)->arrived, 1);
+    if (before + 1 == t->size * t->consensus.round) tutti__event_signal(&head_of(t)->event);
 }
 
 int tutti__consensus_said(const tutti__team *t) {
-    for (int i = 1; i < t->size; i++) {
-        const answers *theirs = answers_of(t, (t->rank + i) % t->size);
-        if (atomic_load_explicit(&theirs->number, memory_order_acquire) < t->consensus.round)
-            return 0;
-    }
-    return 1;
+    return t->size == 1 || atomic_load_explicit(&head_of(t)->arrived, memory_order_acquire) >=
+                               t->size * t->consensus.round;
+}
+
+void tutti__consensus_wait(const tutti__team *t) {
+    if (t->size > 1) number_wait(t, &head_of(t)->arrived, t->size * t->consensus.round);
 }
 
 int64_t tutti__consensus_hear(tutti__team *t, int64_t yes, int n, tutti__range *range) {
+    tutti__consensus_wait(t);
     for (int k = 1; k < t->size; k++) {
         const answers *theirs = answers_of(t, (t->rank + k) % t->size);
-        number_wait(t, &theirs->number, t->consensus.round);
         yes &= theirs->yes;
         for (int i = 0; i < n; i++) {
             const int64_t v = theirs->v[i];
@@ -138,8 +118,8 @@ int tutti__consensus_claim(tutti__team *t, int who) {
 }
 
 void tutti__consensus_tell(tutti__team *t, int well) {
-    atomic_store_explicit(&head_of(t)->told, 2 * t->consensus.round + (well != 0),
-                          memory_order_release);
+    atomic_store(&head_of(t)->told, 2 * t->consensus.round + (well != 0));
+    tutti__event_signal(&head_of(t)->event);
 }
 
 int tutti__consensus_has_told(const tutti__team *t) {

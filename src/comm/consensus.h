@@ -28,6 +28,8 @@ int64_t tutti__consensus(tutti__team *t, int64_t yes, int n, tutti__range *range
 void tutti__consensus_say(tutti__team *t, int64_t yes, int n, const tutti__range *range);
 int tutti__consensus_said(const tutti__team *t);
 int64_t tutti__consensus_hear(tutti__team *t, int64_t yes, int n, tutti__range *range);
+/* After consensus_say: wait until all ranks have answered. */
+void tutti__consensus_wait(const tutti__team *t);
 
 /* Room that belongs to the next round: what a rank puts there before its answer, others see when
  * all have answered. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm/collective_count.h"
 #include "comm/wait.h"
 
 typedef struct {
@@ -93,25 +94,9 @@ static tutti_err messages_run(tutti__team *t, int n, MPI_Request *sent, int tag,
     return TUTTI_OK;
 }
 
-/* Sort by source; messages of one source keep their order.  They come nearly sorted or are few. */
-static void mailbox_sort(mailbox *m) {
-    for (int i = 1; i < m->n; i++) {
-        const tutti__sparse_message l = m->v[i];
-        int lo = 0, hi = i;
-        while (lo < hi) {
-            const int mid = (lo + hi) / 2;
-            if (m->v[mid].rank <= l.rank)
-                lo = mid + 1;
-            else
-                hi = mid;
-        }
-        memmove(m->v + lo + 1, m->v + lo, (size_t)(i - lo) * sizeof l);
-        m->v[lo] = l;
-    }
-}
-
 tutti_err tutti__sparse_exchange(tutti__team *t, int n, const tutti__sparse_message *out,
                                  int *n_in_out, tutti__sparse_message **in_out) {
+    tutti__collective_add();
     const int tag = tutti__team_tag(t);
     mailbox m = {NULL, 0, 0, TUTTI_OK};
     MPI_Request *sent = tutti__malloc((size_t)(n + 1) * sizeof *sent);
@@ -134,7 +119,21 @@ tutti_err tutti__sparse_exchange(tutti__team *t, int n, const tutti__sparse_mess
     const tutti_err err = messages_run(t, started, sent, tag, &m);
     tutti__free(sent);
     if (err == TUTTI_OK && m.err == TUTTI_OK) {
-        mailbox_sort(&m);
+        /* Sort by source; messages of one source keep their order.  They come nearly sorted or are
+         * few. */
+        for (int i = 1; i < m.n; i++) {
+            const tutti__sparse_message l = m.v[i];
+            int lo = 0, hi = i;
+            while (lo < hi) {
+                const int mid = (lo + hi) / 2;
+                if (m.v[mid].rank <= l.rank)
+                    lo = mid + 1;
+                else
+                    hi = mid;
+            }
+            memmove(m.v + lo + 1, m.v + lo, (size_t)(i - lo) * sizeof l);
+            m.v[lo] = l;
+        }
         *n_in_out = m.n;
         *in_out = m.v;
         return TUTTI_OK;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "comm/collective_count.h"
 #include "comm/vote.h"
 #include "comm/wait.h"
 
@@ -101,25 +102,6 @@ typedef struct {
     int64_t rank;
 } location;
 
-/* Processes with the same number can share memory: same kernel since it was started, same name,
- * same /dev/shm.  MPI_Comm_split_type says the same, but takes milliseconds in MPICH. */
-static uint64_t machine_number(void) {
-    char boot[64];
-    struct utsname name;
-    struct stat shm;
-    uint64_t hash = TUTTI__HASH_START;
-    const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    const ssize_t n = fd >= 0 ? read(fd, boot, sizeof boot) : -1;
-    if (fd >= 0) (void)close(fd);
-    if (n > 0) hash = tutti__hash(hash, boot, (size_t)n);
-    if (uname(&name) == 0) hash = tutti__hash(hash, name.nodename, strlen(name.nodename));
-    if (stat("/dev/shm", &shm) == 0) {
-        hash = tutti__hash(hash, &shm.st_dev, sizeof shm.st_dev);
-        hash = tutti__hash(hash, &shm.st_ino, sizeof shm.st_ino);
-    }
-    return hash;
-}
-
 static int location_order(const void *a, const void *b) {
     const location *x = a, *y = b;
     if (x->machine != y->machine) return x->machine < y->machine ? -1 : 1;
@@ -127,24 +109,37 @@ static int location_order(const void *a, const void *b) {
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* The lowest rank at each rank's location. */
-static void leaders_find(location *all, int n, int *leader) {
+/* Nodes are numbered 0, 1, ... in the order of their lowest ranks. */
+static tutti_err nodes_make(tutti__team *t, int part, location *all, int *leader) {
+    /* Processes with the same number can share memory: same kernel since it was started, same name,
+     * same /dev/shm.  MPI_Comm_split_type says the same, but takes milliseconds in MPICH. */
+    char boot[64];
+    struct utsname name;
+    struct stat shm;
+    uint64_t hash = TUTTI__HASH_START;
+    const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    const ssize_t length = fd >= 0 ? read(fd, boot, sizeof boot) : -1;
+    if (fd >= 0) (void)close(fd);
+    if (length > 0) hash = tutti__hash(hash, boot, (size_t)length);
+    if (uname(&name) == 0) hash = tutti__hash(hash, name.nodename, strlen(name.nodename));
+    if (stat("/dev/shm", &shm) == 0) {
+        hash = tutti__hash(hash, &shm.st_dev, sizeof shm.st_dev);
+        hash = tutti__hash(hash, &shm.st_ino, sizeof shm.st_ino);
+    }
+    const location mine = {hash, part, t->rank};
+    int n = 0;
+    tutti__collective_add();
+    TUTTI_MPI(
+        MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, t->comm));
+    /* The lowest rank at each rank's location. */
     int lowest = 0;
-    qsort(all, (size_t)n, sizeof *all, location_order);
-    for (int i = 0; i < n; i++) {
+    qsort(all, (size_t)t->size, sizeof *all, location_order);
+    for (int i = 0; i < t->size; i++) {
         if (i == 0 || all[i].machine != all[i - 1].machine || all[i].part != all[i - 1].part)
             lowest = (int)all[i].rank;
         leader[all[i].rank] = lowest;
     }
-}
-
-/* Nodes are numbered 0, 1, ... in the order of their lowest ranks. */
-static tutti_err nodes_make(tutti__team *t, int part, location *all, int *leader) {
-    const location mine = {machine_number(), part, t->rank};
-    int n = 0;
-    TUTTI_MPI(
-        MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, t->comm));
-    leaders_find(all, t->size, leader);
+    tutti__collective_add();
     TUTTI_MPI(MPI_Comm_split(t->comm, leader[t->rank], t->rank, &t->node));
     MPI_Comm_set_errhandler(t->node, MPI_ERRORS_RETURN);
     t->nodes.of = tutti__calloc((size_t)t->size, sizeof(int));
@@ -152,23 +147,6 @@ static tutti_err nodes_make(tutti__team *t, int part, location *all, int *leader
     for (int r = 0; r < t->size; r++)
         t->nodes.of[r] = leader[r] == r ? n++ : t->nodes.of[leader[r]];
     return groups_finish(&t->nodes, n, t->size, t->rank);
-}
-
-static tutti_err team_divide(tutti__team *t) {
-    const int part = pretend_node(t->pretend, t->rank, t->size);
-    int *leader = tutti__calloc((size_t)t->size + 1, sizeof *leader);
-    location *all = tutti__calloc((size_t)t->size + 1, sizeof *all);
-    tutti_err err = tutti__team_agree(t, leader && all ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    if (err == TUTTI_OK) {
-        TUTTI_ASSERT(leader && all);
-        err = nodes_make(t, part < 0 ? 0 : part, all, leader);
-    }
-    tutti__free(all);
-    tutti__free(leader);
-    if (err == TUTTI_OK && part < 0)
-        err = tutti__error_set(TUTTI_ERR_OPTION, 0, -1, "nodes=%s: not a division of ranks",
-                               t->pretend);
-    return err;
 }
 
 static tutti_err team_singles(tutti__team *t) {
@@ -203,6 +181,7 @@ static int comm_alike(MPI_Comm comm, MPI_Comm *out) {
 static tutti_err team_make(MPI_Comm comm, const char *pretend, tutti__team **out) {
     tutti__team *t = tutti__calloc(1, sizeof *t);
     int have = t != NULL, all = 0;
+    tutti__collective_add();
     TUTTI_MPI(MPI_Allreduce(&have, &all, 1, MPI_INT, MPI_MIN, comm));
     if (!all) {
         tutti__free(t);
@@ -211,6 +190,7 @@ static tutti_err team_make(MPI_Comm comm, const char *pretend, tutti__team **out
     TUTTI_ASSERT(t);
     t->comm = t->node = MPI_COMM_NULL;
     snprintf(t->pretend, sizeof t->pretend, "%s", pretend);
+    tutti__collective_add();
     const int code = comm_alike(comm, &t->comm);
     if (code != MPI_SUCCESS) {
         tutti__free(t);
@@ -219,7 +199,19 @@ static tutti_err team_make(MPI_Comm comm, const char *pretend, tutti__team **out
     MPI_Comm_set_errhandler(t->comm, MPI_ERRORS_RETURN);
     MPI_Comm_rank(t->comm, &t->rank);
     MPI_Comm_size(t->comm, &t->size);
-    tutti_err err = team_divide(t);
+    const int part = pretend_node(t->pretend, t->rank, t->size);
+    int *leader = tutti__calloc((size_t)t->size + 1, sizeof *leader);
+    location *every = tutti__calloc((size_t)t->size + 1, sizeof *every);
+    tutti_err err = tutti__team_agree(t, leader && every ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    if (err == TUTTI_OK) {
+        TUTTI_ASSERT(leader && every);
+        err = nodes_make(t, part < 0 ? 0 : part, every, leader);
+    }
+    tutti__free(every);
+    tutti__free(leader);
+    if (err == TUTTI_OK && part < 0)
+        err = tutti__error_set(TUTTI_ERR_OPTION, 0, -1, "nodes=%s: not a division of ranks",
+                               t->pretend);
     if (err == TUTTI_OK) err = team_singles(t);
     err = tutti__team_agree(t, err);
     if (err != TUTTI_OK) {
@@ -317,6 +309,7 @@ tutti_err tutti__team_take(MPI_Comm comm, const char *pretend, tutti__team **out
     range[0] = err != TUTTI_OK ? 1 << 30 : t ? -t->id : 1;
     range[1] = err != TUTTI_OK ? 1 << 30 : t ? t->id : -1;
     MPI_Request r;
+    tutti__collective_add();
     TUTTI_MPI(MPI_Iallreduce(range, both, 2, MPI_INT, MPI_MAX, comm, &r));
     TUTTI_TRY(tutti__team_finish(1, &r));
     if (both[1] < 1 << 30 && both[1] >= 0 && both[0] == -both[1]) {

@@ -28,7 +28,7 @@ typedef struct tutti__consensus_memory {
     int tried;     /* to make one */
     int wishes;    /* how often it would have been used */
     int64_t round; /* the last one */
-    int spins;     /* how long to look before giving the core away */
+    int spins;     /* every rank has a core of its own */
 } tutti__consensus_memory;
 
 typedef struct tutti__team {

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "comm/collective_count.h"
 #include "comm/consensus.h"
 #include "comm/wait.h"
 
@@ -30,18 +31,16 @@ void tutti__vote_init(tutti__vote *v) {
     for (int i = 0; i < TUTTI__CALL_TELLS; i++) v->call[i] = tutti__range_none();
 }
 
-static void range_merge(tutti__range *to, const tutti__range *from) {
-    to->min = tutti__min(to->min, from->min);
-    to->max = tutti__max(to->max, from->max);
-}
-
 static void ballot_merge(const tutti__vote *v, ballot *to, const ballot *from) {
     if (from->fail < to->fail) {
         to->fail = from->fail;
         to->info = from->info;
     }
     to->yes &= from->yes;
-    for (int i = 0; i < TUTTI__CALL_TELLS; i++) range_merge(&to->call[i], &from->call[i]);
+    for (int i = 0; i < TUTTI__CALL_TELLS; i++) {
+        to->call[i].min = tutti__min(to->call[i].min, from->call[i].min);
+        to->call[i].max = tutti__max(to->call[i].max, from->call[i].max);
+    }
     if (to->words != from->words) return;
     int64_t *b = to->word;
     const int64_t *a = from->word;
@@ -62,16 +61,6 @@ static void ballot_merge(const tutti__vote *v, ballot *to, const ballot *from) {
 static int ballot_bytes(const ballot *b) {
     const size_t numbers = offsetof(ballot, word) + (size_t)b->words * sizeof *b->word;
     return (int)(b->fail == INT64_MAX ? numbers : sizeof *b);
-}
-
-static void ballot_fill(const tutti__vote *v, ballot *b) {
-    TUTTI_ASSERT(v->reductions <= TUTTI__REDUCTIONS && v->ranges <= TUTTI__RANGES);
-    b->fail = INT64_MAX;
-    b->yes = v->yes;
-    memcpy(b->call, v->call, sizeof b->call);
-    b->words = v->reductions + 2 * v->ranges;
-    for (int i = 0; i < v->reductions; i++) b->word[i] = *v->reduction[i].number;
-    memcpy(&b->word[v->reductions], v->range, (size_t)v->ranges * sizeof *v->range);
 }
 
 /* Send to `to` and receive from `from`, either of which may be absent (-1). */
@@ -106,7 +95,14 @@ static tutti_err ballot_reduce(tutti__team *t, int tag, const tutti__vote *v, ba
 
 static tutti_err vote_with(tutti__team *t, int tag, tutti_err mine, tutti__vote *io) {
     ballot b;
-    ballot_fill(io, &b);
+    tutti__collective_add();
+    TUTTI_ASSERT(io->reductions <= TUTTI__REDUCTIONS && io->ranges <= TUTTI__RANGES);
+    b.fail = INT64_MAX;
+    b.yes = io->yes;
+    memcpy(b.call, io->call, sizeof b.call);
+    b.words = io->reductions + 2 * io->ranges;
+    for (int i = 0; i < io->reductions; i++) b.word[i] = *io->reduction[i].number;
+    memcpy(&b.word[io->reductions], io->range, (size_t)io->ranges * sizeof *io->range);
     if (mine == TUTTI_ERR_ARG) { /* the caller may know better why it has no arguments */
         const tutti_err why = tutti__error_refused();
         if (why != TUTTI_OK) mine = why;
@@ -162,14 +158,33 @@ tutti_err tutti__team_agree_apart(tutti__team *t, int tag, tutti_err mine) {
 
 tutti_err tutti__team_sum(tutti__team *t, int64_t *v, int n) {
     MPI_Request r;
+    tutti__collective_add();
     TUTTI_MPI(MPI_Iallreduce(MPI_IN_PLACE, v, n, MPI_INT64_T, MPI_SUM, t->comm, &r));
     return tutti__team_finish(1, &r);
 }
 
 tutti_err tutti__team_tell(tutti__team *t, void *data, int bytes) {
     MPI_Request r;
+    tutti__collective_add();
     TUTTI_MPI(MPI_Ibcast(data, bytes, MPI_BYTE, 0, t->comm, &r));
     return tutti__team_finish(1, &r);
+}
+
+tutti_err tutti__team_allgather(tutti__team *t, const void *own, size_t bytes, void **all_out) {
+    MPI_Request r;
+    void *all = tutti__malloc((size_t)t->size * bytes);
+    tutti_err err = tutti__team_agree(t, all ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    if (err == TUTTI_OK) {
+        const int code =
+            MPI_Iallgather(own, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, t->comm, &r);
+        err = code == MPI_SUCCESS ? tutti__team_finish(1, &r)
+                                  : tutti__error_mpi(code, "MPI_Iallgather");
+    }
+    if (err == TUTTI_OK)
+        *all_out = all;
+    else
+        tutti__free(all);
+    return err;
 }
 
 tutti_err tutti__team_tell_all(tutti__team *t, void **data, size_t *bytes) {

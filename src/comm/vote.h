@@ -64,6 +64,10 @@ tutti_err tutti__team_agree_apart(tutti__team *t, int tag, tutti_err mine) TUTTI
 tutti_err tutti__team_sum(tutti__team *t, int64_t *v, int n) TUTTI_MUST_USE;
 /* Rank 0's bytes for all.  Collective, bytes agrees. */
 tutti_err tutti__team_tell(tutti__team *t, void *data, int bytes) TUTTI_MUST_USE;
+/* Gather `bytes` bytes of every rank, in rank order, on all ranks.  *all_out is to be freed.   Collective;
+ * `bytes` must be the same on all ranks. */
+tutti_err tutti__team_allgather(tutti__team *t, const void *own, size_t bytes,
+                                void **all_out) TUTTI_MUST_USE;
 /* The same of any length that only rank 0 knows; *data is allocated on the others.  Collective. */
 tutti_err tutti__team_tell_all(tutti__team *t, void **data, size_t *bytes) TUTTI_MUST_USE;
 

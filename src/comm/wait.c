@@ -1,31 +1,87 @@
-/* comm: waiting.  Every wait of the library ends up in tutti__yield.
+/* comm: waiting.  Every wait of the library ends up here.
+ *
+ * On a machine with other work, sched_yield hands the core to it for a whole time slice, while a
+ * sleeping rank is woken at once.  Where only ranks of the program run, sched_yield is faster.  So a
+ * wait yields for a few microseconds and sleeps then; and once a yield has taken a time slice, this
+ * thread does not yield for a while.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/wait.h"
 
 #include <sched.h>
+#include <time.h>
 
 #include "base/fiber.h"
+#include "base/machine.h"
+#include "base/trace.h"
+
+enum { SPINS = 200 }; /* about two microseconds, where every rank has a core */
+static const double YIELD_SECONDS = 20e-6, SLICE = 1e-3, CROWDED_SECONDS = 0.1;
+/* A sleep without an event takes this share of the time waited before, so that messages wait little. */
+static const double SLEEP_SHARE = 0.1, LONGEST_SLEEP = 1e-3;
+/* The longest sleep of a thread that has other operations to progress. */
+static const double SHORT_SLEEP = 1e-4;
 
 static _Thread_local tutti__idle_fn *idle;
+static _Thread_local double crowded_until; /* another program wants this core */
 
 void tutti__on_idle(tutti__idle_fn *fn) {
     idle = fn;
 }
 
+/* Yield, and learn whether another program used the core. */
+static double yield_core(double now) {
+    sched_yield();
+    const double after = tutti__now();
+    if (after - now > SLICE) crowded_until = after + CROWDED_SECONDS;
+    return after;
+}
+
 void tutti__yield(void) {
     if (tutti__fiber_leave()) return;
-    if (idle) idle();
-    sched_yield();
+    if (idle) (void)idle();
+    (void)yield_core(tutti__now());
+}
+
+tutti__wait tutti__wait_begin(const tutti__team *t, tutti__event *e) {
+    return (tutti__wait){.team = t, .event = e, .seen = e ? atomic_load(&e->count) : 0};
+}
+
+void tutti__wait_turn(tutti__wait *w) {
+    if (tutti__fiber_leave()) return;
+    if (w->event && w->turns++ < SPINS && tutti__cores() >= w->team->nodes.largest) {
+#if defined(__x86_64__) || defined(__i386__)
+        __builtin_ia32_pause();
+#endif
+        w->seen = atomic_load(&w->event->count);
+        return;
+    }
+    const int others = idle ? idle() : 0;
+    double now = tutti__now();
+    if (w->since == 0) w->since = now;
+    if (now >= crowded_until && (now - w->since < YIELD_SECONDS || !w->event))
+        now = yield_core(now);
+    const double waited = now - w->since;
+    if (w->event && waited >= YIELD_SECONDS) {
+        const double most = others > 0 ? SHORT_SLEEP : LONGEST_SLEEP;
+        if (!tutti__event_sleep(w->event, w->seen, (long)(1e9 * most)))
+            tutti__mpi_progress(w->team);
+    } else if (!w->event && (now < crowded_until || waited > LONGEST_SLEEP)) {
+        const double share = SLEEP_SHARE * waited;
+        const double seconds = share < LONGEST_SLEEP ? share : LONGEST_SLEEP;
+        (void)nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * seconds)}, NULL);
+    }
+    if (w->event) w->seen = atomic_load(&w->event->count);
 }
 
 tutti_err tutti__team_finish(int n, MPI_Request *requests) {
+    tutti__wait w = tutti__wait_begin(NULL, NULL);
     for (int i = 0; i < n;) {
         int done = 0;
         TUTTI_MPI(MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE));
         if (done)
             i++;
         else
-            tutti__yield();
+            tutti__wait_turn(&w);
     }
     return TUTTI_OK;
 }

@@ -1,23 +1,37 @@
-/* comm: waiting.  Nothing in the library blocks in MPI: a rank that waits asks again and again, and
- * in between gives its core to whoever needs it.
+/* comm: waiting.  Nothing in the library blocks in MPI.  A rank that waits for memory that it shares
+ * with other ranks looks for a few microseconds, then sleeps until one of them signals, or for a
+ * millisecond, after which it progresses MPI.  A rank that waits for messages polls, and sleeps longer
+ * the longer it has waited.  Inside a fiber every wait returns to the function that resumed it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_WAIT_H
 #define TUTTI_WAIT_H
 
+#include "base/event.h"
 #include "comm/team.h"
 
-/* Give the core to somebody else: every wait of the library calls this and nothing else.  Inside a
- * fiber that means back to whoever resumed it; otherwise other operations of this thread get a turn
- * first.  Local. */
+/* One wait:   tutti__wait w = tutti__wait_begin(t, event);  while (!condition) tutti__wait_turn(&w); */
+typedef struct tutti__wait {
+    const tutti__team *team;
+    tutti__event *event; /* NULL: for messages */
+    uint32_t seen;       /* of the event, before the condition was checked */
+    int turns;
+    double since; /* when it began to give the core away */
+} tutti__wait;
+tutti__wait tutti__wait_begin(const tutti__team *t, tutti__event *e);
+void tutti__wait_turn(tutti__wait *w);
+
+/* Give the core away once, without knowing what is awaited: other operations of this thread get a
+ * turn first.   Not collective. */
 void tutti__yield(void);
-/* What this thread does when it has to wait; NULL: nothing.  Local. */
-typedef void tutti__idle_fn(void);
+/* What this thread does when it has to wait; NULL: nothing.  Returns the number of operations that it
+ * progresses.   Not collective. */
+typedef int tutti__idle_fn(void);
 void tutti__on_idle(tutti__idle_fn *fn);
 
-/* Wait for n requests of MPI, yielding.  Local. */
+/* Wait for n requests of MPI.   Not collective. */
 tutti_err tutti__team_finish(int n, MPI_Request *requests) TUTTI_MUST_USE;
-/* Let MPI move messages on, also the caller's: for who waits for other ranks without a request of
- * MPI.  Local. */
+/* Let MPI progress messages, also those of the program: for ranks that wait for others without a
+ * request of MPI.   Not collective. */
 void tutti__mpi_progress(const tutti__team *t);
 
 #endif

@@ -45,12 +45,6 @@ tutti_err tutti__which_mpi(void) {
     return TUTTI_OK;
 }
 
-/* The number of processes that a launcher has started, 0: it has not started this one. */
-static long launched_by(const launcher *l) {
-    const char *count = secure_getenv(l->count);
-    return count && secure_getenv(l->process) ? strtol(count, NULL, 10) : 0;
-}
-
 /* The launcher of our own MPI comes first: it may run inside a job of another one. */
 tutti_err tutti__launch_check(void) {
     const char *allowed = secure_getenv("TUTTI_SINGLE_RANK");
@@ -58,7 +52,10 @@ tutti_err tutti__launch_check(void) {
     TUTTI_MPI(MPI_Comm_size(MPI_COMM_WORLD, &ranks));
     if (ranks > 1 || (allowed && strcmp(allowed, "1") == 0)) return TUTTI_OK;
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
-        const long started = launched_by(launchers[i]);
+        /* The number of processes that a launcher has started, 0: it has not started this one. */
+        const char *count = secure_getenv(launchers[i]->count);
+        const long started =
+            count && secure_getenv(launchers[i]->process) ? strtol(count, NULL, 10) : 0;
         if (started == 1) break;
         TUTTI_CHECK(started < 1, TUTTI_ERR_STATE,
                     "MPI_COMM_WORLD has 1 rank, but %s started %ld processes (%s): this Tutti was "

@@ -21,13 +21,13 @@
 
 tutti_err tutti__slice_of_space(const tutti__space_view *view, const tutti_slice *s) {
     const int empty = tutti_slice_count(view->ndims, s, NULL) == 0;
-    TUTTI_CHECK_RESERVED(s, "the slice");
+    TUTTI_CHECK_RESERVED(s, "tutti_slice");
     for (int d = 0; d < view->ndims; d++) {
         TUTTI_CHECK(s->stride[d] >= 0, TUTTI_ERR_ARG, "dimension %d: stride is %lld: must be >= 0",
                     d, (long long)s->stride[d]);
         TUTTI_CHECK(empty || (s->lo[d] >= 0 && s->hi[d] <= view->shape[d]), TUTTI_ERR_ARG,
-                    "dimension %d: [%lld, %lld) of %lld entries", d, (long long)s->lo[d],
-                    (long long)s->hi[d], (long long)view->shape[d]);
+                    "dimension %d: slice [%lld, %lld) is outside the extent %lld", d,
+                    (long long)s->lo[d], (long long)s->hi[d], (long long)view->shape[d]);
     }
     return TUTTI_OK;
 }
@@ -63,7 +63,7 @@ static int next_index(const indices *of, tutti_count *x) {
 }
 
 /* The position of an index in an array of that shape, row-major. */
-static tutti_count place_of(int ndims, const tutti_count *shape, const tutti_count *x) {
+static tutti_count row_major_position(int ndims, const tutti_count *shape, const tutti_count *x) {
     tutti_count at = 0;
     for (int d = 0; d < ndims; d++) at = at * shape[d] + x[d];
     return at;
@@ -79,7 +79,7 @@ void tutti__slice_positions(const tutti_decomposition *p, tutti_count *index_out
         all.step[d] = p->slice.stride[d];
     }
     do {
-        *index_out++ = place_of(p->ndims, p->shape, x);
+        *index_out++ = row_major_position(p->ndims, p->shape, x);
     } while (next_index(&all, x));
 }
 
@@ -99,7 +99,7 @@ tutti_err tutti__slice_runs(const tutti_decomposition *p, int is_write, tutti__e
     const tutti_count together = step == 1 && !passed ? n : 1;
     tutti_count memory = 0;
     do {
-        const tutti_count row = place_of(p->ndims, p->shape, x);
+        const tutti_count row = row_major_position(p->ndims, p->shape, x);
         for (tutti_count i = 0; i < n; i += together, memory += together) {
             const tutti_count position = row + i * step;
             if (passed && passed[memory]) continue;
@@ -119,20 +119,18 @@ tutti_err tutti__slice_runs(const tutti_decomposition *p, int is_write, tutti__e
 
 /* ---- two slices */
 
-static tutti_count common_divisor(tutti_count a, tutti_count b) {
+/* Along one dimension: those of the n indices of `own` that `other` has too.   0: none */
+static int intersect_along(const tutti_slice *own, const tutti_slice *other, int d, tutti_count n,
+                           indices *out) {
+    const tutti_count stride = own->stride[d], others = other->stride[d];
+    tutti_count a = stride;
+    tutti_count b = others;
     while (b != 0) {
         const tutti_count rest = a % b;
         a = b;
         b = rest;
     }
-    return a;
-}
-
-/* Along one dimension: those of the n indices of `own` that `other` has too.   0: none */
-static int intersect_along(const tutti_slice *own, const tutti_slice *other, int d, tutti_count n,
-                           indices *out) {
-    const tutti_count stride = own->stride[d], others = other->stride[d];
-    const tutti_count step = others / common_divisor(stride, others);
+    const tutti_count step = others / a;
     tutti_count i =
         other->lo[d] > own->lo[d] ? (other->lo[d] - own->lo[d] + stride - 1) / stride : 0;
     /* remainders repeat after `step` indices */
@@ -161,42 +159,12 @@ static tutti_err mark_common(tutti_decomposition *p, const tutti_slice *other,
     if (!p->passed) p->passed = tutti__calloc((size_t)p->facts.entries, 1);
     if (!p->passed) return TUTTI_ERR_NOMEM;
     do {
-        p->passed[place_of(p->ndims, shape, x)] = 1;
+        p->passed[row_major_position(p->ndims, shape, x)] = 1;
     } while (next_index(&both, x));
     return TUTTI_OK;
 }
 
 /* ---- slices of all ranks */
-
-/* The entries before a position of the space that no higher rank has; entries ascend. */
-static tutti_count written_before(const tutti_decomposition *p, const tutti_access *entries,
-                                  tutti_count position) {
-    const tutti_count n = tutti_access_bytes_in(entries, 0, position);
-    tutti_count passed = 0;
-    for (tutti_count i = 0; i < n && p->passed; i++) passed += p->passed[i];
-    return n - passed;
-}
-
-/* Find the first entry that no rank holds.  All positions before it are written once, so that a binary search
- * by counting finds it.   Collective. */
-static tutti_err first_hole(tutti__team *t, const tutti_decomposition *p, tutti_count *out) {
-    tutti_access *a = NULL;
-    tutti_count lo = 0, hi = p->of; /* all before lo are held, not all before hi */
-    TUTTI_TRY(tutti__team_agree(t, tutti__slice_items(p, 1, &a)));
-    tutti_err err = TUTTI_OK;
-    while (hi - lo > 1 && err == TUTTI_OK) {
-        const tutti_count mid = lo + (hi - lo) / 2;
-        int64_t held = written_before(p, a, mid);
-        err = tutti__team_sum(t, &held, 1);
-        if (held == mid)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    tutti_access_free(&a);
-    *out = lo;
-    return err;
-}
 
 static tutti_err mark_higher_ranks(const tutti__team *t, const tutti_slice *all,
                                    tutti_decomposition *p) {
@@ -211,28 +179,39 @@ static tutti_err mark_higher_ranks(const tutti__team *t, const tutti_slice *all,
     return TUTTI_OK;
 }
 
-static tutti_err gather_slices(tutti__team *t, const tutti_slice *own, tutti_slice *all) {
-    MPI_Request r;
-    TUTTI_MPI(MPI_Iallgather(own, (int)sizeof *own, MPI_BYTE, all, (int)sizeof *all, MPI_BYTE,
-                             t->comm, &r));
-    return tutti__team_finish(1, &r);
-}
-
 tutti_err tutti__slices_meet(tutti__team *t, int must, tutti_decomposition *p) {
     const tutti_count entries = p->of;
     tutti_count hole = 0, held = 0;
-    tutti_slice *all = tutti__malloc((size_t)t->size * sizeof *all);
-    tutti_err err = tutti__team_agree(t, all ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    if (err == TUTTI_OK) err = gather_slices(t, &p->slice, all);
-    if (err == TUTTI_OK) {
-        err = mark_higher_ranks(t, all, p);
-        held = p->facts.written;
-        err = tutti__team_reduce(t, err, 1, &(tutti__reduction){TUTTI__SUM, &held});
-    }
+    tutti_slice *all = NULL;
+    TUTTI_TRY(tutti__team_allgather(t, &p->slice, sizeof p->slice, (void **)&all));
+    tutti_err err = mark_higher_ranks(t, all, p);
+    held = p->facts.written;
+    err = tutti__team_reduce(t, err, 1, &(tutti__reduction){TUTTI__SUM, &held});
     tutti__free(all);
     TUTTI_TRY(err);
     p->facts.whole = held == entries;
     if (p->facts.whole || !must) return TUTTI_OK;
-    TUTTI_TRY(first_hole(t, p, &hole));
+    /* Find the first entry that no rank holds.  All positions before it are written once, so that a
+     * binary search by counting finds it.   Collective. */
+    tutti_access *a = NULL;
+    tutti_count lo = 0, hi = p->of; /* all before lo are held, not all before hi */
+    TUTTI_TRY(tutti__team_agree(t, tutti__slice_items(p, 1, &a)));
+    tutti_err agreed = TUTTI_OK;
+    while (hi - lo > 1 && agreed == TUTTI_OK) {
+        const tutti_count mid = lo + (hi - lo) / 2;
+        /* The entries before a position of the space that no higher rank has; entries ascend. */
+        const tutti_count n = tutti_access_bytes_in(a, 0, mid);
+        tutti_count passed = 0;
+        for (tutti_count i = 0; i < n && p->passed; i++) passed += p->passed[i];
+        int64_t covered = n - passed;
+        agreed = tutti__team_sum(t, &covered, 1);
+        if (covered == mid)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    tutti_access_free(&a);
+    hole = lo;
+    TUTTI_TRY(agreed);
     return tutti__hole_error(hole, held, entries);
 }

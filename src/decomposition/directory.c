@@ -19,18 +19,6 @@ enum { SAMPLES = 64 }; /* per rank */
 
 /* ---- radix sort, unless the numbers ascend already */
 
-static void radix_pass(const tutti__numbered *v, tutti_count n, int64_t base, int shift,
-                       tutti__numbered *w) {
-    tutti_count at[RADIX] = {0}, sum = 0;
-    for (tutti_count i = 0; i < n; i++) at[(v[i].number - base) >> shift & (RADIX - 1)]++;
-    for (int d = 0; d < RADIX; d++) {
-        const tutti_count count = at[d];
-        at[d] = sum;
-        sum += count;
-    }
-    for (tutti_count i = 0; i < n; i++) w[at[(v[i].number - base) >> shift & (RADIX - 1)]++] = v[i];
-}
-
 tutti__numbered *tutti__numbered_sort(tutti__numbered *v, tutti_count n, tutti__numbered *spare) {
     int64_t lo = INT64_MAX, hi = 0;
     int ascending = 1;
@@ -41,7 +29,15 @@ tutti__numbered *tutti__numbered_sort(tutti__numbered *v, tutti_count n, tutti__
     }
     if (ascending) return v;
     for (int shift = 0; shift < 63 && (hi - lo) >> shift; shift += RADIX_BITS) {
-        radix_pass(v, n, lo, shift, spare);
+        tutti_count at[RADIX] = {0}, sum = 0;
+        for (tutti_count i = 0; i < n; i++) at[(v[i].number - lo) >> shift & (RADIX - 1)]++;
+        for (int d = 0; d < RADIX; d++) {
+            const tutti_count count = at[d];
+            at[d] = sum;
+            sum += count;
+        }
+        for (tutti_count i = 0; i < n; i++)
+            spare[at[(v[i].number - lo) >> shift & (RADIX - 1)]++] = v[i];
         tutti__numbered *t = v;
         v = spare;
         spare = t;
@@ -49,11 +45,23 @@ tutti__numbered *tutti__numbered_sort(tutti__numbered *v, tutti_count n, tutti__
     return v;
 }
 
+tutti_err tutti__numbers_sort(tutti_count n, const int64_t *numbers, tutti__numbered **memory_out,
+                              tutti__numbered **sorted_out, tutti_count *duplicate_out) {
+    tutti__numbered *v = *memory_out = tutti__malloc(2 * (size_t)n * sizeof *v);
+    if (!v) return TUTTI_ERR_NOMEM;
+    for (tutti_count i = 0; i < n; i++) v[i] = (tutti__numbered){numbers[i], i};
+    v = *sorted_out = tutti__numbered_sort(v, n, v + n);
+    *duplicate_out = 0;
+    for (tutti_count j = n - 1; j > 0; j--)
+        if (v[j].number == v[j - 1].number) *duplicate_out = j;
+    return TUTTI_OK;
+}
+
 /* ---- splitters */
 
 /* The index of sample s of m among n numbers: pseudo-random in its interval, so that no pattern of the numbers
  * coincides with the samples. */
-static tutti_count sample_place(tutti_count s, tutti_count m, tutti_count n) {
+static tutti_count sample_index(tutti_count s, tutti_count m, tutti_count n) {
     const double width = (double)n / (double)m;
     const double shift = (double)(((uint64_t)s * 0x9e3779b97f4a7c15u) >> 40) / 0x1p24;
     return tutti__min((tutti_count)(((double)s + shift) * width), n - 1);
@@ -67,27 +75,6 @@ typedef struct {
     tutti__numbered *v, *room; /* likewise */
 } sampling;
 
-static void sampling_free(sampling *s) {
-    tutti__free(s->counts);
-    tutti__free(s->many);
-    tutti__free(s->where);
-    tutti__free(s->all);
-    tutti__free(s->v);
-    tutti__free(s->room);
-}
-
-static tutti_err sampling_make(int ranks, sampling *s) {
-    const size_t p = (size_t)ranks;
-    *s = (sampling){.counts = tutti__calloc(p, sizeof *s->counts),
-                    .many = tutti__calloc(p, sizeof *s->many),
-                    .where = tutti__calloc(p, sizeof *s->where),
-                    .all = tutti__calloc(p * SAMPLES, sizeof *s->all),
-                    .v = tutti__calloc(p * SAMPLES, sizeof *s->v),
-                    .room = tutti__calloc(p * SAMPLES, sizeof *s->room)};
-    return s->counts && s->many && s->where && s->all && s->v && s->room ? TUTTI_OK
-                                                                         : TUTTI_ERR_NOMEM;
-}
-
 /* A rank provides the samples that are among its own numbers. */
 static tutti_err gather_samples(tutti__team *t, const int64_t *numbers, sampling *s,
                                 int *found_out) {
@@ -100,8 +87,8 @@ static tutti_err gather_samples(tutti__team *t, const int64_t *numbers, sampling
     for (int k = 0; k < t->size; k++, begin = end) {
         end = begin + s->counts[k];
         s->where[k] = (int)next;
-        for (; next < m && sample_place(next, m, all) < end; next++)
-            if (k == t->rank) s->all[next] = numbers[sample_place(next, m, all) - begin];
+        for (; next < m && sample_index(next, m, all) < end; next++)
+            if (k == t->rank) s->all[next] = numbers[sample_index(next, m, all) - begin];
         s->many[k] = (int)next - s->where[k];
     }
     TUTTI_ASSERT(next == m);
@@ -109,14 +96,6 @@ static tutti_err gather_samples(tutti__team *t, const int64_t *numbers, sampling
                               t->comm, &r));
     *found_out = (int)m;
     return tutti__team_finish(1, &r);
-}
-
-static void choose_ranges(tutti__directory *d, sampling *s, int samples) {
-    for (int i = 0; i < samples; i++) s->v[i] = (tutti__numbered){s->all[i], i};
-    const tutti__numbered *sorted = tutti__numbered_sort(s->v, samples, s->room);
-    d->first[0] = 0;
-    for (int k = 1; k < d->ranks; k++)
-        d->first[k] = samples > 0 ? sorted[(int64_t)k * SAMPLES].number : INT64_MAX;
 }
 
 /* ---- the directory */
@@ -129,16 +108,6 @@ void tutti__directory_free(tutti__directory *d) {
     *d = (tutti__directory){.ranks = 0};
 }
 
-static tutti_err directory_allocate(int ranks, tutti__directory *d) {
-    const size_t p = (size_t)ranks;
-    *d = (tutti__directory){.ranks = ranks,
-                            .first = tutti__calloc(p, sizeof *d->first),
-                            .to = tutti__calloc(p + 1, sizeof *d->to),
-                            .from = tutti__calloc(p + 1, sizeof *d->from),
-                            .requests = tutti__calloc(2 * p, sizeof *d->requests)};
-    return d->first && d->to && d->from && d->requests ? TUTTI_OK : TUTTI_ERR_NOMEM;
-}
-
 tutti_err tutti__directory_fits(const tutti__directory *d) {
     for (int k = 0; k < d->ranks; k++)
         TUTTI_CHECK(d->to[k + 1] - d->to[k] <= INT_MAX, TUTTI_ERR_OVERFLOW,
@@ -148,7 +117,7 @@ tutti_err tutti__directory_fits(const tutti__directory *d) {
 }
 
 /* Counts of all ranks; then the ranges; then the counts that ranks send to each other. */
-static tutti_err count_records(tutti__team *t, const int64_t *numbers, tutti__directory *d,
+static tutti_err choose_ranges(tutti__team *t, const int64_t *numbers, tutti__directory *d,
                                sampling *s) {
     MPI_Request r;
     const int64_t n = d->n;
@@ -156,7 +125,11 @@ static tutti_err count_records(tutti__team *t, const int64_t *numbers, tutti__di
     TUTTI_MPI(MPI_Iallgather(&n, 1, MPI_INT64_T, s->counts, 1, MPI_INT64_T, t->comm, &r));
     TUTTI_TRY(tutti__team_finish(1, &r));
     TUTTI_TRY(gather_samples(t, numbers, s, &samples));
-    choose_ranges(d, s, samples);
+    for (int i = 0; i < samples; i++) s->v[i] = (tutti__numbered){s->all[i], i};
+    const tutti__numbered *sorted = tutti__numbered_sort(s->v, samples, s->room);
+    d->first[0] = 0;
+    for (int k = 1; k < d->ranks; k++)
+        d->first[k] = samples > 0 ? sorted[(int64_t)k * SAMPLES].number : INT64_MAX;
     for (int k = 1; k < d->ranks; k++) d->to[k] = tutti__lower_bound(numbers, d->n, d->first[k]);
     d->to[d->ranks] = d->n;
     for (int k = 0; k < d->ranks; k++) s->counts[k] = d->to[k + 1] - d->to[k];
@@ -171,12 +144,35 @@ tutti_err tutti__directory_make(tutti__team *t, tutti_err local_err, tutti_count
                                 const int64_t *numbers, tutti__directory *out) {
     tutti__directory d = {.ranks = 0};
     sampling s = {.counts = NULL};
-    if (local_err == TUTTI_OK) local_err = directory_allocate(t->size, &d);
-    if (local_err == TUTTI_OK) local_err = sampling_make(t->size, &s);
+    if (local_err == TUTTI_OK) {
+        const size_t size = (size_t)t->size;
+        d = (tutti__directory){.ranks = t->size,
+                               .first = tutti__calloc(size, sizeof *d.first),
+                               .to = tutti__calloc(size + 1, sizeof *d.to),
+                               .from = tutti__calloc(size + 1, sizeof *d.from),
+                               .requests = tutti__calloc(2 * size, sizeof *d.requests)};
+        local_err = d.first && d.to && d.from && d.requests ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    }
+    if (local_err == TUTTI_OK) {
+        const size_t p = (size_t)t->size;
+        s = (sampling){.counts = tutti__calloc(p, sizeof *s.counts),
+                       .many = tutti__calloc(p, sizeof *s.many),
+                       .where = tutti__calloc(p, sizeof *s.where),
+                       .all = tutti__calloc(p * SAMPLES, sizeof *s.all),
+                       .v = tutti__calloc(p * SAMPLES, sizeof *s.v),
+                       .room = tutti__calloc(p * SAMPLES, sizeof *s.room)};
+        local_err =
+            s.counts && s.many && s.where && s.all && s.v && s.room ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    }
     d.n = n;
     tutti_err err = tutti__team_agree(t, local_err);
-    if (err == TUTTI_OK) err = count_records(t, numbers, &d, &s);
-    sampling_free(&s);
+    if (err == TUTTI_OK) err = choose_ranges(t, numbers, &d, &s);
+    tutti__free(s.counts);
+    tutti__free(s.many);
+    tutti__free(s.where);
+    tutti__free(s.all);
+    tutti__free(s.v);
+    tutti__free(s.room);
     if (err == TUTTI_OK)
         *out = d;
     else
@@ -198,7 +194,7 @@ typedef struct {
     const tutti_count *from;
 } buffers;
 
-static tutti_err exchange(tutti__team *t, const tutti__directory *d, int bytes, buffers p) {
+static tutti_err exchange_records(tutti__team *t, const tutti__directory *d, int bytes, buffers p) {
     const int tag = tutti__team_tag(t);
     MPI_Datatype record;
     int n = 0, code = MPI_SUCCESS;
@@ -227,10 +223,10 @@ static tutti_err exchange(tutti__team *t, const tutti__directory *d, int bytes, 
 
 tutti_err tutti__directory_send(tutti__team *t, const tutti__directory *d, int bytes,
                                 const void *in, void *out) {
-    return exchange(t, d, bytes, (buffers){in, d->to, out, d->from});
+    return exchange_records(t, d, bytes, (buffers){in, d->to, out, d->from});
 }
 
 tutti_err tutti__directory_reply(tutti__team *t, const tutti__directory *d, int bytes,
                                  const void *in, void *out) {
-    return exchange(t, d, bytes, (buffers){in, d->from, out, d->to});
+    return exchange_records(t, d, bytes, (buffers){in, d->from, out, d->to});
 }

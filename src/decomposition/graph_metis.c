@@ -23,18 +23,6 @@ int tutti__has_metis(void) {
 
 #define IDX_MOST (sizeof(idx_t) == 4 ? (int64_t)INT32_MAX : INT64_MAX)
 
-/* Weights for METIS: unchanged if their sum fits, otherwise scaled; positive ones stay positive. */
-static void scale_weights(tutti_count n, const tutti_count *weight, idx_t *out) {
-    const double most = (double)IDX_MOST / 4;
-    double sum = 0;
-    for (tutti_count i = 0; i < n; i++) sum += (double)weight[i];
-    const double by = sum > most ? most / (sum + (double)n) : 1;
-    for (tutti_count i = 0; i < n; i++) {
-        out[i] = (idx_t)((double)weight[i] * by);
-        if (out[i] == 0 && weight[i] > 0) out[i] = 1;
-    }
-}
-
 static tutti_err run_metis(const tutti__graph *g, idx_t *weight, idx_t *start, idx_t *to,
                            idx_t *part, int parts) {
     idx_t n = (idx_t)g->nodes, constraints = 1, k = parts, cut = 0;
@@ -87,7 +75,18 @@ tutti_err tutti__metis(const tutti__graph *g, const tutti_count *weight, int par
     for (tutti_count i = 0; i < entries; i++) to[i] = (idx_t)g->to[i];
     tutti_count sum = 0;
     for (tutti_count i = 0; i < n && weight; i++) sum |= weight[i];
-    if (sum != 0) scale_weights(n, weight, scaled);
+    /* Weights for METIS: unchanged if their sum fits, otherwise scaled; positive ones stay
+     * positive. */
+    if (sum != 0) {
+        const double most = (double)IDX_MOST / 4;
+        double total = 0;
+        for (tutti_count i = 0; i < n; i++) total += (double)weight[i];
+        const double by = total > most ? most / (total + (double)n) : 1;
+        for (tutti_count i = 0; i < n; i++) {
+            scaled[i] = (idx_t)((double)weight[i] * by);
+            if (scaled[i] == 0 && weight[i] > 0) scaled[i] = 1;
+        }
+    }
     const tutti_err err = run_metis(g, sum != 0 ? scaled : NULL, start, to, part, parts);
     for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) part_out[i] = (int)part[i];
     tutti__free(v);

@@ -11,39 +11,23 @@ void tutti__join_free(tutti__join *j) {
     *j = (tutti__join){.record = NULL};
 }
 
-static int64_t number_at(const void *records, int bytes, tutti_count i) {
+static int64_t record_number(const void *records, int bytes, tutti_count i) {
     int64_t number;
     memcpy(&number, (const char *)records + i * bytes, sizeof number);
     return number;
 }
 
-static tutti_err directory_of(tutti__team *t, tutti_err local_err, int bytes, tutti_count n,
-                              const void *records, tutti__directory *out) {
+tutti_err tutti__join_make(tutti__team *t, tutti_err local_err, int bytes, tutti_count n,
+                           const void *records, tutti__join *out) {
+    tutti__join j = {.record = NULL};
     int64_t *number = NULL;
     if (local_err == TUTTI_OK && !(number = tutti__malloc((size_t)n * sizeof *number)))
         local_err = TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; i < n && local_err == TUTTI_OK; i++)
-        number[i] = number_at(records, bytes, i);
-    const tutti_err err = tutti__directory_make(t, local_err, n, number, out);
+        number[i] = record_number(records, bytes, i);
+    const tutti_err sent = tutti__directory_make(t, local_err, n, number, &j.directory);
     tutti__free(number);
-    return err;
-}
-
-/* Equal numbers stay in rank order. */
-static void sort_records(tutti__join *j, int bytes, tutti__numbered **spare) {
-    for (tutti_count i = 0; i < j->directory.m; i++)
-        j->sorted[i] = (tutti__numbered){number_at(j->record, bytes, i), i};
-    tutti__numbered *sorted = tutti__numbered_sort(j->sorted, j->directory.m, *spare);
-    if (sorted != j->sorted) {
-        *spare = j->sorted;
-        j->sorted = sorted;
-    }
-}
-
-tutti_err tutti__join_make(tutti__team *t, tutti_err local_err, int bytes, tutti_count n,
-                           const void *records, tutti__join *out) {
-    tutti__join j = {.record = NULL};
-    TUTTI_TRY(directory_of(t, local_err, bytes, n, records, &j.directory));
+    TUTTI_TRY(sent);
     const size_t m = (size_t)j.directory.m;
     tutti__numbered *spare = tutti__malloc(m * sizeof *spare);
     j.record = tutti__malloc(m * (size_t)bytes);
@@ -52,7 +36,16 @@ tutti_err tutti__join_make(tutti__team *t, tutti_err local_err, int bytes, tutti
         spare && j.record && j.sorted ? tutti__directory_fits(&j.directory) : TUTTI_ERR_NOMEM;
     tutti_err err = tutti__team_agree(t, local_err);
     if (err == TUTTI_OK) err = tutti__directory_send(t, &j.directory, bytes, records, j.record);
-    if (err == TUTTI_OK) sort_records(&j, bytes, &spare);
+    /* Equal numbers stay in rank order. */
+    if (err == TUTTI_OK) {
+        for (tutti_count i = 0; i < j.directory.m; i++)
+            j.sorted[i] = (tutti__numbered){record_number(j.record, bytes, i), i};
+        tutti__numbered *sorted = tutti__numbered_sort(j.sorted, j.directory.m, spare);
+        if (sorted != j.sorted) {
+            spare = j.sorted;
+            j.sorted = sorted;
+        }
+    }
     tutti__free(spare);
     if (err == TUTTI_OK)
         *out = j;

@@ -49,7 +49,8 @@ static tutti_err gather_items(tutti__team *t, tutti_err local_err, size_t item, 
     tutti_count all = 0, *bound = tutti__calloc((size_t)t->size + 1, sizeof *bound);
     if (local_err == TUTTI_OK && !bound) local_err = TUTTI_ERR_NOMEM;
     for (int r = 1; r <= t->size && bound; r++) bound[r] = n;
-    const tutti_err err = tutti__send_ranges(t, local_err, item, own, bound, &all, out);
+    const tutti__outgoing o = {.item = item, .data = own, .bound = bound};
+    const tutti_err err = tutti__ranges_send(t, local_err, &o, &all, out);
     tutti__free(bound);
     return err;
 }
@@ -84,18 +85,6 @@ typedef struct {
     int *part;           /* [all] */
 } root_state;
 
-/* Gather the weights of all points.  Points of ranks that pass none have the weight 1. */
-static tutti_err gather_weights(tutti__team *t, const tutti__points *p, root_state *s) {
-    const tutti_count all = t->rank == 0 ? p->all : 0;
-    tutti_count *weight = tutti__malloc(((size_t)p->n + 1) * sizeof *weight);
-    s->part = tutti__malloc(((size_t)all + 1) * sizeof *s->part);
-    for (tutti_count i = 0; i < p->n && weight; i++) weight[i] = p->weight ? p->weight[i] : 1;
-    const tutti_err err = gather_items(t, weight && s->part ? TUTTI_OK : TUTTI_ERR_NOMEM,
-                                       sizeof *weight, p->n, weight, (void **)&s->weight);
-    tutti__free(weight);
-    return err;
-}
-
 /* *done_out, on all ranks: METIS was suitable, and no part is empty. */
 static tutti_err try_metis(tutti__team *t, tutti_count all, const tutti__graph *g, root_state *s,
                            int *done_out) {
@@ -117,7 +106,7 @@ static tutti_err try_metis(tutti__team *t, tutti_count all, const tutti__graph *
     return TUTTI_OK;
 }
 
-static tutti_err bisect(tutti__team *t, const tutti__points *p, root_state *s) {
+static tutti_err bisect_on_root(tutti__team *t, const tutti__points *p, root_state *s) {
     double *x = NULL;
     TUTTI_TRY(gather_items(t, TUTTI_OK, 3 * sizeof *x, p->n, p->coordinates, (void **)&x));
     const tutti_err err =
@@ -126,28 +115,34 @@ static tutti_err bisect(tutti__team *t, const tutti__points *p, root_state *s) {
     return tutti__team_agree(t, err);
 }
 
-static tutti_err scatter_parts(tutti__team *t, tutti_count all, const int *part, int *part_out) {
-    tutti_count n = 0, *bound = tutti__calloc((size_t)t->size + 1, sizeof *bound);
-    int *received = NULL;
-    for (int r = 0; r <= t->size && bound && t->rank == 0; r++)
-        bound[r] = tutti_size_share(all, t->size, r);
-    const tutti_err err = tutti__send_ranges(t, bound ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *part,
-                                             part, bound, &n, (void **)&received);
-    TUTTI_ASSERT(part_out || n == 0);
-    if (err == TUTTI_OK && n > 0) memcpy(part_out, received, (size_t)n * sizeof *part_out);
-    tutti__free(received);
-    tutti__free(bound);
-    return err;
-}
-
 tutti_err tutti__partition_on_root(tutti__team *t, const tutti__points *p, const tutti__graph *g,
                                    int parts, int *part_out, int *by_metis_out) {
     root_state s = {.parts = parts};
     int done = 0;
-    tutti_err err = gather_weights(t, p, &s);
+    /* Gather the weights of all points.  Points of ranks that pass none have the weight 1. */
+    const tutti_count all = t->rank == 0 ? p->all : 0;
+    tutti_count *weight = tutti__malloc(((size_t)p->n + 1) * sizeof *weight);
+    s.part = tutti__malloc(((size_t)all + 1) * sizeof *s.part);
+    for (tutti_count i = 0; i < p->n && weight; i++) weight[i] = p->weight ? p->weight[i] : 1;
+    tutti_err err = gather_items(t, weight && s.part ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *weight,
+                                 p->n, weight, (void **)&s.weight);
+    tutti__free(weight);
     if (err == TUTTI_OK && g) err = try_metis(t, p->all, g, &s, &done);
-    if (err == TUTTI_OK && !done) err = bisect(t, p, &s);
-    if (err == TUTTI_OK) err = scatter_parts(t, p->all, s.part, part_out);
+    if (err == TUTTI_OK && !done) err = bisect_on_root(t, p, &s);
+    if (err == TUTTI_OK) {
+        tutti_count n = 0, *bound = tutti__calloc((size_t)t->size + 1, sizeof *bound);
+        int *received = NULL;
+        for (int r = 0; r <= t->size && bound && t->rank == 0; r++)
+            bound[r] = tutti_size_share(p->all, t->size, r);
+        const tutti__outgoing o = {.item = sizeof *s.part, .data = s.part, .bound = bound};
+        const tutti_err sent =
+            tutti__ranges_send(t, bound ? TUTTI_OK : TUTTI_ERR_NOMEM, &o, &n, (void **)&received);
+        TUTTI_ASSERT(part_out || n == 0);
+        if (sent == TUTTI_OK && n > 0) memcpy(part_out, received, (size_t)n * sizeof *part_out);
+        tutti__free(received);
+        tutti__free(bound);
+        err = sent;
+    }
     if (err == TUTTI_OK) *by_metis_out = done;
     tutti__free(s.weight);
     tutti__free(s.part);

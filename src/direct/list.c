@@ -1,6 +1,7 @@
 /* direct: list I/O: the runs of the access in batches, each one request; `independent` is the same
- * with one run of the file a batch.  Pieces are contiguous in the file and in memory.  Numbers that
- * change on the way go through a stage, a stretch of the file at a time; its holes stay untouched.
+ * with one run of the file per batch.  Pieces are contiguous in the file and in memory.  Values that
+ * are converted, and memory that is much more scattered than the file, go through a stage, a
+ * stretch of the file at a time; its holes are neither read nor written.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "direct/direct.h"
 
@@ -8,7 +9,7 @@
 #include "base/trace.h"
 #include "exchange/staging.h"
 
-enum { FEW_RUNS = 16 };                    /* of one call without memory of its own */
+enum { FEW_RUNS = 16 };                    /* of a call that allocates no memory */
 static const tutti_off SUMMED = 512 << 10; /* bytes with checksums that are written at a time */
 
 /* ---- list */
@@ -38,9 +39,9 @@ static tutti_err lister_flush(lister *l) {
     tutti__trace_event("store", l->op->is_write ? "write" : "read", start, l->asked, -1);
     l->ended = l->op->eof_unknown && done < l->asked;
     if (err == TUTTI_OK && done < l->asked && !l->ended)
-        err =
-            tutti__error_set(TUTTI_ERR_TRUNCATED, 0, l->io[0].offset, "%lld of %lld bytes are gone",
-                             (long long)(l->asked - done), (long long)l->asked);
+        err = tutti__error_set(TUTTI_ERR_TRUNCATED, 0, l->io[0].offset,
+                               "short read: %lld of %lld bytes", (long long)done,
+                               (long long)l->asked);
     l->op->moved += done;
     l->n = l->file_runs = 0;
     l->asked = 0;
@@ -57,20 +58,20 @@ static tutti_err lister_add(lister *l, tutti_off file, char *memory, tutti_off b
     return TUTTI_OK;
 }
 
-/* Is a checksum of whatever is whole made before it is written? */
+/* Are checksums of whole blocks computed before they are written? */
 static int sums_first(const tutti__op *op) {
     return op->is_write && op->sums && !(op->parts && op->parts->in_order);
 }
 
-/* A long piece whose blocks have checksums: some blocks at a time, so that they are still in a cache when
- * they are copied. */
+/* A long piece whose blocks have checksums: some blocks at a time, so that they are still in the
+ * cache when they are copied. */
 static tutti_err list_summed(lister *l, tutti_off file, char *memory, tutti_off bytes) {
-    const tutti_off origin = l->op->file->origin;
+    const tutti_off start = file - l->op->file->origin;
     const tutti_off some = tutti__max(SUMMED, l->op->sums->bytes);
     for (tutti_off at = 0, n; at < bytes; at += n) {
-        const tutti_off end = (file + at - origin + some) & ~(some - 1);
-        n = tutti__min(end - (file + at - origin), bytes - at);
-        TUTTI_TRY(tutti__sums_add(l->op->sums, file + at - origin, memory + at, n));
+        const tutti_off end = tutti__sums_floor(l->op->sums, start + at + some, some);
+        n = tutti__min(end - (start + at), bytes - at);
+        TUTTI_TRY(tutti__sums_add(l->op->sums, start + at, memory + at, n));
         TUTTI_TRY(lister_add(l, file + at, memory + at, n));
         TUTTI_TRY(lister_flush(l));
         tutti__file_report(l->op->file, l->op->moved, l->total, "file");
@@ -83,7 +84,7 @@ static tutti_err list_pieces(lister *l, const tutti_access *a, char *buf, tutti_
                              tutti_off total) {
     tutti__cursor file, memory;
     tutti__burst fb, mb;
-    if (tutti__side_runs(a->file) == 1 && tutti__side_runs(a->memory) == 1) { /* as it often is */
+    if (tutti__side_runs(a->file) == 1 && tutti__side_runs(a->memory) == 1) {
         char *at = tutti__place(buf, tutti__side_lo(a->memory));
         const tutti_off from = shift + tutti__side_lo(a->file);
         return sums_first(l->op) ? list_summed(l, from, at, total) : lister_add(l, from, at, total);
@@ -131,11 +132,23 @@ static tutti_err list_parts(lister *l) {
     return lister_flush(l);
 }
 
+/* ---- through a stage */
+
+/* Is memory so much more scattered than the file that entries of I/O vectors take longer than a
+ * copy? */
+static int is_scattered(const tutti__op *op) {
+    const tutti__batch *b = op->parts ? op->parts->batch : NULL;
+    tutti_count runs = b ? 0 : tutti__side_runs(op->access->memory);
+    for (int i = 0; b && i < b->n; i++) runs += tutti__side_runs(b->part[i].access.memory);
+    return runs > 2 * tutti__side_runs(op->access->file) + FEW_RUNS &&
+           tutti__side_bytes(op->access->file) / runs < TUTTI__SCATTERED;
+}
+
 /* Checksums of what is in the stage: bytes [lo, hi) without their holes. */
 static tutti_err stretch_sums(const tutti__op *op, tutti_off from, tutti_off lo, tutti_off hi,
                               const char *stage) {
     const tutti_off by = op->shift - op->file->origin;
-    tutti_off begin = lo, end = lo; /* of the present run */
+    tutti_off begin = lo, end = lo; /* of the current run */
     tutti__cursor c;
     tutti__burst b;
     tutti__cursor_seek(&c, op->access->file, from);
@@ -172,25 +185,25 @@ static tutti_err list_stretch(lister *l, tutti_off from, tutti_off lo, tutti_off
     if (!op->is_write) {
         const tutti_off end = tutti__side_offset(s, from + op->moved - before);
         TUTTI_TRY(tutti__user_from_stage(&user, lo, tutti__min(hi, end), stage, &copied));
-        if (l->ended) op->parts->end = end + op->parts->shift;
+        if (l->ended && op->parts) op->parts->end = end + op->parts->shift;
     }
     op->stats->copied_bytes += copied;
     return TUTTI_OK;
 }
 
-/* Where checksums are wanted, stretches end with blocks, so that each block is in one of them. */
+/* With checksums, stretches end with blocks, so that each block is in one of them. */
 static tutti_off stretch_size(const tutti__op *op, tutti_off from, tutti_off size) {
     if (!op->is_write || !op->sums) return size;
     const tutti_off block = op->sums->bytes;
     const tutti_off lo = tutti__side_offset(op->access->file, from) + op->shift - op->file->origin;
-    return ((lo + tutti__max(size, block)) & ~(block - 1)) - lo;
+    return tutti__sums_floor(op->sums, lo + tutti__max(size, block), block) - lo;
 }
 
-static tutti_err list_converted(lister *l) {
+static tutti_err list_staged(lister *l) {
     tutti__op *op = l->op;
     const tutti__side s = op->access->file;
     const tutti_off least = op->is_write && op->sums ? op->sums->bytes : 1;
-    const tutti_off size = tutti__max(tutti__sieve_bytes(op->file, op->room), least);
+    const tutti_off size = tutti__max(tutti__private_stage(op, TUTTI__WARM_STAGE), least);
     tutti_off lo, hi, at = 0;
     tutti__segment stage;
     tutti_err err = TUTTI_OK;
@@ -217,11 +230,9 @@ tutti_err tutti__run_list(tutti__op *op, int batch) {
         l.io = tutti__malloc(TUTTI__LIST_BATCH * sizeof *l.io);
         if (!l.io) return TUTTI_ERR_NOMEM;
     }
-    tutti_err err = !op->parts                   ? list_access(&l)
-                    : op->parts->batch->converts ? list_converted(&l)
-                                                 : list_parts(&l);
+    const int staged = (op->parts && op->parts->batch->converts) || is_scattered(op);
+    tutti_err err = staged ? list_staged(&l) : op->parts ? list_parts(&l) : list_access(&l);
     if (l.io != few) tutti__free(l.io);
-    const int converts = op->parts && op->parts->batch->converts;
-    if (err == TUTTI_OK && op->sums && !converts) err = tutti__own_sums(op, sums_first(op));
+    if (err == TUTTI_OK && op->sums && !staged) err = tutti__own_sums(op, sums_first(op));
     return err;
 }

@@ -1,5 +1,6 @@
-/* direct: data sieving: a stretch of the file is read at once and the named bytes are picked out
- * of it; to write, they are put in and the stretch is written back (only where that is allowed).
+/* direct: data sieving: a stretch of the file is read by one request and the named bytes are copied
+ * out of it; to write, they are copied into it and the stretch is written back (only where that is
+ * allowed).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "direct/direct.h"
 
@@ -21,7 +22,7 @@ static tutti_err sieve_stretch(tutti__op *op, tutti_off lo, tutti_off hi, char *
     if (err == TUTTI_OK && !op->is_write) {
         if (done < hi - lo)
             return tutti__error_set(TUTTI_ERR_TRUNCATED, 0, io.offset,
-                                    "%lld of %lld bytes are gone", (long long)(hi - lo - done),
+                                    "short read: %lld of %lld bytes", (long long)done,
                                     (long long)(hi - lo));
         err = tutti__user_from_stage(&user, lo, hi, stage, &copied);
     } else if (err == TUTTI_OK) {
@@ -41,12 +42,19 @@ tutti_off tutti__sieve_bytes(const tutti_file *f, tutti_off room) {
     return room > 0 ? tutti__min(size, room / f->team->nodes.largest) : size;
 }
 
-/* The buffer comes from the team, and any thread may borrow: malloc would map fresh pages for
- * each call, which cost more than reading into them. */
+tutti_off tutti__private_stage(const tutti__op *op, tutti_off most) {
+    const tutti_file *f = op->file;
+    const tutti_off share = tutti__max(f->opt.cb_buffer_size / f->team->nodes.largest, 1);
+    return tutti__min(tutti__min(most, share), tutti__sieve_bytes(f, op->room));
+}
+
+/* The buffer belongs to the team, and any thread may borrow it: malloc would map new pages in
+ * each call, which takes longer than reading into them. */
 tutti_err tutti__run_sieve(tutti__op *op) {
     const tutti__side s = op->access->file;
-    const tutti_off total = tutti__side_tell(s, op->eof),
-                    size = tutti__sieve_bytes(op->file, op->room);
+    const tutti_off total = tutti__side_tell(s, op->eof);
+    const tutti_off size =
+        tutti__private_stage(op, tutti__sieve_stage(&op->file->opt, op->is_write, op->cold));
     tutti_off lo, hi, at = 0;
     tutti_err err = TUTTI_OK;
     if (total == 0) return TUTTI_OK;

@@ -142,6 +142,7 @@ int tutti__aggregator_write(tutti__run *r, tutti__window *w) {
         if (aux_taken(r, w) || !window_open(r, w)) return 0;
         if (!t->ordered) (void)receive_any(r, w); /* receives first */
         tutti__slot_open(w->slot, tutti__slot_key(t->my_agg, w->cycle));
+        tutti__event_signal(r->event);
         w->phase = TUTTI__FILL;
         return 1;
     case TUTTI__FILL:
@@ -186,7 +187,10 @@ int tutti__aggregator_write(tutti__run *r, tutti__window *w) {
         if (r->window[i].phase == TUTTI__IDLE) (void)tutti__aggregator_write(r, &r->window[i]);
     if (w->io.n > 0 && r->err == TUTTI_OK) tutti__window_io_submit(r, &w->io);
     if (g->blocks) (void)tutti__window_io_end(r, &w->io, 1);
-    if (first) tutti__slot_writer_leave(first);
+    if (first) {
+        tutti__slot_writer_leave(first);
+        tutti__event_signal(r->event);
+    }
     if (g->blocks) tutti__slot_close(w->slot);
     w->phase = g->blocks ? TUTTI__IDLE : TUTTI__STORE;
     return 1;
@@ -238,6 +242,7 @@ int tutti__aggregator_read(tutti__run *r, tutti__window *w) {
             return 0;
         w->since = tutti__now();
         tutti__slot_open(w->slot, tutti__slot_key(r->two->my_agg, w->cycle));
+        tutti__event_signal(r->event);
         (void)send_all(r, w);
         w->phase = TUTTI__SERVE;
         return 1;

@@ -36,6 +36,7 @@ int tutti__relay_write(tutti__run *r, tutti__window *w) {
     case TUTTI__IDLE:
         if (!relay_begin(r, w)) return 0;
         tutti__slot_open(w->slot, tutti__slot_key(w->incoming->aggregator, w->cycle));
+        tutti__event_signal(r->event);
         w->phase = TUTTI__FILL;
         return 1;
     case TUTTI__FILL:
@@ -63,6 +64,7 @@ int tutti__relay_read(tutti__run *r, tutti__window *w) {
         if (!tutti__traffic_test(r, &w->traffic[0])) return 0;
         tutti__traffic_unpack(r, w, &w->traffic[0]);
         tutti__slot_open(w->slot, tutti__slot_key(w->incoming->aggregator, w->cycle));
+        tutti__event_signal(r->event);
         w->phase = TUTTI__SERVE;
         return 1;
     default:

@@ -65,6 +65,7 @@ struct tutti__run {
     tutti__two_phase *two;
     tutti_file *file;
     tutti__stage stage;
+    tutti__event *event; /* of the stage */
     int tag;
     int window_slots, relay_slots;
     tutti__window *window;         /* [window_slots + relay_slots] */

@@ -104,6 +104,7 @@ static void staged_prepare(const tutti_plan *p) {
     if (!p->means.resident)
         p->file->team->staging->form[p->two->shared ? 0 : 1] =
             (tutti__stage_form){stage.slots, stage.window};
+    if (p->two->groups->me == 0) *tutti__stage_event(&stage) = (tutti__event){.count = 0};
     for (int i = 0; i < stage.slots; i++)
         tutti__slot_make(tutti__stage_slot(&stage, p->two->groups->me, i));
 }
@@ -126,6 +127,13 @@ static int progress(tutti__run *r) {
     return moved;
 }
 
+/* Has this rank submitted file accesses that have not ended? */
+static int has_pending_io(const tutti__run *r) {
+    for (int i = 0; i < r->window_slots; i++)
+        if (r->window[i].io.request) return 1;
+    return 0;
+}
+
 /* Does this rank wait for the file?  For an access of its own, for its turn to begin one, or for a
  * window of that destination, if there is one, which is on its way. */
 static int waits_for_file(const tutti__run *r, const tutti__destination *s) {
@@ -138,11 +146,21 @@ static int waits_for_file(const tutti__run *r, const tutti__destination *s) {
     return s && !s->by_relay && tutti__stage_in_file(&r->stage, s->member, 0, t->window_slots);
 }
 
-/* Advance what can be, or let others. */
-static void advance(tutti__run *r, const tutti__destination *s) {
+static tutti__wait wait_begin(const tutti__run *r) {
+    return tutti__wait_begin(r->file->team, r->event);
+}
+
+/* Progress, or wait.  Only ranks that share the stage signal its event: messages, file accesses in
+ * the background and the option stagger are polled. */
+static void advance(tutti__run *r, const tutti__destination *s, tutti__wait *w) {
     const tutti__turn turn = tutti__turn_begin(r);
-    if (progress(r)) return;
-    tutti__yield();
+    if (progress(r)) {
+        *w = wait_begin(r);
+        return;
+    }
+    const int polls = r->two->messages || r->file->opt.stagger > 0 || has_pending_io(r);
+    w->event = polls ? NULL : r->event;
+    tutti__wait_turn(w);
     if (waits_for_file(r, s)) tutti__turn_was_file(r, &turn);
 }
 
@@ -164,8 +182,9 @@ static void walk(tutti__run *r) {
             const int first = s->by_relay ? t->window_slots : 0;
             const int n = s->by_relay ? t->relay_slots : t->window_slots;
             int slot;
+            tutti__wait w = wait_begin(r);
             while ((slot = tutti__stage_find(&r->stage, s->member, first, n, key)) < 0)
-                advance(r, s);
+                advance(r, s, &w);
 
             tutti_off lo, hi;
             const double start = tutti__trace_on() ? tutti__now() : 0;
@@ -178,6 +197,7 @@ static void walk(tutti__run *r) {
                                       : tutti__user_from_stage(&r->user, lo, hi, stage, &bytes);
             if (err != TUTTI_OK) tutti__run_fail(r, err);
             tutti__slot_moved(tutti__stage_slot(&r->stage, s->member, slot), bytes);
+            if (s->member != t->groups->me) tutti__event_signal(r->event);
             tutti__trace_event("exchange", "copy", start, bytes, cycle);
             op->stats->copied_bytes += bytes;
             r->done += bytes;
@@ -213,6 +233,7 @@ static tutti_err staged_run(tutti_plan *p, tutti__op *op, int halves) {
     if (halves & TUTTI__FIRST_HALF) { /* all windows are free */
         tutti__run_start(r, op);
         r->stage = stage_of(p);
+        r->event = tutti__stage_event(&r->stage);
         r->tag = tutti__team_tag(r->file->team);
         for (int i = 0; i < t->relays; i++)
             r->relay_next[i] = tutti__incoming_next(t, &t->relay[i], 0, op->eof);
@@ -230,7 +251,8 @@ static tutti_err staged_run(tutti_plan *p, tutti__op *op, int halves) {
     r->holding = !ends && !op->is_write;
     r->halves = halves == TUTTI__BOTH_HALVES ? 0 : halves;
     if (halves & (op->is_write ? TUTTI__FIRST_HALF : TUTTI__SECOND_HALF)) walk(r);
-    while (!reached(r, ends ? ENDED : op->is_write ? EXCHANGED : OPENED)) advance(r, NULL);
+    tutti__wait w = wait_begin(r);
+    while (!reached(r, ends ? ENDED : op->is_write ? EXCHANGED : OPENED)) advance(r, NULL, &w);
     tutti__turn_rest_is_exchange(r, &all);
     return ends ? tutti__run_end(r) : TUTTI_OK;
 }

@@ -34,18 +34,18 @@ tutti_err tutti__message_test(tutti__message *m, int *done_out) {
     return TUTTI_OK;
 }
 
-static tutti_err pass_yielding(tutti__team *t, const tutti__pass *p) {
-    MPI_Request r[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-    if (p->from >= 0)
-        TUTTI_MPI(MPI_Irecv(p->in, (int)p->in_bytes, MPI_BYTE, p->from, p->tag, t->comm, &r[0]));
-    if (p->to >= 0)
-        TUTTI_MPI(MPI_Isend(p->out, (int)p->out_bytes, MPI_BYTE, p->to, p->tag, t->comm, &r[1]));
-    return tutti__team_finish(2, r);
-}
-
 tutti_err tutti__message_pass(tutti__team *t, const tutti__pass *p) {
     const int out = (int)p->out_bytes, in = (int)p->in_bytes;
-    if (tutti__fiber_inside()) return pass_yielding(t, p);
+    if (tutti__fiber_inside()) {
+        MPI_Request r[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+        if (p->from >= 0)
+            TUTTI_MPI(
+                MPI_Irecv(p->in, (int)p->in_bytes, MPI_BYTE, p->from, p->tag, t->comm, &r[0]));
+        if (p->to >= 0)
+            TUTTI_MPI(
+                MPI_Isend(p->out, (int)p->out_bytes, MPI_BYTE, p->to, p->tag, t->comm, &r[1]));
+        return tutti__team_finish(2, r);
+    }
     if (p->to >= 0 && p->from >= 0)
         TUTTI_MPI(MPI_Sendrecv(p->out, out, MPI_BYTE, p->to, p->tag, p->in, in, MPI_BYTE, p->from,
                                p->tag, t->comm, MPI_STATUS_IGNORE));

@@ -25,16 +25,13 @@ static MPI_Info info_make(void) {
 /* Collective; the same answer on all ranks. */
 static tutti_err shift_tell(tutti__team *t, char **base, int **out) {
     const tutti_off past = (tutti_off)((uintptr_t)*base % PAGE);
-    int mine = *base && past ? (int)(PAGE - past) : 0;
+    const int mine = *base && past ? (int)(PAGE - past) : 0;
     int64_t largest = mine;
-    MPI_Request r;
     TUTTI_TRY(tutti__team_max(t, TUTTI_OK, &largest));
     if (largest == 0) return TUTTI_OK;
-    *out = tutti__calloc((size_t)t->size, sizeof **out);
-    TUTTI_TRY(tutti__team_agree(t, *out ? TUTTI_OK : TUTTI_ERR_NOMEM));
-    TUTTI_MPI(MPI_Iallgather(&mine, 1, MPI_INT, *out, 1, MPI_INT, t->comm, &r));
+    TUTTI_TRY(tutti__team_allgather(t, &mine, sizeof mine, (void **)out));
     *base += mine;
-    return tutti__team_finish(1, &r);
+    return TUTTI_OK;
 }
 
 /* One window, on all ranks or on none.  Where some rank has none, those who have one cannot free
@@ -51,18 +48,6 @@ static tutti_err window_make(tutti__team *t, tutti_off bytes, MPI_Win *out, char
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
     *out = win;
     *base_out = bytes > 0 ? base : NULL;
-    return TUTTI_OK;
-}
-
-static tutti_err windows_make(tutti__team *t, int n, const tutti_off *bytes,
-                              tutti__rma_windows *out) {
-    for (out->n = 0; out->n < n; out->n++) {
-        const int i = out->n;
-        TUTTI_TRY(window_make(t, bytes[i], &out->win[i], &out->base[i]));
-        out->bytes[i] = bytes[i];
-        out->barrier[i] = MPI_COMM_NULL;
-    }
-    for (int i = 0; i < n; i++) TUTTI_TRY(shift_tell(t, &out->base[i], &out->shift[i]));
     return TUTTI_OK;
 }
 
@@ -87,14 +72,14 @@ static int suffice(const tutti__rma_windows *w, int n, tutti_off bytes) {
     return 1;
 }
 
-static tutti_off total(const tutti__rma_windows *w) {
-    tutti_off sum = 0;
-    for (int i = 0; i < w->n; i++) sum += w->bytes[i];
-    return sum;
-}
-
 static tutti_err all_make(tutti__team *t, int n, const tutti_off *bytes, tutti__rma_windows *out) {
-    TUTTI_TRY(windows_make(t, n, bytes, out));
+    for (out->n = 0; out->n < n; out->n++) {
+        const int i = out->n;
+        TUTTI_TRY(window_make(t, bytes[i], &out->win[i], &out->base[i]));
+        out->bytes[i] = bytes[i];
+        out->barrier[i] = MPI_COMM_NULL;
+    }
+    for (int i = 0; i < n; i++) TUTTI_TRY(shift_tell(t, &out->base[i], &out->shift[i]));
     return tutti__team_agree(t, barriers_make(t, out));
 }
 
@@ -125,7 +110,9 @@ static tutti_err replace(tutti__team *t, int n, tutti_off bytes, int pinned) {
 tutti_err tutti__rma_windows_ensure(tutti__team *t, int n, tutti_off bytes, tutti_off room) {
     TUTTI_ASSERT(n <= TUTTI__RMA_WINDOWS);
     int64_t too_small = !suffice(&t->staging->rma_windows, n, bytes);
-    int64_t too_large = total(&t->staging->rma_windows) > room;
+    tutti_off sum = 0;
+    for (int i = 0; i < t->staging->rma_windows.n; i++) sum += t->staging->rma_windows.bytes[i];
+    int64_t too_large = sum > room;
     int64_t pinned = atomic_load(&t->staging->pins) > 0; /* each rank frees plans at any time */
     const tutti__reduction all[] = {
         {TUTTI__MAX, &too_small}, {TUTTI__MAX, &too_large}, {TUTTI__MAX, &pinned}};

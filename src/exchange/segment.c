@@ -45,19 +45,6 @@ static char *open_segment(const announcement *a, int linked, size_t bytes) {
     return base;
 }
 
-/* Some ranks cannot open the memory through /proc: it gets a name until they have opened it. */
-static tutti_err share_by_name(tutti__team *t, announcement *a, tutti__segment *s, int *all_out) {
-    const int creates = t->nodes.me == 0;
-    if (creates && tutti__shared_memory_link(&a->memory) != 0) a->error = errno;
-    tutti_err err = announce(t, a);
-    if (err == TUTTI_OK && a->error == 0) {
-        if (!s->base && !creates) s->base = open_segment(a, 1, s->bytes);
-        err = all_have(t, s->base != NULL, all_out);
-    }
-    if (creates && a->error == 0) tutti__shared_memory_unlink(&a->memory);
-    return err;
-}
-
 /* The creator keeps its file descriptor open until all have mapped the memory. */
 static tutti_err map_on_all(tutti__team *t, announcement *a, int fd, tutti__segment *s) {
     int all = 0;
@@ -65,33 +52,42 @@ static tutti_err map_on_all(tutti__team *t, announcement *a, int fd, tutti__segm
     s->base = t->nodes.me == 0 ? map_segment(fd, s->bytes) : open_segment(a, 0, s->bytes);
     const int why = s->base ? 0 : errno;
     TUTTI_TRY(all_have(t, s->base != NULL, &all));
-    if (!all) TUTTI_TRY(share_by_name(t, a, s, &all));
+    /* Some ranks cannot open the memory through /proc: it gets a name until they have opened it. */
+    if (!all) {
+        const int creates = t->nodes.me == 0;
+        if (creates && tutti__shared_memory_link(&a->memory) != 0) a->error = errno;
+        tutti_err err = announce(t, a);
+        if (err == TUTTI_OK && a->error == 0) {
+            if (!s->base && !creates) s->base = open_segment(a, 1, s->bytes);
+            err = all_have(t, s->base != NULL, &all);
+        }
+        if (creates && a->error == 0) tutti__shared_memory_unlink(&a->memory);
+        TUTTI_TRY(err);
+    }
     if (all) return TUTTI_OK;
     return tutti__error_set(TUTTI_ERR_NOMEM, why, -1,
                             "shared memory of %zu bytes for staging cannot be mapped", s->bytes);
 }
 
-static tutti_err segment_share(tutti__team *t, size_t bytes, tutti__segment *out) {
-    announcement a = {.error = 0};
-    tutti__segment s = {NULL, bytes, 1};
-    const int fd = t->nodes.me == 0 ? tutti__shared_memory_create(bytes, &a.memory) : -1;
-    if (t->nodes.me == 0 && fd < 0) a.error = errno;
-    tutti_err err = announce(t, &a);
-    if (err == TUTTI_OK && a.error != 0)
-        err = tutti__error_set(TUTTI_ERR_NOMEM, (int)a.error, -1,
-                               "no shared memory of %zu bytes for staging: %s", bytes,
-                               strerror((int)a.error));
-    if (err == TUTTI_OK) err = map_on_all(t, &a, fd, &s);
-    if (fd >= 0) close(fd);
-    if (err == TUTTI_OK)
-        *out = s;
-    else if (s.base)
-        munmap(s.base, bytes);
-    return err;
-}
-
 tutti_err tutti__segment_make(tutti__team *t, int shared, size_t bytes, tutti__segment *out) {
-    if (shared && t->nodes.size > 1) return segment_share(t, bytes, out);
+    if (shared && t->nodes.size > 1) {
+        announcement a = {.error = 0};
+        tutti__segment s = {NULL, bytes, 1};
+        const int fd = t->nodes.me == 0 ? tutti__shared_memory_create(bytes, &a.memory) : -1;
+        if (t->nodes.me == 0 && fd < 0) a.error = errno;
+        tutti_err err = announce(t, &a);
+        if (err == TUTTI_OK && a.error != 0)
+            err = tutti__error_set(TUTTI_ERR_NOMEM, (int)a.error, -1,
+                                   "no shared memory of %zu bytes for staging: %s", bytes,
+                                   strerror((int)a.error));
+        if (err == TUTTI_OK) err = map_on_all(t, &a, fd, &s);
+        if (fd >= 0) close(fd);
+        if (err == TUTTI_OK)
+            *out = s;
+        else if (s.base)
+            munmap(s.base, bytes);
+        return err;
+    }
     char *base = tutti__malloc_aligned(4096, bytes);
     if (!base) return TUTTI_ERR_NOMEM;
     *out = (tutti__segment){base, bytes, 0};

@@ -54,25 +54,6 @@ static char *take(char **from, tutti_off bytes) {
     return at;
 }
 
-/* Areas for parcels that are sent (or put, or got), then for those received, then the
- * sub-buffers. */
-static void areas_share(tutti__exchange *x, const tutti__needs *q, const int *n,
-                        tutti__shuffle *shuffles) {
-    char *at = x->memory;
-    if (n[0] > 0 && one_send(x->kind, x->step)) x->send = take(&at, q->window);
-    if (n[1] > 0 && one_receive(x->kind, x->step)) x->receive = take(&at, q->window);
-    for (int i = 0; i < q->slots; i++) {
-        tutti__shuffle *s = &shuffles[i];
-        tutti__parcels *out = q->is_write ? &s->mine : &s->theirs;
-        tutti__parcels *in = q->is_write ? &s->theirs : &s->mine;
-        if (x->kind != TUTTI_EXCHANGE_TWO_SIDED) out = &s->mine;
-        if (n[0] > 0 && !x->send) out->area = take(&at, q->window);
-        if (n[1] > 0 && !x->receive) in->area = take(&at, q->window);
-        if (n[2] > 0) s->buffer = take(&at, q->window);
-        s->index = i;
-    }
-}
-
 tutti_err tutti__exchange_make(tutti__exchange *x, tutti__team *t, int kind, int step,
                                const tutti__needs *q, tutti__shuffle *shuffles) {
     const int two_sided = kind == TUTTI_EXCHANGE_TWO_SIDED;
@@ -91,7 +72,21 @@ tutti_err tutti__exchange_make(tutti__exchange *x, tutti__team *t, int kind, int
     const size_t bytes = (size_t)(n[0] + n[1] + n[2]) * (size_t)q->window;
     TUTTI_TRY(tutti__staging_borrow(t, bytes, &x->lent));
     x->memory = x->lent.base;
-    areas_share(x, q, n, shuffles);
+    /* Areas for parcels that are sent (or put, or got), then for those received, then the
+     * sub-buffers. */
+    char *at = x->memory;
+    if (n[0] > 0 && one_send(x->kind, x->step)) x->send = take(&at, q->window);
+    if (n[1] > 0 && one_receive(x->kind, x->step)) x->receive = take(&at, q->window);
+    for (int i = 0; i < q->slots; i++) {
+        tutti__shuffle *s = &shuffles[i];
+        tutti__parcels *out = q->is_write ? &s->mine : &s->theirs;
+        tutti__parcels *in = q->is_write ? &s->theirs : &s->mine;
+        if (x->kind != TUTTI_EXCHANGE_TWO_SIDED) out = &s->mine;
+        if (n[0] > 0 && !x->send) out->area = take(&at, q->window);
+        if (n[1] > 0 && !x->receive) in->area = take(&at, q->window);
+        if (n[2] > 0) s->buffer = take(&at, q->window);
+        s->index = i;
+    }
     return two_sided ? TUTTI_OK : tutti__puts_make(&x->puts);
 }
 

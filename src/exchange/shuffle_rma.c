@@ -43,16 +43,6 @@ tutti_err tutti__puts_make(struct tutti__puts **out) {
 
 /* ---- moving runs */
 
-static int move(const puts *b, MPI_Datatype from, MPI_Datatype to) {
-    const int plain_from = from == MPI_BYTE, plain_to = to == MPI_BYTE;
-    void *origin =
-        plain_from ? (void *)b->origin[0] : MPI_BOTTOM; // NOLINT(performance-no-int-to-ptr)
-    const int n_from = plain_from ? (int)b->bytes : 1, n_to = plain_to ? (int)b->bytes : 1;
-    const MPI_Aint place = b->shift + (plain_to ? b->place[0] : 0);
-    return b->x->is_write ? MPI_Put(origin, n_from, from, b->target, place, n_to, to, b->win)
-                          : MPI_Get(origin, n_from, from, b->target, place, n_to, to, b->win);
-}
-
 static int runs_type(const puts *b, const MPI_Aint *places, MPI_Datatype *out) {
     const int code = MPI_Type_create_hindexed(b->n, b->length, places, MPI_BYTE, out);
     return code == MPI_SUCCESS ? MPI_Type_commit(out) : code;
@@ -64,7 +54,15 @@ static void puts_flush(puts *b) {
     if (b->n == 0) return;
     if (b->n > 1) code = runs_type(b, b->place, &to);
     if (code == MPI_SUCCESS && b->scattered) code = runs_type(b, b->origin, &from);
-    if (code == MPI_SUCCESS) code = move(b, from, to);
+    if (code == MPI_SUCCESS) {
+        const int plain_from = from == MPI_BYTE, plain_to = to == MPI_BYTE;
+        void *origin =
+            plain_from ? (void *)b->origin[0] : MPI_BOTTOM; // NOLINT(performance-no-int-to-ptr)
+        const int n_from = plain_from ? (int)b->bytes : 1, n_to = plain_to ? (int)b->bytes : 1;
+        const MPI_Aint place = b->shift + (plain_to ? b->place[0] : 0);
+        code = b->x->is_write ? MPI_Put(origin, n_from, from, b->target, place, n_to, to, b->win)
+                              : MPI_Get(origin, n_from, from, b->target, place, n_to, to, b->win);
+    }
     tutti__exchange_fail_mpi(b->x, code, b->x->is_write ? "MPI_Put" : "MPI_Get");
     if (to != MPI_BYTE) MPI_Type_free(&to);
     if (from != MPI_BYTE) MPI_Type_free(&from);
@@ -131,22 +129,20 @@ static void fence(tutti__exchange *x, const tutti__shuffle *s, int assertion) {
         x, MPI_Win_fence(assertion, x->team->staging->rma_windows.win[s->index]), "MPI_Win_fence");
 }
 
-static void fence_move(tutti__exchange *x, tutti__shuffle *s, tutti__parcel *p) {
-    tutti__parcels *l = &s->mine;
-    p->at = l->used + p->bytes <= x->window ? l->area + l->used : NULL;
-    if (p->at) {
-        l->used += p->bytes;
-        if (x->is_write) tutti__mine_pack(x, p, p->at);
-    } else {
-        x->moved += p->bytes;
-    }
-    parcel_move(x, s, p, p->at);
-}
-
 static void fence_init(tutti__exchange *x, tutti__shuffle *s) {
     if (x->is_write) tutti__exchange_own(x, s);
     fence(x, s, 0);
-    for (int i = 0; i < s->mine.n; i++) fence_move(x, s, &s->mine.v[i]);
+    for (int i = 0; i < s->mine.n; i++) {
+        tutti__parcels *l = &s->mine;
+        s->mine.v[i].at = l->used + s->mine.v[i].bytes <= x->window ? l->area + l->used : NULL;
+        if (s->mine.v[i].at) {
+            l->used += s->mine.v[i].bytes;
+            if (x->is_write) tutti__mine_pack(x, &s->mine.v[i], s->mine.v[i].at);
+        } else {
+            x->moved += s->mine.v[i].bytes;
+        }
+        parcel_move(x, s, &s->mine.v[i], s->mine.v[i].at);
+    }
     if (!x->is_write) tutti__exchange_own(x, s);
 }
 
@@ -219,22 +215,20 @@ static void lock_init(tutti__exchange *x, tutti__shuffle *s) {
     barrier_begin(x, s, FIRST_BARRIER);
 }
 
-static void lock_next(tutti__exchange *x, tutti__shuffle *s) {
-    if (s->phase == FIRST_BARRIER) {
-        for (int i = 0; i < s->mine.n;) i = lock_move(x, s, i);
-        if (!x->is_write) own_window(x, s, MPI_LOCK_SHARED, tutti__exchange_own);
-        barrier_begin(x, s, SECOND_BARRIER);
-    } else {
-        if (x->is_write) own_window(x, s, MPI_LOCK_SHARED, NULL);
-        s->phase = OVER;
-    }
-}
-
 static int lock_test(tutti__exchange *x, tutti__shuffle *s) {
     int over = 1;
     if (s->phase == OVER) return 1;
     tutti__exchange_fail_mpi(x, MPI_Test(&s->barrier, &over, MPI_STATUS_IGNORE), "MPI_Test");
-    if (over) lock_next(x, s);
+    if (over) {
+        if (s->phase == FIRST_BARRIER) {
+            for (int i = 0; i < s->mine.n;) i = lock_move(x, s, i);
+            if (!x->is_write) own_window(x, s, MPI_LOCK_SHARED, tutti__exchange_own);
+            barrier_begin(x, s, SECOND_BARRIER);
+        } else {
+            if (x->is_write) own_window(x, s, MPI_LOCK_SHARED, NULL);
+            s->phase = OVER;
+        }
+    }
     return s->phase == OVER;
 }
 

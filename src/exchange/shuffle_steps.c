@@ -42,22 +42,6 @@ static void unpack(tutti__exchange *x, const tutti__shuffle *s, const tutti__par
 
 /* ---- steps 1 and 2 */
 
-static void turn_take(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *out,
-                      const tutti__parcel *in) {
-    tutti__pass p = {-1, -1, x->tag, x->send, 0, x->receive, 0};
-    if (out) {
-        pack(x, s, out, x->send);
-        p.to = out->peer;
-        p.out_bytes = out->bytes;
-    }
-    if (in) {
-        p.from = in->peer;
-        p.in_bytes = in->bytes;
-    }
-    tutti__exchange_fail(x, tutti__message_pass(x->team, &p));
-    if (in) unpack(x, s, in, x->receive);
-}
-
 static void blocking_init(tutti__exchange *x, tutti__shuffle *s) {
     tutti__parcels *out = sends_of(x, s), *in = receives_of(x, s);
     while (out->next < out->n || in->next < in->n) {
@@ -67,7 +51,18 @@ static void blocking_init(tutti__exchange *x, tutti__shuffle *s) {
             i = NULL;
         else if (o && i && i->turn < o->turn)
             o = NULL;
-        turn_take(x, s, o, i);
+        tutti__pass p = {-1, -1, x->tag, x->send, 0, x->receive, 0};
+        if (o) {
+            pack(x, s, o, x->send);
+            p.to = o->peer;
+            p.out_bytes = o->bytes;
+        }
+        if (i) {
+            p.from = i->peer;
+            p.in_bytes = i->bytes;
+        }
+        tutti__exchange_fail(x, tutti__message_pass(x->team, &p));
+        if (i) unpack(x, s, i, x->receive);
         out->next += o != NULL;
         in->next += i != NULL;
     }
@@ -94,19 +89,6 @@ static int is_my_turn(const tutti__exchange *x, const tutti__shuffle *s, int sen
     return 1;
 }
 
-static void parcel_begin(tutti__exchange *x, const tutti__shuffle *s, tutti__parcel *p,
-                         int sending) {
-    tutti_err err;
-    if (sending) {
-        pack(x, s, p, p->at);
-        err = tutti__message_send(x->team, p->peer, x->tag, p->at, p->bytes, &p->message);
-    } else {
-        err = tutti__message_receive(x->team, p->peer, x->tag, p->at, p->bytes, &p->message);
-    }
-    if (err != TUTTI_OK) p->message.active = 0;
-    tutti__exchange_fail(x, err);
-}
-
 /* Begin, in order, as many as fit into the area. */
 static void lane_begin(tutti__exchange *x, tutti__shuffle *s, int sending) {
     tutti__parcels *l = sending ? sends_of(x, s) : receives_of(x, s);
@@ -117,7 +99,15 @@ static void lane_begin(tutti__exchange *x, tutti__shuffle *s, int sending) {
         if (l->used + p->bytes > x->window) return;
         p->at = l->area + l->used;
         l->used += p->bytes;
-        parcel_begin(x, s, p, sending);
+        tutti_err err;
+        if (sending) {
+            pack(x, s, p, p->at);
+            err = tutti__message_send(x->team, p->peer, x->tag, p->at, p->bytes, &p->message);
+        } else {
+            err = tutti__message_receive(x->team, p->peer, x->tag, p->at, p->bytes, &p->message);
+        }
+        if (err != TUTTI_OK) p->message.active = 0;
+        tutti__exchange_fail(x, err);
     }
 }
 
@@ -155,26 +145,24 @@ static int receives_begun(const tutti__exchange *x, tutti__shuffle *s, int turn)
     return in->next == in->n || in->v[in->next].turn > turn;
 }
 
-static void send_in_turn(tutti__exchange *x, tutti__shuffle *s) {
-    tutti__parcels *out = sends_of(x, s);
-    for (; out->next < out->n; out->next++) {
-        const tutti__parcel *p = &out->v[out->next];
-        while (!receives_begun(x, s, p->turn)) {
-            tutti__exchange_progress(x);
-            if (!receives_begun(x, s, p->turn)) tutti__yield();
-        }
-        pack(x, s, p, x->send);
-        const tutti__pass pass = {p->peer, -1, x->tag, x->send, p->bytes, NULL, 0};
-        tutti__exchange_fail(x, tutti__message_pass(x->team, &pass));
-    }
-    out->first = out->next;
-}
-
 static void posted_init(tutti__exchange *x, tutti__shuffle *s) {
     if (x->step == 3) lane_begin(x, s, 1);
     lane_begin(x, s, 0);
     if (x->step == 4) lane_begin(x, s, 1);
-    if (x->step == 5) send_in_turn(x, s);
+    if (x->step == 5) {
+        tutti__parcels *out = sends_of(x, s);
+        for (; out->next < out->n; out->next++) {
+            const tutti__parcel *p = &out->v[out->next];
+            while (!receives_begun(x, s, p->turn)) {
+                tutti__exchange_progress(x);
+                if (!receives_begun(x, s, p->turn)) tutti__yield();
+            }
+            pack(x, s, p, x->send);
+            const tutti__pass pass = {p->peer, -1, x->tag, x->send, p->bytes, NULL, 0};
+            tutti__exchange_fail(x, tutti__message_pass(x->team, &pass));
+        }
+        out->first = out->next;
+    }
     tutti__exchange_own(x, s);
 }
 

@@ -13,6 +13,7 @@
 #define TUTTI_SLOT_H
 
 #include <stdatomic.h>
+#include "base/event.h"
 #include "base/memory.h"
 
 #define TUTTI__CLOSED INT64_C(-1)
@@ -78,9 +79,9 @@ static inline int tutti__slot_is_done(tutti__slot *s, tutti_off expected) {
 }
 
 /* ---- a group's staging memory: for every member `slots` slots with a buffer of `window` bytes
- * each.
+ * each.  The event is signalled when a slot is opened or bytes have been moved.
  *
- *   [ slots of member 0 | member 1 | ... ][ buffers of member 0 | member 1 | ... ]  */
+ *   [ event ][ slots of member 0 | member 1 | ... ][ buffers of member 0 | member 1 | ... ]  */
 typedef struct tutti__stage {
     char *base;
     int members, slots;
@@ -88,6 +89,9 @@ typedef struct tutti__stage {
 } tutti__stage;
 
 size_t tutti__stage_bytes(int members, int slots, tutti_off window);
+static inline tutti__event *tutti__stage_event(const tutti__stage *s) {
+    return (tutti__event *)(void *)s->base;
+}
 tutti__slot *tutti__stage_slot(const tutti__stage *s, int member, int slot);
 char *tutti__stage_buffer(const tutti__stage *s, int member, int slot);
 /* The slot of a member that is open for a window, or -1. */

@@ -5,7 +5,8 @@
 enum { PAGE = 4096 };
 
 static size_t controls_bytes(int members, int slots) {
-    return (size_t)tutti__align_up((tutti_off)members * slots * (tutti_off)sizeof(tutti__slot),
+    return (size_t)tutti__align_up((tutti_off)sizeof(tutti__event) +
+                                       (tutti_off)members * slots * (tutti_off)sizeof(tutti__slot),
                                    PAGE);
 }
 
@@ -19,7 +20,8 @@ size_t tutti__stage_bytes(int members, int slots, tutti_off window) {
 
 tutti__slot *tutti__stage_slot(const tutti__stage *s, int member, int slot) {
     TUTTI_ASSERT(member >= 0 && member < s->members && slot >= 0 && slot < s->slots);
-    return (tutti__slot *)(void *)s->base + (size_t)member * (size_t)s->slots + (size_t)slot;
+    tutti__slot *first = (tutti__slot *)(void *)(s->base + sizeof(tutti__event));
+    return first + (size_t)member * (size_t)s->slots + (size_t)slot;
 }
 
 char *tutti__stage_buffer(const tutti__stage *s, int member, int slot) {

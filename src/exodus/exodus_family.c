@@ -61,14 +61,15 @@ typedef struct {
     double last;
     tutti_off at;
     uint64_t header, identity;
+    int record_blocks;
     tutti__sidecar *sidecar;
     tutti__exodus_model model;
     tutti__cdf cdf;
 } opened;
 
 static opened opened_of(const tutti_exodus *x) {
-    return (opened){x->path,   x->file,     x->fd,      x->last,  x->at,
-                    x->header, x->identity, x->sidecar, x->model, x->cdf};
+    return (opened){x->path,     x->file,          x->fd,      x->last,  x->at, x->header,
+                    x->identity, x->record_blocks, x->sidecar, x->model, x->cdf};
 }
 
 static void opened_set(tutti_exodus *x, const opened *o) {
@@ -79,6 +80,7 @@ static void opened_set(tutti_exodus *x, const opened *o) {
     x->at = o->at;
     x->header = o->header;
     x->identity = o->identity;
+    x->record_blocks = o->record_blocks;
     x->sidecar = o->sidecar;
     x->model = o->model;
     x->cdf = o->cdf;
@@ -145,7 +147,7 @@ static tutti_err share_compare(const tutti_exodus *x, const opened *old, int64_t
 /* Has the file the mesh of the one before?  Only if all bytes of both are equal may decompositions and the mesh that get_mesh
  * returned be kept; where there are none of them, the files are not read.   Collective. */
 static tutti_err meshes_compare(tutti_exodus *x, const opened *old, int *same) {
-    const int kept = x->count > 0 || x->held || x->dealt;
+    const int kept = x->count > 0 || x->local || x->mesh_read.data;
     int equal = kept && x->header == old->header; /* rank 0 knows the header of a new file */
     int64_t differs = 0;
     *same = 0;
@@ -170,7 +172,7 @@ tutti_err tutti_exodus_next_file(tutti_exodus *x) {
     char *path = NULL;
     tutti__series_naming naming = TUTTI__SERIES_UNKNOWN;
     int same = 0;
-    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_TRY(tutti__exodus_enter(x));
     TUTTI_TRY(tutti__exodus_call(x, "next_file", 0, tutti__exodus_between(x)));
     tutti_err err = tutti__exodus_path_next(x, &naming, &path);
     if (err == TUTTI_OK) err = tutti__exodus_agree(x, x->team->rank ? TUTTI_OK : is_there(path));
@@ -202,8 +204,7 @@ tutti_err tutti_exodus_next_file(tutti_exodus *x) {
     x->file_number++;
     x->naming = naming;
     if (!same) {
-        tutti__exodus_held_free(x);
-        tutti__exodus_dealt_free(x);
+        tutti__exodus_results_free(x);
         x->topology++;
     }
     return tutti__exodus_named(x, "next_file", err);

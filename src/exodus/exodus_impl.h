@@ -13,14 +13,17 @@
  *   exodus_file     the file and its sidecar: made, opened, its number of records
  *   exodus_open     create, open, close, refresh, a new mesh
  *   exodus_family   files that follow each other
- *   exodus_entries  decompositions of nodes, blocks and sets
- *   arrays          where arrays lie; pieces of them put and got
- *   pieces          pieces of many arrays in one operation
- *   mesh_ids        ids of all ranks to positions in the file
- *   mesh_check ... mesh_put     a mesh by ids: counted, ordered, written (family.h)
- *   mesh_entries ... mesh_get   elements dealt out to ranks, halos; a mesh read so (deal.h)
- *   nemesis         borders of a partition, written and read
- *   steps           steps begin, are put, committed, got, followed
+ *   exodus_decomposition   decompositions of nodes, blocks and sets
+ *   exodus_local    entries that this rank has by put_mesh or get_mesh
+ *   entity_class    entries of a rank by kinds, with their positions; accessors of the mesh that it passes
+ *   arrays          places of arrays in the file; sections of them written and read
+ *   array_places    places of arrays, for programs that read the file themselves
+ *   array_values    values of many arrays in one operation
+ *   step_fields     fields of a call as parts of one operation
+ *   step_operation  puts and gets at once or started
+ *   exodus_put      a step begins, is put, is discarded
+ *   exodus_commit   a step is committed; steps are erased
+ *   exodus_get      fields of a step, times, a field through several steps
  *   exodus_sums     checksums of steps and of the mesh; verify
  *   exodus_ask      looking at a file; notes
  *
@@ -38,6 +41,7 @@
 #include "decomposition/decomposition.h"
 #include "layer/object.h"
 #include "exodus/exodus_model.h"
+#include "timestep/started.h"
 
 typedef struct tutti__sidecar tutti__sidecar;
 
@@ -51,12 +55,18 @@ typedef enum tutti__series_naming {
 } tutti__series_naming;
 
 /* Entries of an entity that this rank has, by put_mesh or get_mesh. */
-typedef struct tutti__exodus_held {
+typedef struct tutti__exodus_local {
     tutti_exodus_kind kind;
     tutti_count number; /* of the kind; 0: nodes */
     tutti_count own;    /* the first so many are its own; the rest is halo */
     tutti_decomposition *entries;
-} tutti__exodus_held;
+} tutti__exodus_local;
+
+/* Memory that a call has returned to the user: it stays until the next such call, or until the mesh changes. */
+typedef struct tutti__exodus_result {
+    void *data;
+    void (*free)(void *data);
+} tutti__exodus_result;
 
 extern const tutti__class tutti__exodus_class;
 
@@ -79,19 +89,20 @@ struct tutti_exodus {
     tutti_off at;       /* writers: how long the file is with the steps that it has */
     tutti_count synced; /* writers: all data is on the device if the file is this one; 0: unknown */
     int mesh_lost;      /* writers: a sync of the mesh has failed */
+    int record_blocks;  /* checksums of steps are of blocks that start at the record */
     uint64_t header;    /* a hash of it, without the number of records */
     uint64_t
         identity; /* a hash of names and ids of entities, and of samples of the mesh's arrays */
-    tutti__sidecar *sidecar;  /* rank 0 */
-    char warning[256];        /* why there are no checksums, or "" */
-    char mesh_warning[256];   /* what get_mesh has ignored, or "" */
-    tutti__exodus_held *held; /* by kind and number; NULL: no mesh yet */
-    tutti_count held_n;
-    struct tutti__exodus_dealt *dealt;  /* what get_mesh gave; mesh_get.c */
-    struct tutti__nemesis_found *found; /* what nemesis_get gave; nemesis_get.c */
-    const struct tutti__partition
-        *partition;                    /* the mesh that is being put; NULL: none (nemesis.h) */
-    struct tutti__exodus_step *step;   /* that has begun; steps.c */
+    tutti__sidecar *sidecar;    /* rank 0 */
+    char warning[256];          /* why there are no checksums, or "" */
+    char mesh_warning[256];     /* what get_mesh has ignored, or "" */
+    tutti__exodus_local *local; /* by kind and number; NULL: no mesh yet */
+    tutti_count local_n;
+    tutti__exodus_result mesh_read, nemesis_read; /* of get_mesh, of nemesis_get */
+    struct tutti__exodus_step *step;              /* that has begun; exodus_steps.h */
+    tutti__start_queue starts;         /* puts and gets that were started and not completed */
+    tutti_request *commit;             /* that was started and not completed; NULL: none */
+    tutti__team *commit_team;          /* of commits that were started; NULL: there was none */
     struct tutti__exodus_region *mesh; /* its checksums, while it is written; exodus_sums.c */
     unsigned char *checked;            /* [checked_n] steps that have been compared */
     tutti_count checked_n;
@@ -101,12 +112,18 @@ struct tutti_exodus {
 static inline tutti_err tutti__exodus_live(const tutti_exodus *x) {
     return tutti__object_live(x, &tutti__exodus_class);
 }
-/* tutti__object_call, for a call whose arguments have this hash. */
-static inline tutti_err tutti__exodus_call(const tutti_exodus *x, const char *name, uint64_t hash,
-                                           tutti_err mine) {
-    return tutti__object_call(
-        &x->object, &(tutti__call){.name = name, .what = "the arguments", .hash = hash}, mine);
-}
+/* What collective calls do first: the handle may be used, and operations that were started before have run.   Waits for
+ * other ranks, which progress in their own calls. */
+tutti_err tutti__exodus_enter(tutti_exodus *x) TUTTI_MUST_USE;
+void tutti__exodus_run_started(tutti_exodus *x);
+/* tutti__object_call, for a call whose arguments have this hash.  It is refused while a commit is under way. */
+tutti_err tutti__exodus_call(tutti_exodus *x, const char *name, uint64_t hash,
+                             tutti_err mine) TUTTI_MUST_USE;
+/* The same inside of an operation that was started. */
+tutti_err tutti__exodus_compare_calls(const tutti_exodus *x, const char *name, uint64_t hash,
+                                      tutti_err mine) TUTTI_MUST_USE;
+/* TUTTI_ERR_STATE: a commit has been started and not completed. */
+tutti_err tutti__exodus_no_commit(const tutti_exodus *x) TUTTI_MUST_USE;
 /* A later agreement of the same call. */
 tutti_err tutti__exodus_agree(const tutti_exodus *x, tutti_err mine) TUTTI_MUST_USE;
 /* Rank 0's bytes for all, of any length; *data is allocated on the others. */
@@ -152,9 +169,16 @@ tutti_err tutti__exodus_file_steps(const tutti_exodus *x, tutti_count *out) TUTT
 tutti_off tutti__exodus_file_end(const tutti__cdf *c, tutti_count records);
 
 /* ---- exodus_define.c */
+/* Dimensions and variables of a module above, added to the header before its layout.   Not collective. */
+typedef struct tutti__exodus_addition {
+    tutti_err (*define)(const void *state, tutti__cdf *cdf);
+    const void *state;
+} tutti__exodus_addition;
 /* End the definitions: all counts of the model are known.  Header, names, ids and whatever else is not
- * an array of the mesh are in the file; x->cdf says where arrays lie; x->file is open.   Collective. */
-tutti_err tutti__exodus_finish_definitions(tutti_exodus *x) TUTTI_MUST_USE;
+ * an array of the mesh are in the file; x->cdf says where arrays lie; x->file is open.   more: NULL if there are no additions; local_err: the
+ * error of this rank so far.   Collective. */
+tutti_err tutti__exodus_finish_definitions(tutti_exodus *x, const tutti__exodus_addition *more,
+                                           tutti_err local_err) TUTTI_MUST_USE;
 
 /* ---- arrays.c */
 /* Where an array lies in the file. */
@@ -190,7 +214,10 @@ tutti_err tutti__exodus_decomposes(const tutti_exodus *x, const tutti_decomposit
 /* ---- exodus_sums.c */
 /* Checksums of a region of the file that is written by several operations: a step, or the mesh. */
 typedef struct tutti__exodus_region tutti__exodus_region;
-/* NULL if no checksums are wanted.   Local. */
+/* Where offset 0 of accesses to a step is that starts at `at` in the file.   Local. */
+tutti_off tutti__exodus_step_base(const tutti_exodus *x, tutti_off at);
+/* The mesh, or a step: parts of its operations start at tutti__exodus_step_base.  NULL if no checksums are wanted.
+ * Local. */
 tutti_err tutti__exodus_region_make(const tutti_exodus *x, tutti_off lo, tutti_off hi,
                                     tutti__exodus_region **out) TUTTI_MUST_USE;
 void tutti__exodus_region_free(tutti__exodus_region **r);
@@ -202,9 +229,14 @@ tutti_err tutti__exodus_region_sums(tutti__exodus_region *r, int n, const tutti_
 /* Another operation, of rank 0 alone or of all, that writes these bytes. */
 tutti_err tutti__exodus_region_touch(tutti__exodus_region *r, tutti_off lo,
                                      tutti_off hi) TUTTI_MUST_USE;
-/* Sums of all blocks, on rank 0: *table_out to be freed, NULL if r is.   Collective. */
-tutti_err tutti__exodus_region_end(tutti_exodus *x, tutti__exodus_region *r, uint64_t **table_out,
-                                   tutti_count *n_out) TUTTI_MUST_USE;
+/* Memory for a commit.  NULL is fine.   Local. */
+tutti_err tutti__exodus_region_reserve(tutti__exodus_region *r) TUTTI_MUST_USE;
+/* Commit what has been written to a region (NULL: without checksums), by timestep/step_commit.h; `steps` get the file.
+ * mine: this rank's error, if there are checksums.   Collective. */
+struct tutti__commit_steps;
+tutti_err tutti__exodus_region_commit(tutti_exodus *x, tutti__exodus_region *r, tutti_err mine,
+                                      const struct tutti__commit_steps *steps,
+                                      int *is_sync_failed_out) TUTTI_MUST_USE;
 /* The mesh is whole: its sums are in the sidecar.   Collective. */
 tutti_err tutti__exodus_mesh_end(tutti_exodus *x) TUTTI_MUST_USE;
 /* Compare a step (0: the mesh) with its sums; *bytes_out is increased.   Collective. */
@@ -221,25 +253,19 @@ tutti_err tutti__exodus_path_next(tutti_exodus *x, tutti__series_naming *naming_
 /* The file has as many steps as it may: go on in the next one, with the same mesh.   Collective. */
 tutti_err tutti__exodus_next_steps(tutti_exodus *x) TUTTI_MUST_USE;
 
-/* ---- steps.c */
+/* ---- exodus_put.c */
 /* Give up the step that has begun, if there is one.   Collective. */
 tutti_err tutti__exodus_give_up(tutti_exodus *x) TUTTI_MUST_USE;
 
-/* ---- mesh_put.c, mesh_get.c */
-/* What this rank has of an entity; NULL: there is no mesh.   Local. */
-const tutti__exodus_held *tutti__exodus_held_of(const tutti_exodus *x, tutti_exodus_kind kind,
-                                                tutti_count number);
-void tutti__exodus_held_free(tutti_exodus *x);
-/* What get_mesh and nemesis_get gave: for close. */
-void tutti__exodus_dealt_free(tutti_exodus *x);
-
-/* ---- nemesis.c */
-/* Dimensions and variables of Nemesis for a partition, before the layout; then their contents.  What is
- * in between is kept in *state.   Collective. */
-struct tutti__nemesis;
-tutti_err tutti__nemesis_make(tutti_exodus *x, struct tutti__nemesis **state) TUTTI_MUST_USE;
-tutti_err tutti__nemesis_define(struct tutti__nemesis *state, tutti__cdf *cdf) TUTTI_MUST_USE;
-tutti_err tutti__nemesis_write(tutti_exodus *x, struct tutti__nemesis *state) TUTTI_MUST_USE;
-void tutti__nemesis_free(struct tutti__nemesis **state);
+/* ---- exodus_local.c: what put_mesh, get_mesh and nemesis_get leave in the object.   Not collective. */
+/* Entries of an entity that this rank has; NULL: there is no mesh. */
+const tutti__exodus_local *tutti__exodus_local_of(const tutti_exodus *x, tutti_exodus_kind kind,
+                                                  tutti_count number);
+void tutti__exodus_local_drop(tutti_count n, tutti__exodus_local *local);
+void tutti__exodus_local_free(tutti_exodus *x);
+/* Replace a result; data may be NULL. */
+void tutti__exodus_result_set(tutti__exodus_result *r, void *data, void (*free)(void *data));
+/* The mesh changes: release local entries and all results. */
+void tutti__exodus_results_free(tutti_exodus *x);
 
 #endif

@@ -75,8 +75,7 @@ static tutti_err object_make(const char *path, int mode, const tutti_exodus_opti
 
 /* What belongs to the file that it is on. */
 static void contents_free(tutti_exodus *x) {
-    tutti__exodus_held_free(x);
-    tutti__exodus_dealt_free(x);
+    tutti__exodus_results_free(x);
     tutti__exodus_region_free(&x->mesh);
     tutti__exodus_model_free(&x->model);
     tutti__cdf_free(&x->cdf);
@@ -91,6 +90,7 @@ static void object_free(tutti_exodus *x) {
     contents_free(x);
     tutti__sidecar_close(&x->sidecar);
     if (x->fd >= 0) close(x->fd);
+    if (x->commit_team) tutti__team_give(&x->commit_team);
     if (x->team) tutti__team_give(&x->team);
     tutti__handle_remove(&x->handle);
     tutti__free(x->path);
@@ -210,7 +210,7 @@ tutti_err tutti_exodus_close(tutti_exodus **px) {
     TUTTI_KEEP_ERRNO;
     TUTTI_CHECK(px && *px, TUTTI_ERR_ARG, "Exodus file handle is NULL");
     tutti_exodus *x = *px;
-    const tutti_err live = tutti__exodus_live(x);
+    const tutti_err live = tutti__exodus_enter(x);
     if (live != TUTTI_OK) {
         *px = NULL;
         return live;
@@ -226,7 +226,7 @@ tutti_err tutti_exodus_close(tutti_exodus **px) {
 
 tutti_err tutti_exodus_refresh(tutti_exodus *x, int *changed_out) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_TRY(tutti__exodus_enter(x));
     tutti_err err = tutti__exodus_defined(x);
     if (err == TUTTI_OK) err = tutti__exodus_idle(x);
     TUTTI_TRY(tutti__exodus_call(x, "refresh", 0, err));
@@ -250,7 +250,7 @@ tutti_err tutti_exodus_new_topology(tutti_exodus *x) {
     TUTTI_KEEP_ERRNO;
     char *path = NULL;
     tutti__series_naming naming = TUTTI__SERIES_UNKNOWN;
-    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_TRY(tutti__exodus_enter(x));
     tutti_err err = tutti__exodus_writable(x);
     if (err == TUTTI_OK) err = tutti__exodus_between(x);
     err = tutti__exodus_call(x, "new_topology", 0, err);
@@ -265,8 +265,7 @@ tutti_err tutti_exodus_new_topology(tutti_exodus *x) {
     x->path = path;
     x->naming = naming;
     x->file_number++;
-    tutti__exodus_held_free(x);
-    tutti__exodus_dealt_free(x);
+    tutti__exodus_results_free(x);
     tutti__cdf_free(&x->cdf);
     tutti__exodus_model_forget(&x->model);
     model_begin(x);

@@ -24,9 +24,13 @@ tutti_err tutti__file_stores_close(tutti_file *f) {
     return TUTTI_ALSO(tutti__store_close(&f->background_store), tutti__store_close(&f->store));
 }
 
-/* The very same file, wherever its name or this process may have gone since; many accesses may
- * be in flight, since nobody is there to start further ones. */
-static tutti_err away_open_as(tutti_file *f, int store) {
+/* Files are opened once more for the background, by a store that suits it. */
+tutti_err tutti__file_away_open(tutti_file *f, int background) {
+    if (f->background_store || background == TUTTI_BACKGROUND_NONE) return TUTTI_OK;
+    /* the thread of `all` may as well wait, unless the pipeline wants it otherwise */
+    /* The very same file, wherever its name or this process may have gone since; many accesses may
+     * be in flight, since nobody is there to start further ones. */
+    const int store = tutti__file_store(&f->opt, background == TUTTI_BACKGROUND_IO_ONLY);
     tutti_options opt = f->opt;
     char link[64];
     const int fd = tutti__store_descriptor(f->store);
@@ -42,11 +46,4 @@ static tutti_err away_open_as(tutti_file *f, int store) {
     tutti__error_assign(&info);
     tutti__error_context(NULL, f->path, -1);
     return err;
-}
-
-/* Files are opened once more for the background, by a store that suits it. */
-tutti_err tutti__file_away_open(tutti_file *f, int background) {
-    if (f->background_store || background == TUTTI_BACKGROUND_NONE) return TUTTI_OK;
-    /* the thread of `all` may as well wait, unless the pipeline wants it otherwise */
-    return away_open_as(f, tutti__file_store(&f->opt, background == TUTTI_BACKGROUND_IO_ONLY));
 }

@@ -16,13 +16,15 @@ typedef struct tutti__op {
     int is_write;
     char *buf;
     tutti__parts *parts; /* NULL: `buf` is the memory of `access` */
-    tutti_off shift;     /* file offset of the access's offset 0 */
+    tutti_off base;      /* where offset 0 of the request's access is, behind the file's origin */
+    tutti_off shift;     /* file offset of the access's offset 0, once a plan is known */
     tutti_off eof;       /* reads: end of the file, relative to shift; writes: TUTTI__OFF_END */
     tutti_off zeros;     /* writes: holes behind this may be written as zeros; relative to shift */
     int eof_unknown;     /* a read that comes short has met the end of the file */
     tutti_off moved;     /* bytes of this rank that are done */
     tutti_off room;      /* staging memory of a node that it may have, 0: what the options allow */
     int atomic;          /* every rank by itself, under a lock */
+    int cold;            /* reads: from a device, not from the page cache */
     int sole;            /* it blocks, and this rank has no other under way in the file */
     tutti__sums *sums;   /* writes: of blocks that this rank sends to the file; NULL: not wanted */
 } tutti__op;

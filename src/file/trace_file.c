@@ -67,14 +67,6 @@ static const char *trace_refused(const tutti_file *f, const struct stat *st, int
     return NULL;
 }
 
-/* Beyond the limit of the process the kernel would end it. */
-static int trace_fits(int n, const tutti__sparse_message *in) {
-    struct rlimit limit;
-    uint64_t bytes = sizeof trace_head + 8;
-    for (int i = 0; i < n; i++) bytes += in[i].bytes + 2;
-    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || bytes <= limit.rlim_cur;
-}
-
 static int trace_print(int fd, int n, const tutti__sparse_message *in) {
     int first = 1;
     FILE *out = fdopen(fd, "w");
@@ -99,7 +91,12 @@ static int trace_print(int fd, int n, const tutti__sparse_message *in) {
 static const char *trace_save(const tutti_file *f, int n, const tutti__sparse_message *in) {
     const char *path = f->opt.trace, *refused = NULL;
     struct stat st;
-    if (!trace_fits(n, in)) return "it would exceed the limit on the size of files";
+    /* Beyond the limit of the process the kernel would end it. */
+    struct rlimit limit;
+    uint64_t bytes = sizeof trace_head + 8;
+    for (int i = 0; i < n; i++) bytes += in[i].bytes + 2;
+    if (!(getrlimit(RLIMIT_FSIZE, &limit) != 0 || bytes <= limit.rlim_cur))
+        return "it would exceed the limit on the size of files";
     if (stat(path, &st) == 0) refused = trace_refused(f, &st, -1);
     if (refused) return refused;
     const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);

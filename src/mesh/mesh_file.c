@@ -1,42 +1,23 @@
-/* mesh: from files and into files, whatever their format.
+/* mesh: reading and writing files of any format.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
 
 #include <string.h>
 
-/* Rank 0 looks at the first bytes; all know. */
-static tutti_err is_native(tutti__team *t, const char *path, const tutti_options *opt, int *out) {
-    unsigned char first[TUTTI__MESH_MAGIC_BYTES] = {0};
-    tutti_err err = TUTTI_OK;
-    if (t->rank == 0) {
-        tutti_options alone = *opt;
-        tutti_file *f = NULL;
-        tutti_access *a = NULL;
-        alone.nodes[0] = '\0';
-        err = tutti_file_open(MPI_COMM_SELF, path, TUTTI_READ, &alone, &f);
-        if (err == TUTTI_OK) err = tutti_access_contiguous(0, sizeof first, &a);
-        if (err == TUTTI_OK) err = tutti_file_read_independent(f, a, first, NULL);
-        tutti_access_free(&a);
-        if (f) err = TUTTI_ALSO(err, tutti_file_close(&f));
-    }
-    TUTTI_TRY(tutti__team_agree(t, err));
-    TUTTI_TRY(tutti__team_tell(t, first, sizeof first));
-    *out = memcmp(first, tutti__mesh_magic, sizeof first) == 0;
-    return TUTTI_OK;
-}
-
-/* What rank 0 has read, for all; groups and memberships too. */
-static tutti_err deal_read(tutti_mesh *m, tutti_err mine, tutti__mesh_data *all) {
+/* Distribute the mesh that rank 0 has read, with groups and memberships.   Collective. */
+static tutti_err distribute_from_root(tutti_mesh *m, tutti_err local_err, tutti__mesh_data *all) {
     int64_t n[2] = {all->groups, all->members};
-    TUTTI_TRY(tutti__mesh_distribute(m, mine, all));
+    TUTTI_TRY(tutti__mesh_distribute(m, local_err, all));
     TUTTI_TRY(tutti__team_sum(m->team, n, 2));
     const int64_t groups = n[0];
     m->own.group = tutti__calloc((size_t)groups + 1, sizeof *m->own.group);
     m->own.member = tutti__calloc((size_t)n[1] + 1, sizeof *m->own.member);
-    const tutti_err fits = groups < (1 << 20)
-                               ? TUTTI_OK
-                               : tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1, "%lld physical groups",
-                                                  (long long)groups);
+    const tutti_err fits =
+        groups < (1 << 20)
+            ? TUTTI_OK
+            : tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1,
+                               "mesh has %lld physical groups: too many for one message",
+                               (long long)groups);
     TUTTI_TRY(tutti__team_agree(m->team, m->own.group && m->own.member ? fits : TUTTI_ERR_NOMEM));
     m->own.groups = (int)groups;
     if (all->groups > 0) memcpy(m->own.group, all->group, (size_t)groups * sizeof *all->group);
@@ -46,16 +27,32 @@ static tutti_err deal_read(tutti_mesh *m, tutti_err mine, tutti__mesh_data *all)
     return tutti__team_tell(m->team, m->own.member, (int)((size_t)n[1] * sizeof *all->member));
 }
 
-static tutti_err read_any(tutti_mesh *m, MPI_Comm comm, const char *path,
-                          const tutti_options *opt) {
+static tutti_err read_on_root(tutti_mesh *m, MPI_Comm comm, const char *path,
+                              const tutti_options *opt) {
     int native = 0;
     tutti__mesh_data all = {.nodes = 0};
     tutti_count none = 0;
-    TUTTI_TRY(is_native(m->team, path, opt, &native));
+    /* Rank 0 reads the first bytes and broadcasts the outcome. */
+    unsigned char first[TUTTI__MESH_MAGIC_BYTES] = {0};
+    tutti_err opened = TUTTI_OK;
+    if (m->team->rank == 0) {
+        tutti_options alone = *opt;
+        tutti_file *f = NULL;
+        tutti_access *a = NULL;
+        alone.nodes[0] = '\0';
+        opened = tutti_file_open(MPI_COMM_SELF, path, TUTTI_READ, &alone, &f);
+        if (opened == TUTTI_OK) opened = tutti_access_contiguous(0, sizeof first, &a);
+        if (opened == TUTTI_OK) opened = tutti_file_read_independent(f, a, first, NULL);
+        tutti_access_free(&a);
+        if (f) opened = TUTTI_ALSO(opened, tutti_file_close(&f));
+    }
+    TUTTI_TRY(tutti__team_agree(m->team, opened));
+    TUTTI_TRY(tutti__team_tell(m->team, first, sizeof first));
+    native = memcmp(first, tutti__mesh_magic, sizeof first) == 0;
     if (native) return tutti__native_read(m, comm, path, opt);
     tutti_err err = m->team->rank == 0 ? tutti__gmsh_read(path, opt, &all) : TUTTI_OK;
     if (m->team->rank > 0) all.start = &none;
-    err = deal_read(m, err, &all);
+    err = distribute_from_root(m, err, &all);
     if (m->team->rank == 0) tutti__mesh_data_free(&all);
     return err;
 }
@@ -67,12 +64,12 @@ tutti_err tutti_mesh_open(MPI_Comm comm, const char *path, const tutti_options *
     tutti_options full;
     tutti_err err = opt ? tutti__options_take(opt, &full) : tutti_options_init(&full);
     if (err == TUTTI_OK && (!path || !path[0]))
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "the path is empty");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument path is NULL or empty");
     if (err == TUTTI_OK && !m_out)
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the mesh");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument m_out is NULL");
     TUTTI_TRY(
         tutti__mesh_begin(comm, &(tutti__call){.name = "open", .what = "the path"}, path, err, &m));
-    err = read_any(m, comm, path, &full);
+    err = read_on_root(m, comm, path, &full);
     if (err != TUTTI_OK) tutti__error_context("open", path, -1);
     return tutti__mesh_hand_over(m, err, m_out);
 }
@@ -86,9 +83,9 @@ tutti_err tutti_mesh_write(tutti_mesh *m, const char *path, tutti_mesh_format fo
     if (path) h = tutti__hash(h, path, strlen(path));
     tutti_err err = opt ? tutti__options_take(opt, &full) : tutti_options_init(&full);
     if (err == TUTTI_OK && (!path || !path[0]))
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "the path is empty");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument path is NULL or empty");
     if (err == TUTTI_OK && ((int)format < 0 || format > TUTTI_MESH_GMSH_22_BINARY))
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "there is no format %d", (int)format);
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "unknown mesh format %d", (int)format);
     const tutti__call o = {.name = "write", .what = "path or format", .hash = h};
     TUTTI_TRY(tutti__object_call(&m->object, &o, err));
     if (format == TUTTI_MESH_NATIVE) {

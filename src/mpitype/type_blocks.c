@@ -70,19 +70,6 @@ static tutti_err fill_runs(const tutti__layout *child, const tutti__blocks *b, t
     return TUTTI_OK;
 }
 
-static tutti_err dense_blocks(const tutti__layout *child, const tutti__blocks *b,
-                              tutti__side *out) {
-    tutti_err err = TUTTI_ERR_NOMEM;
-    tutti_count n = 0;
-    tutti_off *offsets = tutti__malloc((size_t)b->n * sizeof *offsets);
-    tutti_off *lengths = tutti__malloc((size_t)b->n * sizeof *lengths);
-    if (offsets && lengths) err = fill_runs(child, b, offsets, lengths, &n);
-    if (err == TUTTI_OK) err = tutti__side_list(n, offsets, lengths, 0, out);
-    tutti__free(offsets);
-    tutti__free(lengths);
-    return err;
-}
-
 /* A block at its place; `last` is the block made before, shared if it has the same length. */
 static tutti_err place_block(const tutti__layout *child, const tutti__blocks *b, tutti_count i,
                              tutti__side *last, tutti__side *out) {
@@ -98,32 +85,36 @@ static tutti_err place_block(const tutti__layout *child, const tutti__blocks *b,
     return tutti__side_shift(tutti__side_share(*last), at, out);
 }
 
-static tutti_err loose_blocks(const tutti__layout *child, const tutti__blocks *b,
-                              tutti__side *out) {
-    tutti_err err = TUTTI_OK;
-    tutti_count n = 0;
-    tutti__side last = {0, NULL};
-    tutti__side *parts = tutti__malloc((size_t)b->n * sizeof *parts);
-    if (!parts) return TUTTI_ERR_NOMEM;
-    while (err == TUTTI_OK && n < b->n) {
-        err = place_block(child, b, n, &last, &parts[n]);
-        if (err == TUTTI_OK) n++;
-    }
-    if (err == TUTTI_OK)
-        err = tutti__side_cat(n, parts, out);
-    else
-        for (tutti_count i = 0; i < n; i++) tutti__side_free(&parts[i]);
-    tutti__side_free(&last);
-    tutti__free(parts);
-    return err;
-}
-
 tutti_err tutti__side_blocks(const tutti__layout *child, const tutti__blocks *b, tutti__side *out) {
     if (!child->side.node || b->n <= 0) {
         *out = (tutti__side){0, NULL};
         return TUTTI_OK;
     }
-    if (child->side.node->kind == TUTTI__RUN && child->side.node->bytes == child->extent)
-        return dense_blocks(child, b, out);
-    return loose_blocks(child, b, out);
+    if (child->side.node->kind == TUTTI__RUN && child->side.node->bytes == child->extent) {
+        tutti_err err = TUTTI_ERR_NOMEM;
+        tutti_count n = 0;
+        tutti_off *offsets = tutti__malloc((size_t)b->n * sizeof *offsets);
+        tutti_off *lengths = tutti__malloc((size_t)b->n * sizeof *lengths);
+        if (offsets && lengths) err = fill_runs(child, b, offsets, lengths, &n);
+        if (err == TUTTI_OK) err = tutti__side_list(n, offsets, lengths, 0, out);
+        tutti__free(offsets);
+        tutti__free(lengths);
+        return err;
+    }
+    tutti_err made = TUTTI_OK;
+    tutti_count loose = 0;
+    tutti__side last = {0, NULL};
+    tutti__side *parts = tutti__malloc((size_t)b->n * sizeof *parts);
+    if (!parts) return TUTTI_ERR_NOMEM;
+    while (made == TUTTI_OK && loose < b->n) {
+        made = place_block(child, b, loose, &last, &parts[loose]);
+        if (made == TUTTI_OK) loose++;
+    }
+    if (made == TUTTI_OK)
+        made = tutti__side_cat(loose, parts, out);
+    else
+        for (tutti_count i = 0; i < loose; i++) tutti__side_free(&parts[i]);
+    tutti__side_free(&last);
+    tutti__free(parts);
+    return made;
 }

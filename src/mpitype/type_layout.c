@@ -30,21 +30,6 @@ static tutti_off pair_value_size(MPI_Datatype type) {
     return 0;
 }
 
-static tutti_err leaf_side(MPI_Datatype type, tutti__side *out) {
-    MPI_Count size = 0;
-    const tutti_off value_size = pair_value_size(type);
-    if (value_size) {
-        const tutti_off offsets[] = {0, tutti__align_up(value_size, _Alignof(int))};
-        const tutti_off lengths[] = {value_size, sizeof(int)};
-        return tutti__side_list(2, offsets, lengths, 0, out);
-    }
-    const int rc = MPI_Type_size_x(type, &size);
-    if (rc != MPI_SUCCESS) return tutti__mpitype_failed(rc, "MPI_Type_size_x");
-    if (size > 0) return tutti__side_run(0, size, out);
-    *out = (tutti__side){0, NULL};
-    return TUTTI_OK;
-}
-
 /* ---- constructors of one element type */
 
 static tutti_err vector_side(const tutti__layout *child, const tutti__contents *c, tutti_off unit,
@@ -117,9 +102,11 @@ static tutti_err derived_side(const tutti__contents *c, int depth, tutti__side *
 
 /* ---- STRUCT: count, blocklengths, displacements; one type a block */
 
-/* Equal neighbours are read once: large structures mostly repeat one type. */
-static tutti_err struct_parts(const tutti__contents *c, int depth, tutti__side *parts,
-                              tutti_count *made) {
+static tutti_err struct_side(const tutti__contents *c, int depth, tutti__side *out) {
+    tutti_count made = 0;
+    tutti__side *parts = tutti__malloc((size_t)c->types * sizeof *parts);
+    if (!parts) return TUTTI_ERR_NOMEM;
+    /* Equal neighbours are read once: large structures mostly repeat one type. */
     tutti__layout child = {{0, NULL}, 0};
     tutti_err err = TUTTI_OK;
     for (tutti_count i = 0; i < c->types && err == TUTTI_OK; i++) {
@@ -133,17 +120,9 @@ static tutti_err struct_parts(const tutti__contents *c, int depth, tutti__side *
         if (err == TUTTI_OK)
             err = tutti__side_vec(tutti__side_share(child.side), length, child.extent, &block);
         if (err == TUTTI_OK) err = tutti__side_shift(block, place, &parts[i]);
-        if (err == TUTTI_OK) *made = i + 1;
+        if (err == TUTTI_OK) made = i + 1;
     }
     tutti__layout_free(&child);
-    return err;
-}
-
-static tutti_err struct_side(const tutti__contents *c, int depth, tutti__side *out) {
-    tutti_count made = 0;
-    tutti__side *parts = tutti__malloc((size_t)c->types * sizeof *parts);
-    if (!parts) return TUTTI_ERR_NOMEM;
-    tutti_err err = struct_parts(c, depth, parts, &made);
     if (err == TUTTI_OK)
         err = tutti__side_cat(made, parts, out);
     else
@@ -161,7 +140,20 @@ static tutti_err side_at(MPI_Datatype type, int depth, tutti__side *out) {
     TUTTI_CHECK(depth < TUTTI__TYPE_DEPTH, TUTTI_ERR_UNSUPPORTED,
                 "the datatype is nested more than %d deep", TUTTI__TYPE_DEPTH);
     TUTTI_TRY(tutti__envelope_get(type, &e));
-    if (tutti__envelope_is_leaf(&e)) return leaf_side(type, out);
+    if (tutti__envelope_is_leaf(&e)) {
+        MPI_Count size = 0;
+        const tutti_off value_size = pair_value_size(type);
+        if (value_size) {
+            const tutti_off offsets[] = {0, tutti__align_up(value_size, _Alignof(int))};
+            const tutti_off lengths[] = {value_size, sizeof(int)};
+            return tutti__side_list(2, offsets, lengths, 0, out);
+        }
+        const int rc = MPI_Type_size_x(type, &size);
+        if (rc != MPI_SUCCESS) return tutti__mpitype_failed(rc, "MPI_Type_size_x");
+        if (size > 0) return tutti__side_run(0, size, out);
+        *out = (tutti__side){0, NULL};
+        return TUTTI_OK;
+    }
     TUTTI_TRY(tutti__contents_get(type, &e, &c));
     const tutti_err err = c.combiner == MPI_COMBINER_STRUCT ? struct_side(&c, depth + 1, &side)
                                                             : derived_side(&c, depth + 1, &side);

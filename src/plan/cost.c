@@ -1,43 +1,46 @@
 /* plan: predicted times.
  *
- *   list        pieces * seconds of a piece
- *   sieve       every rank reads its whole stretch, copies its pieces out of it
+ *   list        seconds of each file run, plus what memory that is more scattered than the file takes
+ *   sieve       every rank reads its own extent and copies its pieces out of it
  *   two-phase   x, the exchange: copies into staging, bytes over the network, messages
- *               w, file access: whole windows where the request is dense, merged pieces where not
+ *               w, file access: whole windows where the request is dense, merged runs where not
  *               x + w - what the pipeline hides of the shorter one + agreement
  *
- * Reads of bytes that are not in the page cache (the summary's `cold`) cost what the device takes
- * besides.  That is known from direct reads.  What several ranks want, or what lies in one page, it
- * reads once:
+ * Reads of bytes that are not in the page cache (the summary's `cold`) also take the time of the
+ * device, known from direct reads.  The device reads a byte once, however many ranks request it:
  *
- *   list        a request for each piece; over holes smaller than a page the kernel reads ahead
+ *   list        a request per run; over holes smaller than a page the kernel reads ahead
  *   sieve       the extent once
- *   two-phase   the windows, or pieces, as above
+ *   two-phase   the windows, or runs, as above
  *
- * Seconds of a piece are straight lines between the measured sizes.  Between one rank and all that
+ * Seconds of a request are straight lines between the measured sizes.  Between one rank and all that
  * were measured, bandwidth is a straight line too; more ranks than that do not make it faster.
+ * docs/explanation/automatic-choices.md has the formulas; tests/plan/t213_formulas.c compares them with this file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/cost.h"
 
-/* Candidates this close are equal. */
+/* Candidates within this factor count as equal. */
 static const double NEARLY = 1.02;
 
-/* Fewer aggregators (method root: one) or larger windows than usual must be better by this much:
- * what profiles say of them is noisier than what they say of methods. */
+/* Fewer aggregators (method root: one) or larger windows than usual must be better by this factor,
+ * because their measured rates are noisier than those of methods. */
 static const double CLEARLY = 1.1;
 
-/* Holes of this size are read along where most of the extent is wanted, and written over. */
+/* Holes up to this size are read where most of the extent is requested, and overwritten. */
 static const tutti_off USUAL_GAP = 32 << 10;
 
-/* Pieces at least this long may go straight from the user's memory. */
+/* File runs at least this long go directly between the file and the user's memory. */
 static const tutti_off LONG = 1 << 20;
+
+/* One entry of an I/O vector, in copies of 64 bytes. */
+static const double ENTRY_COPIES = 2;
 
 static const double PAGE = 4096, LARGE = 1 << 20;
 
-/* Finding out which bytes of a window are named, in copies of 64 bytes per piece. */
+/* Finding the named bytes of a window, in copies of 64 bytes per run. */
 static const double UNION_COPIES = 4;
 
-/* ---- curves: seconds of a piece by its size -------------------------------------------------- */
+/* ---- curves: seconds of a request by its size -------------------------------------------------- */
 
 typedef struct {
     int n;
@@ -71,23 +74,31 @@ static curve curve_of(const double rate[5]) {
 typedef struct {
     const tutti__cost_case *c;
     const tutti_profile *p;
-    double bytes, extent, pieces, piece, density;
-    double hole;           /* mean, between pieces */
-    double crowd;          /* ranks for each core, against when it was measured */
-    double cores;          /* that work at once, on all nodes */
-    double measured_ranks; /* all of them */
+    double bytes;          /* requested, of all ranks */
+    double distinct;       /* the same without what several ranks request */
+    double extent;         /* from the first to the last byte of all ranks */
+    double extents;        /* sum of the ranks' own */
+    double runs, run;      /* file runs, and their mean length */
+    double piece;          /* mean length of what is contiguous in file and memory */
+    double density;        /* distinct bytes of the extent */
+    double hole;           /* mean, between the runs of one rank */
+    double joint_hole;     /* mean, between the runs of all ranks together */
+    double streams;        /* ranks that request different parts of the file */
+    double crowd;          /* ranks per core, relative to the measurement */
+    double cores;          /* that work at the same time, on all nodes */
+    double measured_ranks; /* on all nodes */
     double measured_cores;
     double vote;                  /* seconds of one agreement */
-    curve one, all;               /* file access in pieces */
-    curve tiny_one, tiny_all;     /* pieces that direct_io does not take */
-    curve device_one, device_all; /* what reads take besides that are not cached */
+    curve one, all;               /* file access by one rank, by all */
+    curve tiny_one, tiny_all;     /* requests too small for direct_io */
+    curve device_one, device_all; /* additional time of reads that are not cached */
     double staged_512k, staged_4m;
     curve copy;
-    double named;          /* seconds to find out which bytes are named, by one core */
+    double named;          /* seconds to find the named bytes, by one core */
     int asynchronous;      /* the store works while ranks exchange; */
-    double overlap, async; /* it hides this share, and takes these seconds more for each cycle */
+    double overlap, async; /* it hides this share, and takes these additional seconds per cycle */
     int cold;
-    tutti__gap gap;  /* holes of this size are read along */
+    tutti__gap gap;  /* holes up to this size are read */
     tutti_off least; /* bytes that an aggregator should have, before alignment and window */
 } model;
 
@@ -106,8 +117,8 @@ static double steps(double n) {
     return k;
 }
 
-/* Seconds a piece, counted over all of `clients` ranks, from those of one and those of all that
- * were measured. */
+/* Seconds per request, summed over `clients` ranks that work at the same time, from those of one
+ * rank and those of all that were measured. */
 static double among(const model *m, const curve *of_one, const curve *of_all, double size,
                     double clients) {
     const double one = curve_at(of_one, size), all = curve_at(of_all, size);
@@ -116,7 +127,7 @@ static double among(const model *m, const curve *of_one, const curve *of_all, do
     return 1 / (1 / one + part * (1 / all - 1 / one));
 }
 
-/* What the device takes for bytes that are not cached, read in requests of `size`. */
+/* Seconds of the device for bytes that are not cached, read in requests of `size`. */
 static double device_seconds(const model *m, double bytes, double size, double clients) {
     if (!m->cold) return 0;
     return bytes / size * among(m, &m->device_one, &m->device_all, size, clients);
@@ -129,11 +140,16 @@ static model model_of(const tutti__cost_case *c) {
     model m = {.c = c, .p = p};
 
     m.bytes = (double)s->bytes;
+    m.distinct = tutti__summary_is_common(s) ? m.bytes / (double)s->ranks : m.bytes;
     m.extent = (double)s->hi - (double)s->lo;
-    m.piece = more((double)s->run, 1); /* the rank with the shortest pieces takes longest */
-    m.pieces = m.bytes / m.piece;
-    m.density = less(m.bytes / m.extent, 1);
-    m.hole = m.pieces > 0 ? more((m.extent - m.bytes) / m.pieces, 0) : 0;
+    m.extents = more(less((double)s->extents, m.extent * (double)s->ranks), m.bytes);
+    m.run = more((double)s->run, 1); /* the rank with the shortest runs takes longest */
+    m.runs = m.bytes / m.run;
+    m.piece = less(more((double)s->piece, 1), m.run);
+    m.density = less(m.distinct / m.extent, 1);
+    m.hole = more((m.extents - m.bytes) / m.runs, 0);
+    m.joint_hole = more((m.extent - m.distinct) * m.run / m.distinct, 0);
+    m.streams = tutti__summary_is_common(s) ? 1 : (double)s->ranks;
     m.cores = less((double)c->largest, p->cores) * (double)c->groups;
     m.cores = less(m.cores, (double)c->ranks);
     m.measured_ranks = p->ranks * p->nodes;
@@ -166,7 +182,7 @@ static model model_of(const tutti__cost_case *c) {
         m.staged_4m = w ? p->staged_write_4m : p->staged_read_4m;
     }
     m.copy = curve_of((double[]){p->copy_64, p->copy_512, p->copy_4k, p->copy_4k, p->copy_4k});
-    m.named = m.pieces * UNION_COPIES * m.copy.seconds[0];
+    m.named = m.runs * UNION_COPIES * m.copy.seconds[0];
 
     const int uring = c->opt->store == TUTTI_STORE_URING;
     if (uring || c->opt->store == TUTTI_STORE_THREADS || c->opt->store == TUTTI_STORE_AIO) {
@@ -178,7 +194,7 @@ static model model_of(const tutti__cost_case *c) {
         m.async = uring ? p->async_uring : p->async_threads;
     }
 
-    /* one request more, against bytes that are read in a long one */
+    /* one additional request, against bytes that are read in a long one */
     m.gap.bytes = c->opt->sieve_gap;
     if (m.gap.bytes <= 0) {
         const double clients = (double)s->ranks;
@@ -210,7 +226,7 @@ tutti_off tutti__cost_least(const tutti__cost_case *c, tutti_off window) {
     return tutti__max(c->align, tutti__min(window, model_of(c).least));
 }
 
-/* Descriptions to all aggregators that a rank reaches, and an agreement. */
+/* Descriptions to all aggregators that a rank has bytes for, and an agreement. */
 static double planning(const model *m, int aggregators) {
     const double latency = m->c->groups > 1 ? m->p->net_latency : m->p->message_latency;
     return latency * m->crowd * (double)aggregators + m->vote;
@@ -218,8 +234,8 @@ static double planning(const model *m, int aggregators) {
 
 /* ---- file access ----------------------------------------------------------------------------- */
 
-/* Seconds a piece, counted over all of `clients` ranks that access the file at once. */
-static double piece_seconds(const model *m, double size, double clients) {
+/* Seconds per request, summed over `clients` ranks that access the file at the same time. */
+static double request_seconds(const model *m, double size, double clients) {
     const int tiny = size < m->one.size[0];
     return among(m, tiny ? &m->tiny_one : &m->one, tiny ? &m->tiny_all : &m->all, size, clients);
 }
@@ -228,32 +244,43 @@ static double copy_seconds(const model *m, double bytes, double cores) {
     return bytes / m->piece * curve_at(&m->copy, m->piece) / cores;
 }
 
-/* The device reads through small holes; of large ones' pieces, no more than the extent has. */
+/* Memory that is more scattered than the file: short pieces are copied through a stage, long ones are
+ * entries of an I/O vector. */
+static double scatter_seconds(const model *m) {
+    if (m->piece >= m->run) return 0;
+    if (m->piece < TUTTI__SCATTERED) return copy_seconds(m, m->bytes, m->cores);
+    return m->bytes / m->piece * ENTRY_COPIES * m->copy.seconds[0] / m->cores;
+}
+
+/* The device reads small holes; of runs with large holes, no more than the extent has. */
 static double list_seconds(const model *m) {
     const double ranks = (double)m->c->s->ranks;
-    double t = m->pieces * piece_seconds(m, m->piece, ranks);
+    double t = m->runs * request_seconds(m, m->run, ranks) + scatter_seconds(m);
     if (m->hole < PAGE)
-        t += device_seconds(m, m->extent, LARGE, ranks);
+        t += device_seconds(m, less(m->extents, m->extent), LARGE, m->streams);
     else
-        t += device_seconds(m, less(m->bytes, m->extent), m->piece, ranks);
+        t += device_seconds(m, less(m->distinct, m->extent), m->run, m->streams);
     if (m->c->is_write && m->c->s->ranks > 1) t += planning(m, m->c->ranks);
     return t;
 }
 
-/* Each rank goes through a stretch of its own; where ranks interleave, that is all of the extent.
- * To write, it reads and writes it, one rank after the other. */
+/* Each rank goes through its own extent with a buffer of `most` bytes, from a named byte to the last
+ * one that the buffer has room for: so holes as long as the buffer are not read.  To write, it reads
+ * and writes, one rank after the other. */
 static double sieve_seconds(const model *m) {
-    const double ranks = (double)m->c->s->ranks, most = (double)m->c->opt->sieve_size;
-    const double stretch = less(m->extent * ranks, m->pieces * most), size = less(most, LARGE);
-    const double clients = m->c->is_write ? 1 : ranks;
-    const double file = stretch / size * piece_seconds(m, size, clients);
+    const double ranks = (double)m->c->s->ranks, clients = m->c->is_write ? 1 : ranks;
+    const double most = (double)tutti__sieve_stage(m->c->opt, m->c->is_write, m->cold);
+    const int apart = m->run + m->hole >= most;
+    const double taken = apart ? m->bytes : m->extents;
+    const double size = less(apart ? m->run : m->extents / ranks, most);
+    const double file = taken / size * request_seconds(m, size, clients);
     if (!m->c->is_write)
         return file + copy_seconds(m, m->bytes, m->cores) +
-               device_seconds(m, less(stretch, m->extent), size, clients);
+               device_seconds(m, less(taken, m->extent), size, m->streams);
     return 2 * file + copy_seconds(m, m->bytes, 1) + planning(m, m->c->ranks);
 }
 
-/* Aggregators access the file: whole windows, or pieces where holes are too large. */
+/* Aggregators access the file: whole windows, or runs where holes are too large. */
 static double windows_seconds(const model *m, double window, double aggregators) {
     /* Seconds a byte of whole windows: what copies of 4 KiB pieces and windows took by all ranks
      * that were measured, without the copies. */
@@ -265,28 +292,28 @@ static double windows_seconds(const model *m, double window, double aggregators)
         staged += (m->staged_4m - staged) * ((window - lo) / (hi - lo));
     const double whole = 1 / staged, copies = 1 / (m->p->copy_4k * m->measured_cores);
     const double part =
-        piece_seconds(m, window, aggregators) / piece_seconds(m, window, m->measured_ranks);
-    const double call = piece_seconds(m, 1, aggregators) / window; /* matters in small windows */
+        request_seconds(m, window, aggregators) / request_seconds(m, window, m->measured_ranks);
+    const double call = request_seconds(m, 1, aggregators) / window; /* matters in small windows */
     const double byte = more(whole - copies, whole / 10) * part + call;
     const double named = m->named / less(aggregators, m->cores);
 
     if (!m->c->is_write) {
-        if (m->hole <= (double)m->gap.bytes)
+        if (m->joint_hole <= (double)m->gap.bytes)
             return m->extent * byte + (m->density < 0.5 ? named : 0) +
                    device_seconds(m, m->extent, window, aggregators);
-        return m->pieces * piece_seconds(m, m->piece, aggregators) +
+        return m->distinct / m->run * request_seconds(m, m->run, aggregators) +
                (m->density < 0.5 ? named : 0) +
-               device_seconds(m, less(m->bytes, m->extent), m->piece, aggregators);
+               device_seconds(m, less(m->distinct, m->extent), m->run, aggregators);
     }
 
     const double dense = m->bytes * byte;
     if (m->density >= 1) return dense;
-    /* neighbours join as often as chance has it */
-    const double runs = m->pieces * (1 - m->density);
+    /* neighbouring runs join as often as if they were distributed at random */
+    const double runs = m->runs * (1 - m->density);
     const double run = m->bytes / runs, size = less(run, window);
-    double each = piece_seconds(m, size, aggregators);
+    double each = request_seconds(m, size, aggregators);
     if (size < PAGE && aggregators > 1) {
-        /* in parts of their own they are cheaper than interleaved as long as they share pages */
+        /* runs that share pages are faster in a domain of one rank than interleaved */
         const double gain = less(m->p->write_all_512 / m->p->write_own_512, 1);
         each *= size <= 512 ? gain : gain + (1 - gain) * (size - 512) / (PAGE - 512);
     }
@@ -340,9 +367,9 @@ static exchange_cost exchange_of(const model *m, int exchange, double cycles) {
 
 static double two_phase_seconds(const model *m, const tutti__candidate *k) {
     const double a = k->aggregators, window = (double)k->window;
-    const double moved = m->c->is_write ? m->bytes : more(m->bytes, m->extent);
+    const double moved = m->c->is_write ? m->bytes : more(m->distinct, m->extent);
     /* cycles with bytes */
-    const double cycles = more(less(moved / window, m->pieces + m->bytes / window) / a, 1);
+    const double cycles = more(less(moved / window, m->runs + m->bytes / window) / a, 1);
     const exchange_cost x = exchange_of(m, k->exchange, cycles);
     const double file = windows_seconds(m, less(window, moved / a), a);
 
@@ -366,8 +393,8 @@ static double two_phase_seconds(const model *m, const tutti__candidate *k) {
 
 /* ---- candidates ------------------------------------------------------------------------------ */
 
-/* The best window and number of aggregators: all ranks that have enough to do, or fewer, as long as
- * bandwidth is raised; unless options fix them.  `literal`: it is done cycle by cycle. */
+/* The best window and number of aggregators: all ranks that have enough bytes, or fewer if that
+ * raises the bandwidth; unless options fix them.  `literal`: the engine that works in cycles. */
 static tutti__candidate best_staged(const model *m, tutti__candidate k, int literal) {
     static const tutti_off sizes[] = {512 << 10, 4 << 20, 64 << 20};
     const tutti__cost_case *c = m->c;
@@ -376,8 +403,8 @@ static tutti__candidate best_staged(const model *m, tutti__candidate k, int lite
     const int fixed_number = o->cb_nodes > 0 || k.method == TUTTI_METHOD_ROOT;
     tutti__candidate best = {.aggregators = 0};
 
-    /* One window slot is enough without overlap; but unless somebody wants it so, windows are not
-     * larger for that: what overlaps has several of them under way. */
+    /* Without overlap one window slot is enough; but windows are not larger for that unless an
+     * option requests it, since overlapping pipelines use several at a time. */
     const int one_slot =
         k.pipeline == TUTTI_PIPELINE_NONE && (o->pipeline == TUTTI_PIPELINE_NONE || fixed_window);
     const int slots = one_slot ? 1 : o->sub_buffers;
@@ -402,7 +429,7 @@ static tutti__candidate best_staged(const model *m, tutti__candidate k, int lite
         } else if (o->cb_nodes > 0) {
             if (o->cb_nodes < a) a = o->cb_nodes;
         } else {
-            /* from a device, holes come along, or requests wait for it side by side */
+            /* from a device, holes are read too, or several requests wait for it at a time */
             const tutti_off moved =
                 c->s->cold ? tutti__max(c->s->bytes, c->s->hi - c->s->lo) : c->s->bytes;
             const tutti_off least = tutti__max(c->align, tutti__min(window, m->least));
@@ -420,8 +447,8 @@ static tutti__candidate best_staged(const model *m, tutti__candidate k, int lite
     return best;
 }
 
-/* An exchange with each pipeline that is asked for, or that the store makes worth trying; returns
- * how many candidates there are now. */
+/* An exchange with each pipeline that options request or that the store makes useful; returns the
+ * new number of candidates. */
 static int add_staged(const model *m, int method, int exchange, tutti__candidate *out, int n) {
     static const int pipelines[] = {TUTTI_PIPELINE_WRITE_COMM_2, TUTTI_PIPELINE_WRITE_COMM,
                                     TUTTI_PIPELINE_WRITE, TUTTI_PIPELINE_COMM, TUTTI_PIPELINE_NONE};
@@ -442,6 +469,15 @@ static int add_staged(const model *m, int method, int exchange, tutti__candidate
     return n;
 }
 
+int tutti__cost_is_small(const tutti__cost_case *c) {
+    const tutti__summary *s = c->s;
+    const tutti_options *o = c->opt;
+    const tutti_off most = 64 << 10;
+    return !s->cold && o->plan_cache > 0 && !o->direct_io && !c->striped && !c->remote &&
+           c->groups == 1 && s->runs == s->ranks &&
+           s->piece >= (c->is_write ? (tutti_off)PAGE : 1) && s->max_bytes <= most;
+}
+
 int tutti__cost_candidates(const tutti__cost_case *c, tutti__candidate out[TUTTI__CANDIDATES]) {
     static const int order[] = {TUTTI_METHOD_LIST, TUTTI_METHOD_SIEVE, TUTTI_METHOD_TWO_PHASE,
                                 TUTTI_METHOD_ROOT, TUTTI_METHOD_INDEPENDENT};
@@ -455,10 +491,9 @@ int tutti__cost_candidates(const tutti__cost_case *c, tutti__candidate out[TUTTI
         return 1;
     }
 
-    /* Long pieces go straight from the user's memory: the option direct_run says what is long.
-     * Unless it does, the model decides where writers would wait for each other: writes of one node
-     * through its page cache exclude each other in the kernel, while copies into staging memory do
-     * not. */
+    /* Long file runs go directly between file and user memory: at least `direct_run` bytes.  By
+     * default the model decides where writers would wait for each other: writes of one node through
+     * its page cache exclude each other in the kernel, while copies into staging memory do not. */
     const int writers_wait = c->is_write && c->largest > 1 && !o->direct_io && !(p->remote > 0);
     const int straight =
         o->direct_run > 0 ? c->s->run >= o->direct_run : c->s->run >= LONG && !writers_wait;
@@ -471,7 +506,7 @@ int tutti__cost_candidates(const tutti__cost_case *c, tutti__candidate out[TUTTI
             method == TUTTI_METHOD_SIEVE ? !c->is_write || c->may_sieve : !staged || !straight;
         if (asked != method && (asked != TUTTI_METHOD_AUTO || !possible)) continue;
         if (!staged) {
-            /* independent: one call for each piece, where list passes many at a time */
+            /* independent: one request per run, where list passes many at a time */
             const double t = method == TUTTI_METHOD_SIEVE  ? sieve_seconds(&m)
                              : method == TUTTI_METHOD_LIST ? list_seconds(&m)
                                                            : list_seconds(&m) * NEARLY;
@@ -480,7 +515,7 @@ int tutti__cost_candidates(const tutti__cost_case *c, tutti__candidate out[TUTTI
             continue;
         }
         for (int x = TUTTI_EXCHANGE_SHM; x <= TUTTI_EXCHANGE_LOCK; x++) {
-            /* is it asked for, or is it known what it costs?  Steps are those of messages. */
+            /* requested by an option, or with known costs?  Steps are those of messages. */
             int wanted = 1;
             if (o->exchange != TUTTI_EXCHANGE_AUTO)
                 wanted = x == o->exchange;
@@ -499,6 +534,7 @@ int tutti__cost_candidates(const tutti__cost_case *c, tutti__candidate out[TUTTI
     int first = 0;
     for (int i = 1; i < n; i++) least = less(least, out[i].seconds);
     while (out[first].seconds > least * NEARLY) first++;
+    if (asked == TUTTI_METHOD_AUTO && tutti__cost_is_small(c)) first = 0; /* list */
     const tutti__candidate taken = out[first];
     for (int i = first; i > 0; i--) out[i] = out[i - 1];
     out[0] = taken;

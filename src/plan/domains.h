@@ -19,18 +19,26 @@
 
 /* ---- what is known of all ranks' requests together */
 typedef struct tutti__summary {
-    tutti_off lo, hi;    /* bounds; lo > hi: nothing at all */
-    tutti_off bytes;     /* sum; ranks that overlap count twice */
-    tutti_count runs;    /* sum */
-    tutti_count ranks;   /* how many ranks have bytes */
+    tutti_off lo, hi;    /* bounds; lo > hi: no bytes at all */
+    tutti_off bytes;     /* sum; a byte that several ranks request counts once per rank */
+    tutti_off extents;   /* sum of the ranks' own extents, from first to last byte */
+    tutti_count runs;    /* sum of runs of the file */
+    tutti_count ranks;   /* ranks that have bytes */
     tutti_off max_bytes; /* of one rank */
-    tutti_off run;       /* mean run of the rank whose mean run is shortest; INT64_MAX: nobody */
+    tutti_off run;       /* mean file run of the rank whose mean is shortest; INT64_MAX: none */
+    tutti_off piece;     /* the same of pieces: contiguous in the file and in memory */
+    int64_t first, last; /* smallest and largest hash of a rank's file side */
     int cold;            /* reads: the bytes of some rank are not in the page cache */
     int broken;          /* writes: some rank has parts of blocks whose checksums are wanted */
 } tutti__summary;
 
 tutti__summary tutti__summary_empty(void);
-tutti__summary tutti__summary_of(tutti__side file);
+/* Of one rank, whose memory has `memory_runs` runs (0: as many as the file). */
+tutti__summary tutti__summary_of(tutti__side file, tutti_count memory_runs);
+/* Do all ranks that have bytes request the same ones? */
+static inline int tutti__summary_is_common(const tutti__summary *s) {
+    return s->ranks > 1 && s->first == s->last;
+}
 tutti__summary tutti__summary_merge(tutti__summary a, tutti__summary b);
 
 /* ---- coarse histogram of the bytes touched over [lo, hi), for balanced domains */

@@ -13,30 +13,44 @@ static tutti_off add_saturated(tutti_off a, tutti_off b) {
 }
 
 tutti__summary tutti__summary_empty(void) {
-    return (tutti__summary){.lo = INT64_MAX, .hi = INT64_MIN, .run = INT64_MAX};
+    return (tutti__summary){.lo = INT64_MAX,
+                            .hi = INT64_MIN,
+                            .run = INT64_MAX,
+                            .piece = INT64_MAX,
+                            .first = INT64_MAX,
+                            .last = INT64_MIN};
 }
 
-tutti__summary tutti__summary_of(tutti__side file) {
+tutti__summary tutti__summary_of(tutti__side file, tutti_count memory_runs) {
     const tutti_off bytes = tutti__side_bytes(file);
     const tutti_count runs = tutti__side_runs(file);
     if (runs == 0) return tutti__summary_empty();
+    const int64_t hash = (int64_t)tutti__side_hash(file);
     return (tutti__summary){.lo = tutti__side_lo(file),
                             .hi = tutti__side_hi(file),
                             .bytes = bytes,
+                            .extents = tutti__side_hi(file) - tutti__side_lo(file),
                             .runs = runs,
                             .ranks = 1,
                             .max_bytes = bytes,
-                            .run = bytes / runs};
+                            .run = bytes / runs,
+                            .piece = bytes / tutti__max(runs, memory_runs),
+                            .first = hash,
+                            .last = hash};
 }
 
 tutti__summary tutti__summary_merge(tutti__summary a, tutti__summary b) {
     return (tutti__summary){.lo = tutti__min(a.lo, b.lo),
                             .hi = tutti__max(a.hi, b.hi),
                             .bytes = add_saturated(a.bytes, b.bytes),
+                            .extents = add_saturated(a.extents, b.extents),
                             .runs = add_saturated(a.runs, b.runs),
                             .ranks = a.ranks + b.ranks,
                             .max_bytes = tutti__max(a.max_bytes, b.max_bytes),
                             .run = tutti__min(a.run, b.run),
+                            .piece = tutti__min(a.piece, b.piece),
+                            .first = tutti__min(a.first, b.first),
+                            .last = tutti__max(a.last, b.last),
                             .cold = a.cold || b.cold};
 }
 

@@ -1,12 +1,12 @@
-/* replicas: the inspector as an object.
+/* replicas: the inspector object.
  *
- *   this rank's spec     checked, its numbers put in order
- *   -> join              mentions meet on the rank of their range, which makes items of them
+ *   spec of this rank    checked, its numbers sorted
+ *   -> join              the rank of a range collects the mentions of its items
  *   -> coverage          the items are all that the file has, or have positions
- *   -> chain             along all ranges: position and writer of every item
- *   -> answer            both go back to all holders, which make their accesses
+ *   -> chain             over all ranges: position and writer of every item
+ *   -> answer            both are sent to all holders, which make their accesses
  *
- * What a rank has against it, or cannot do for lack of memory, is agreed on after each of these.
+ * The ranks agree on their errors after each of these steps.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "replicas/replicas_impl.h"
 
@@ -14,56 +14,30 @@
 
 /* ---- what one rank says */
 
-/* The spec of this rank as it goes to the directory: everything in rising order. */
+/* The spec of this rank in ascending order, as sent to the directory. */
 typedef struct {
     tutti__mention *mentions; /* [n] */
-    tutti_off *positions;     /* [n], NULL: none are given */
-} listed;
+    tutti_off *positions;     /* [n]; NULL: no positions are given */
+} sorted_spec;
 
-static void listed_free(listed *l) {
+static void free_sorted_spec(sorted_spec *l) {
     tutti__free(l->mentions);
     tutti__free(l->positions);
-    *l = (listed){.mentions = NULL};
+    *l = (sorted_spec){.mentions = NULL};
 }
 
 static tutti_count load_of(const tutti_replicas_spec *s, tutti_count i) {
     return s->loads ? s->loads[i] : s->load;
 }
 
-static tutti_err spec_check(const tutti_replicas_spec *s) {
-    const tutti_off most = (tutti_off)1 << 62;
-    TUTTI_CHECK(s->n >= 0 && s->n <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG, "%lld items",
-                (long long)s->n);
-    TUTTI_CHECK(s->n == 0 || s->numbers, TUTTI_ERR_ARG, "the numbers are NULL");
-    TUTTI_CHECK(s->value_bytes >= 1, TUTTI_ERR_ARG, "a value of %lld bytes",
-                (long long)s->value_bytes);
-    TUTTI_CHECK(s->items >= 0, TUTTI_ERR_ARG, "items is %lld: must be >= 0", (long long)s->items);
-    TUTTI_CHECK_RESERVED(s, "the spec");
-    TUTTI_TRY(tutti__choice_check(&s->choice, s->own != NULL || s->n == 0));
-    for (tutti_count i = 0; i < s->n; i++) {
-        const tutti_count load = load_of(s, i);
-        TUTTI_CHECK(s->numbers[i] >= 0, TUTTI_ERR_ARG, "item %lld has number %lld", (long long)i,
-                    (long long)s->numbers[i]);
-        TUTTI_CHECK(load >= 0, TUTTI_ERR_ARG, "item %lld has load %lld", (long long)s->numbers[i],
-                    (long long)load);
-        TUTTI_CHECK(load <= most / s->value_bytes, TUTTI_ERR_OVERFLOW,
-                    "item %lld has %lld values of %lld bytes", (long long)s->numbers[i],
-                    (long long)load, (long long)s->value_bytes);
-        TUTTI_CHECK(!s->positions ||
-                        (s->positions[i] >= 0 && s->positions[i] <= most - load * s->value_bytes),
-                    TUTTI_ERR_ARG, "item %lld has position %lld: items must be within 0 and 2^62",
-                    (long long)s->numbers[i], (long long)s->positions[i]);
-    }
-    return TUTTI_OK;
-}
-
-/* Where items are in memory, and how large: no list where they follow each other, all of a size. */
-static tutti_err memory_note(const tutti_replicas_spec *s, tutti_replicas *r) {
+/* Offsets and sizes of items in memory; no lists if the items are consecutive and of one size. */
+static tutti_err set_memory_layout(const tutti_replicas_spec *s, tutti_replicas *r) {
     const size_t n = (size_t)s->n;
     tutti_off at = 0;
     r->n = s->n;
     r->value_bytes = s->value_bytes;
-    r->item_bytes = s->n > 0 && !s->loads ? s->load * s->value_bytes : 0; /* it has been checked */
+    r->item_bytes =
+        s->n > 0 && !s->loads ? s->load * s->value_bytes : 0; /* the product has been checked */
     if (s->loads) {
         r->sizes = tutti__malloc(n * sizeof *r->sizes);
         if (!r->sizes) return TUTTI_ERR_NOMEM;
@@ -71,7 +45,8 @@ static tutti_err memory_note(const tutti_replicas_spec *s, tutti_replicas *r) {
     }
     if (!s->loads && !s->memory_offsets) {
         TUTTI_CHECK(s->n == 0 || tutti__mul_ok(s->n, r->item_bytes, &at), TUTTI_ERR_OVERFLOW,
-                    "%lld items of %lld bytes", (long long)s->n, (long long)r->item_bytes);
+                    "%lld items of %lld bytes exceed 2^62 bytes", (long long)s->n,
+                    (long long)r->item_bytes);
         return TUTTI_OK;
     }
     r->memory = tutti__malloc(n * sizeof *r->memory);
@@ -80,46 +55,64 @@ static tutti_err memory_note(const tutti_replicas_spec *s, tutti_replicas *r) {
         r->memory[i] = s->memory_offsets ? s->memory_offsets[i] : at;
         if (!s->memory_offsets)
             TUTTI_CHECK(tutti__add_ok(at, r->sizes[i], &at), TUTTI_ERR_OVERFLOW,
-                        "the items take more than 2^62 bytes");
+                        "the items exceed 2^62 bytes");
     }
     return TUTTI_OK;
 }
 
-static tutti_err numbers_sort(const tutti_replicas_spec *s, tutti_replicas *r) {
-    const size_t n = (size_t)s->n;
-    tutti__numbered *v = tutti__malloc(2 * n * sizeof *v);
-    if (!v) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < s->n; i++) v[i] = (tutti__numbered){s->numbers[i], i};
-    const tutti__numbered *sorted = tutti__numbered_sort(v, s->n, v + n);
-    tutti_err err = TUTTI_OK;
-    int rising = 1;
-    for (tutti_count j = 0; j < s->n && err == TUTTI_OK; j++) {
-        rising &= sorted[j].index == j;
-        if (j > 0 && sorted[j].number == sorted[j - 1].number)
-            err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
-                                   "duplicate number %lld (items %lld and %lld)",
-                                   (long long)sorted[j].number, (long long)sorted[j - 1].index,
-                                   (long long)sorted[j].index);
-    }
-    if (err == TUTTI_OK && !rising) {
-        r->order = tutti__malloc(n * sizeof *r->order);
+/* r->order stays NULL if the numbers are ascending. */
+static tutti_err sort_items(const tutti_replicas_spec *s, tutti_replicas *r) {
+    tutti__numbered *memory = NULL, *sorted = NULL;
+    tutti_count duplicate = 0;
+    int is_ascending = 1;
+    tutti_err err = tutti__numbers_sort(s->n, s->numbers, &memory, &sorted, &duplicate);
+    if (duplicate > 0)
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "duplicate number %lld (items %lld and %lld)",
+                               (long long)sorted[duplicate].number,
+                               (long long)sorted[duplicate - 1].index,
+                               (long long)sorted[duplicate].index);
+    for (tutti_count j = 0; j < s->n && err == TUTTI_OK; j++) is_ascending &= sorted[j].index == j;
+    if (err == TUTTI_OK && !is_ascending) {
+        r->order = tutti__malloc((size_t)s->n * sizeof *r->order);
         if (!r->order) err = TUTTI_ERR_NOMEM;
         for (tutti_count j = 0; j < s->n && r->order; j++) r->order[j] = sorted[j].index;
     }
-    tutti__free(v);
+    tutti__free(memory);
     return err;
 }
 
-/* Everything of this rank's spec that is needed from now on. */
-static tutti_err spec_take(const tutti_replicas_spec *s, tutti_replicas *r, listed *l) {
+/* Check the spec and copy all parts of it that are needed later. */
+static tutti_err take_spec(const tutti_replicas_spec *s, tutti_replicas *r, sorted_spec *l) {
     const size_t n = (size_t)s->n;
-    TUTTI_TRY(spec_check(s));
-    TUTTI_TRY(memory_note(s, r));
+    const tutti_off most = (tutti_off)1 << 62;
+    TUTTI_CHECK(s->n >= 0 && s->n <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG,
+                "n is %lld: number of items must be >= 0 and fit in memory", (long long)s->n);
+    TUTTI_CHECK(s->n == 0 || s->numbers, TUTTI_ERR_ARG, "field numbers is NULL");
+    TUTTI_CHECK(s->value_bytes >= 1, TUTTI_ERR_ARG, "value_bytes is %lld: must be >= 1",
+                (long long)s->value_bytes);
+    TUTTI_CHECK(s->items >= 0, TUTTI_ERR_ARG, "items is %lld: must be >= 0", (long long)s->items);
+    TUTTI_CHECK_RESERVED(s, "tutti_replicas_spec");
+    TUTTI_TRY(tutti__choice_check(&s->choice, s->own != NULL || s->n == 0));
+    for (tutti_count i = 0; i < s->n; i++) {
+        const tutti_count load = load_of(s, i);
+        TUTTI_CHECK(s->numbers[i] >= 0, TUTTI_ERR_ARG, "item %lld has number %lld: must be >= 0",
+                    (long long)i, (long long)s->numbers[i]);
+        TUTTI_CHECK(load >= 0, TUTTI_ERR_ARG, "item %lld has load %lld: must be >= 0",
+                    (long long)s->numbers[i], (long long)load);
+        TUTTI_CHECK(load <= most / s->value_bytes, TUTTI_ERR_OVERFLOW,
+                    "item %lld exceeds 2^62 bytes: %lld values of %lld bytes",
+                    (long long)s->numbers[i], (long long)load, (long long)s->value_bytes);
+        TUTTI_CHECK(!s->positions ||
+                        (s->positions[i] >= 0 && s->positions[i] <= most - load * s->value_bytes),
+                    TUTTI_ERR_ARG, "item %lld has position %lld: items must be within 0 and 2^62",
+                    (long long)s->numbers[i], (long long)s->positions[i]);
+    }
+    TUTTI_TRY(set_memory_layout(s, r));
     r->position = tutti__malloc(n * sizeof *r->position);
     r->writer = tutti__malloc(n * sizeof *r->writer);
     r->copied = tutti__malloc(n);
     if (!r->position || !r->writer || !r->copied) return TUTTI_ERR_NOMEM;
-    TUTTI_TRY(numbers_sort(s, r));
+    TUTTI_TRY(sort_items(s, r));
     l->mentions = tutti__malloc(n * sizeof *l->mentions);
     if (s->positions) l->positions = tutti__malloc(n * sizeof *l->positions);
     if (!l->mentions || (s->positions && !l->positions)) return TUTTI_ERR_NOMEM;
@@ -133,42 +126,42 @@ static tutti_err spec_take(const tutti_replicas_spec *s, tutti_replicas *r, list
 
 /* ---- what all say */
 
-static uint64_t choice_hash(const tutti_replicas_spec *s) {
+static uint64_t hash_choice(const tutti_replicas_spec *s) {
     const int64_t words[] = {s->value_bytes, s->choice.rule, (int64_t)s->choice.seed, s->items};
     const uint64_t h = tutti__hash(TUTTI__HASH_START, words, sizeof words);
     return tutti__hash(h, &s->choice.balance, sizeof s->choice.balance);
 }
 
-/* Fields of the spec that are NULL on all ranks that hold items, or on none. */
+/* Optional fields: NULL on all ranks that hold items, or on none of them. */
 enum { OWNERS, POSITIONS, OPTIONALS };
 
-/* The first agreement: errors of any rank, value_bytes, the choice, items, which optional fields are
- * given. */
-static tutti_err agree(tutti__team *t, const tutti_replicas_spec *s, tutti_err mine,
-                       int given_out[OPTIONALS]) {
+/* The first agreement: errors of all ranks, value_bytes, the choice, items, and which optional
+ * fields are given. */
+static tutti_err agree_on_spec(tutti__team *t, const tutti_replicas_spec *s, tutti_err local_err,
+                               int given_out[OPTIONALS]) {
     tutti__range given[OPTIONALS] = {tutti__range_none(), tutti__range_none()};
     const tutti__call call = {.object = tutti__replicas_class.name,
                               .name = "create",
                               .what = "value_bytes, items, or the choice",
-                              .hash = mine == TUTTI_OK ? choice_hash(s) : 0,
+                              .hash = local_err == TUTTI_OK ? hash_choice(s) : 0,
                               .ranges = OPTIONALS,
                               .range = given};
-    if (mine == TUTTI_OK && s->n > 0) {
+    if (local_err == TUTTI_OK && s->n > 0) {
         given[OWNERS] = (tutti__range){s->own != NULL, s->own != NULL};
         given[POSITIONS] = (tutti__range){s->positions != NULL, s->positions != NULL};
     }
-    TUTTI_TRY(tutti__team_call(t, &call, mine));
+    TUTTI_TRY(tutti__team_call(t, &call, local_err));
     TUTTI_CHECK(given[OWNERS].min >= given[OWNERS].max, TUTTI_ERR_MISMATCH,
-                "some ranks say which items they own and others do not");
+                "field own is NULL on some ranks only");
     TUTTI_CHECK(given[POSITIONS].min >= given[POSITIONS].max, TUTTI_ERR_MISMATCH,
-                "some ranks give positions and others do not");
+                "field positions is NULL on some ranks only");
     for (int k = 0; k < OPTIONALS; k++) given_out[k] = given[k].min == 1 && given[k].max == 1;
     return TUTTI_OK;
 }
 
-/* From mentions to verdicts. */
-static tutti_err inspect(tutti_replicas *r, const tutti_replicas_spec *s, const listed *l,
-                         const int given[OPTIONALS]) {
+/* From the spec of all ranks to position and writer of each item. */
+static tutti_err choose_writers(tutti_replicas *r, const tutti_replicas_spec *s,
+                                const sorted_spec *l, const int given[OPTIONALS]) {
     tutti__team *t = r->team;
     tutti__join j = {.record = NULL};
     tutti__range_items g = {.m = 0};
@@ -209,9 +202,10 @@ static tutti_err inspect(tutti_replicas *r, const tutti_replicas_spec *s, const 
 
 /* ---- accesses */
 
-/* Items by rising position, those that go on in file and memory as one; only those of this writer,
- * or (-1) all.   v: room for 3 n */
-static tutti_err access_of(const tutti_replicas *r, int writer, tutti_off *v, tutti_access **out) {
+/* The items by ascending position, consecutive ones merged; only those of one writer, or (-1) all.
+ * v: [3 n] for intermediate results */
+static tutti_err make_access(const tutti_replicas *r, int writer, tutti_off *v,
+                             tutti_access **out) {
     tutti_off *file = v, *memory = v + r->n, *lengths = memory + r->n;
     tutti_count n = 0;
     for (tutti_count j = 0; j < r->n; j++) {
@@ -230,11 +224,11 @@ static tutti_err access_of(const tutti_replicas *r, int writer, tutti_off *v, tu
     return tutti_access_pieces(n, file, memory, lengths, out);
 }
 
-static tutti_err accesses_make(tutti_replicas *r) {
+static tutti_err make_accesses(tutti_replicas *r) {
     tutti_off *v = tutti__malloc((size_t)r->n * 3 * sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
-    tutti_err err = access_of(r, r->team->rank, v, &r->writes);
-    if (err == TUTTI_OK) err = access_of(r, -1, v, &r->reads);
+    tutti_err err = make_access(r, r->team->rank, v, &r->writes);
+    if (err == TUTTI_OK) err = make_access(r, -1, v, &r->reads);
     tutti__free(v);
     return err;
 }
@@ -243,7 +237,7 @@ static tutti_err accesses_make(tutti_replicas *r) {
 
 const tutti__class tutti__replicas_class = {"replicas", "inspector", "freed"};
 
-static void destroy(tutti_replicas *r) {
+static void free_replicas(tutti_replicas *r) {
     TUTTI_KEEP_LAST_ERROR;
     void *const all[] = {r->sizes,        r->memory,        r->order,  r->position,
                          r->writer,       r->copied,        r->shares, r->shared.number,
@@ -256,88 +250,108 @@ static void destroy(tutti_replicas *r) {
     tutti__free(r);
 }
 
-/* Two inspectors of one communicator have teams of their own. */
-static uint64_t id_of(const tutti_replicas *r, const tutti_replicas_spec *s) {
-    const int64_t words[] = {r->team->id, r->stats.items, r->stats.copies, r->stats.bytes,
-                             r->stats.intervals};
-    return tutti__hash(choice_hash(s), words, sizeof words);
-}
-
 tutti_err tutti_replicas_create(MPI_Comm comm, const tutti_replicas_spec *spec,
                                 tutti_replicas **r_out) {
     TUTTI_KEEP_ERRNO;
     tutti__team *team = NULL;
     tutti_replicas *r = NULL;
-    listed l = {.mentions = NULL};
+    sorted_spec l = {.mentions = NULL};
     int given[OPTIONALS] = {0};
     TUTTI_TRY(tutti__comm_usable(comm));
     TUTTI_TRY(tutti__team_take(comm, "", &team));
     tutti_err err = TUTTI_OK;
     if (!spec || !r_out)
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "no spec, or nowhere to put the inspector");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument spec or r_out is NULL");
     if (err == TUTTI_OK && !(r = tutti__calloc(1, sizeof *r))) err = TUTTI_ERR_NOMEM;
-    if (err == TUTTI_OK) err = spec_take(spec, r, &l);
-    err = agree(team, spec, err, given);
+    if (err == TUTTI_OK) err = take_spec(spec, r, &l);
+    err = agree_on_spec(team, spec, err, given);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(r && spec && r_out);
         r->team = team;
         team = NULL;
-        err = inspect(r, spec, &l, given);
-        listed_free(&l);
-        if (err == TUTTI_OK) err = tutti__team_agree(r->team, accesses_make(r));
+        err = choose_writers(r, spec, &l, given);
+        free_sorted_spec(&l);
+        if (err == TUTTI_OK) err = tutti__team_agree(r->team, make_accesses(r));
     }
-    listed_free(&l);
+    free_sorted_spec(&l);
     if (err == TUTTI_OK) {
-        r->id = id_of(r, spec);
+        /* inspectors of one communicator have different teams */
+        const int64_t words[] = {r->team->id, r->stats.items, r->stats.copies, r->stats.bytes,
+                                 r->stats.intervals};
+        r->id = tutti__hash(hash_choice(spec), words, sizeof words);
         tutti__handle_add(&r->handle, &tutti__replicas_class);
+        TUTTI_ASSERT(tutti__replicas_is_valid(r));
         *r_out = r;
         return TUTTI_OK;
     }
     tutti__error_context("replicas", NULL, -1);
-    if (r) destroy(r);
+    if (r) free_replicas(r);
     tutti__team_give(&team);
     return err;
 }
 
-static int alive(const tutti_replicas *r) {
+int tutti__replicas_is_valid(const tutti_replicas *r) {
+    tutti_off writes = 0, reads = 0;
+    if (r->handle.class != &tutti__replicas_class || !r->team || !r->shares) return 0;
+    if (r->n < 0 || r->value_bytes < 1 || r->item_bytes < 0 || r->missing < -1) return 0;
+    if (r->sizes && (!r->memory || r->item_bytes > 0)) return 0;
+    if (!r->position || !r->writer || !r->copied || !r->writes || !r->reads) return 0;
+    if (r->stats.ranks != r->team->size || r->directory.ranks != r->team->size) return 0;
+    if (r->directory.n != r->n || r->shared.n > r->directory.m) return 0;
+    for (tutti_count j = 0; j < r->n; j++) {
+        const tutti_count i = tutti__replicas_item(r, j);
+        const tutti_off bytes = i >= 0 && i < r->n ? tutti__replicas_size(r, i) : -1;
+        if (bytes < 0 || (bytes > 0 && (r->writer[i] < 0 || r->writer[i] >= r->team->size)))
+            return 0;
+        if (bytes > 0 && (r->position[i] < 0 || r->position[i] > r->end - bytes)) return 0;
+        reads += bytes;
+        if (r->writer[i] == r->team->rank) writes += bytes;
+    }
+    return tutti_access_bytes(r->reads) == reads && tutti_access_bytes(r->writes) == writes &&
+           r->shares[r->team->rank].bytes == writes;
+}
+
+static int is_alive(const tutti_replicas *r) {
     return r && tutti__handle_alive(&r->handle, &tutti__replicas_class);
 }
 
 void tutti_replicas_free(tutti_replicas **r) {
     TUTTI_KEEP_ERRNO;
     if (!r || !*r) return;
-    if (alive(*r)) {
+    if (is_alive(*r)) {
         tutti__handle_remove(&(*r)->handle);
-        destroy(*r);
+        free_replicas(*r);
     }
     *r = NULL;
 }
 
 tutti_err tutti__replicas_live(const tutti_replicas *r) {
     if (!r) TUTTI_TRY(tutti__error_refused());
-    return tutti__object_live(r, &tutti__replicas_class);
+    TUTTI_TRY(tutti__object_live(r, &tutti__replicas_class));
+    TUTTI_ASSERT(tutti__replicas_is_valid(r));
+    return TUTTI_OK;
 }
 
 /* ---- asking */
 
 const tutti_access *tutti_replicas_write_access(const tutti_replicas *r) {
-    return alive(r) ? r->writes : NULL;
+    return is_alive(r) ? r->writes : NULL;
 }
 
 const tutti_access *tutti_replicas_read_access(const tutti_replicas *r) {
-    return alive(r) ? r->reads : NULL;
+    return is_alive(r) ? r->reads : NULL;
 }
 
 const tutti_off *tutti_replicas_positions(const tutti_replicas *r) {
-    return alive(r) ? r->position : NULL;
+    return is_alive(r) ? r->position : NULL;
 }
 
 const int *tutti_replicas_writers(const tutti_replicas *r) {
-    return alive(r) ? r->writer : NULL;
+    return is_alive(r) ? r->writer : NULL;
 }
 
 tutti_off tutti_replicas_bytes(const tutti_replicas *r) {
-    return alive(r) ? r->stats.bytes : 0;
+    return is_alive(r) ? r->stats.bytes : 0;
 }
 
 tutti_err tutti_replicas_stats_sized(const tutti_replicas *r, tutti_replicas_stats *out,
@@ -349,7 +363,7 @@ tutti_err tutti_replicas_stats_sized(const tutti_replicas *r, tutti_replicas_sta
 tutti_err tutti_replicas_share_get(const tutti_replicas *r, int rank, tutti_replicas_share *out) {
     TUTTI_TRY(tutti__replicas_live(r));
     TUTTI_CHECK(rank >= 0 && rank < r->stats.ranks && out, TUTTI_ERR_ARG,
-                "rank %d of %d, or nowhere to put its share", rank, r->stats.ranks);
+                "rank is %d: must be 0 to %d, and argument out not NULL", rank, r->stats.ranks - 1);
     *out = r->shares[rank];
     return TUTTI_OK;
 }

@@ -92,20 +92,6 @@ static tutti_err open_direct(tutti__fdfile *f, const char *path) {
     return TUTTI_OK;
 }
 
-/* Layout as found, then as the options say.  A file system that takes O_DIRECT without saying what
- * it needs gets whole pages. */
-static tutti_err set_layout(tutti__fdfile *f, const tutti_options *opt) {
-    tutti_store_layout *l = &f->base.layout;
-    TUTTI_CHECK(opt->direct_align >= 0 && opt->direct_align <= MAX_ALIGN &&
-                    (opt->direct_align & (opt->direct_align - 1)) == 0,
-                TUTTI_ERR_OPTION, "direct_align must be a power of two up to 1 MiB");
-    tutti__layout_find(f->fd, l);
-    if (opt->striping_unit > 0) l->stripe = opt->striping_unit;
-    if (f->direct_fd >= 0 && l->direct_align == 0) l->direct_align = sysconf(_SC_PAGESIZE);
-    if (opt->direct_align > 0) l->direct_align = opt->direct_align;
-    return TUTTI_OK;
-}
-
 /* Blocks that go through direct_fd are never less than pages, even if the device would take less: a
  * page that has bytes from both descriptors at the same time makes the kernel report EIO at the
  * next sync.  For the same reason no reading ahead: it would bring pages of blocks into the
@@ -125,7 +111,16 @@ static tutti_err open_all(tutti__fdfile *f, const char *path, int permissions,
     f->max_bytes = (size_t)(f->interrupt ? tutti__min(fault.n, MAX_CALL_BYTES) : MAX_CALL_BYTES);
     TUTTI_TRY(open_buffered(f, path, permissions));
     if (opt->direct_io) TUTTI_TRY(open_direct(f, path));
-    TUTTI_TRY(set_layout(f, opt));
+    /* Layout as found, then as the options say.  A file system that takes O_DIRECT without saying
+     * what it needs gets whole pages. */
+    tutti_store_layout *l = &f->base.layout;
+    TUTTI_CHECK(opt->direct_align >= 0 && opt->direct_align <= MAX_ALIGN &&
+                    (opt->direct_align & (opt->direct_align - 1)) == 0,
+                TUTTI_ERR_OPTION, "direct_align must be a power of two up to 1 MiB");
+    tutti__layout_find(f->fd, l);
+    if (opt->striping_unit > 0) l->stripe = opt->striping_unit;
+    if (f->direct_fd >= 0 && l->direct_align == 0) l->direct_align = sysconf(_SC_PAGESIZE);
+    if (opt->direct_align > 0) l->direct_align = opt->direct_align;
     set_direct(f);
     return TUTTI_OK;
 }

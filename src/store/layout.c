@@ -42,15 +42,11 @@ static uint32_t u32_at(const void *bytes, size_t at) {
     return v;
 }
 
-static int is_power_of_two(tutti_off x) {
-    return x > 0 && (x & (x - 1)) == 0;
-}
-
 static tutti_off direct_align(const struct statx *sx) {
     if (!(sx->stx_mask & STATX_DIOALIGN)) return 0;
     const tutti_off memory = u32_at(sx, DIO_MEM_ALIGN_AT), offset = u32_at(sx, DIO_OFFSET_ALIGN_AT);
     const tutti_off both = tutti__max(memory, offset);
-    return memory > 0 && offset > 0 && is_power_of_two(both) ? both : 0;
+    return memory > 0 && offset > 0 && (both > 0 && (both & (both - 1)) == 0) ? both : 0;
 }
 
 /* The attribute holds a plain layout (versions 1 and 3): magic, pattern, 16 bytes of identity,

@@ -25,10 +25,6 @@ static short type_of(int kind) {
     return kind == TUTTI_STORE_WRITE ? F_WRLCK : F_RDLCK;
 }
 
-static int is_missing(int code) {
-    return code == ENOLCK || code == EOPNOTSUPP || code == ENOSYS || code == EINVAL;
-}
-
 tutti_err tutti__fdfile_lock(tutti_store *s, int kind, tutti_off lo, tutti_off hi) {
     const int fd = ((tutti__fdfile *)s)->fd;
     if (lo >= hi) return TUTTI_OK;
@@ -36,7 +32,7 @@ tutti_err tutti__fdfile_lock(tutti_store *s, int kind, tutti_off lo, tutti_off h
     int code = lock_with(fd, F_OFD_SETLKW, type_of(kind), lo, hi);
     if (code == EINVAL) code = lock_with(fd, F_SETLKW, type_of(kind), lo, hi);
     if (code == 0) return TUTTI_OK;
-    if (is_missing(code))
+    if (code == ENOLCK || code == EOPNOTSUPP || code == ENOSYS || code == EINVAL)
         return tutti__error_set(TUTTI_ERR_UNSUPPORTED, code, lo,
                                 "the file system has no locks (atomic mode)");
     return tutti__error_sys(code, lo, "lock");

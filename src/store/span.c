@@ -85,15 +85,6 @@ static tutti_off buffered_part(const tutti__fdfile *f, const tutti__span *s) {
     return direct_room(s) >= head + f->align ? head : bytes;
 }
 
-static void add_vector(tutti__io_call *c, char *memory, size_t bytes) {
-    struct iovec *last = c->niov > 0 ? &c->iov[c->niov - 1] : NULL;
-    if (last && (char *)last->iov_base + last->iov_len == memory)
-        last->iov_len += bytes;
-    else
-        c->iov[c->niov++] = (struct iovec){.iov_base = memory, .iov_len = bytes};
-    c->bytes += bytes;
-}
-
 /* How much of the first run of `s` the call can still take. */
 static tutti_off next_part(const tutti__fdfile *f, const tutti__span *s, const tutti__io_call *c) {
     const tutti_off room = (tutti_off)(c->max_bytes - c->bytes);
@@ -111,7 +102,13 @@ void tutti__span_cut(const tutti__fdfile *f, tutti__span s, tutti__io_call *c) {
     while (s.left > 0 && c->niov < c->max_iov) {
         const tutti_off part = next_part(f, &s, c);
         if (part == 0) break;
-        add_vector(c, span_memory(&s), (size_t)part);
+        char *memory = span_memory(&s);
+        struct iovec *last = c->niov > 0 ? &c->iov[c->niov - 1] : NULL;
+        if (last && (char *)last->iov_base + last->iov_len == memory)
+            last->iov_len += (size_t)part;
+        else
+            c->iov[c->niov++] = (struct iovec){.iov_base = memory, .iov_len = (size_t)part};
+        c->bytes += (size_t)part;
         tutti__span_advance(&s, part);
     }
     TUTTI_ASSERT(c->bytes > 0);

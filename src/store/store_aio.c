@@ -56,13 +56,6 @@ static void collect(aio_store *a) {
     launch_all(a);
 }
 
-static void await_any(aio_store *a) {
-    int n = 0;
-    for (int i = 0; i < a->q.n; i++)
-        if (a->q.flights[i].r) a->await[n++] = &a->control[i];
-    if (n > 0) (void)aio_suspend(a->await, n, NULL);
-}
-
 static tutti_err aio_begin(tutti_store *s, int is_write, const tutti_io_run *runs, int n,
                            tutti_store_request **r_out) {
     aio_store *a = (aio_store *)s;
@@ -83,7 +76,12 @@ static int aio_test(tutti_store_request *base) {
 static tutti_err aio_finish(tutti_store_request *base, tutti_off *done_out) {
     aio_store *a = (aio_store *)base->store;
     tutti__ioreq *r = (tutti__ioreq *)base;
-    while (!aio_test(base)) await_any(a);
+    while (!aio_test(base)) {
+        int n = 0;
+        for (int i = 0; i < a->q.n; i++)
+            if (a->q.flights[i].r) a->await[n++] = &a->control[i];
+        if (n > 0) (void)aio_suspend(a->await, n, NULL);
+    }
     tutti__ioqueue_remove(&a->q.queue, r);
     return tutti__ioreq_judge(r, done_out);
 }
@@ -100,12 +98,6 @@ static tutti_err store_aio_read(tutti_store *s, const tutti_io_run *runs, int n,
     tutti_store_request *r;
     TUTTI_TRY(aio_begin(s, 0, runs, n, &r));
     return aio_finish(r, done_out);
-}
-
-static tutti_err make_controls(aio_store *a) {
-    a->control = tutti__calloc((size_t)a->q.n, sizeof *a->control);
-    a->await = tutti__calloc((size_t)a->q.n, sizeof *a->await);
-    return a->control && a->await ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
 static tutti_err store_aio_close(tutti_store *s) {
@@ -127,7 +119,9 @@ static tutti_err aio_open(const char *path, int flags, int permissions, const tu
     if (err != TUTTI_OK) goto undo_store;
     err = tutti__inflight_make(&a->q, &a->f, opt->queue_depth, 1);
     if (err != TUTTI_OK) goto undo_file;
-    err = make_controls(a);
+    a->control = tutti__calloc((size_t)a->q.n, sizeof *a->control);
+    a->await = tutti__calloc((size_t)a->q.n, sizeof *a->await);
+    err = a->control && a->await ? TUTTI_OK : TUTTI_ERR_NOMEM;
     if (err != TUTTI_OK) goto undo_controls;
     *store_out = &a->f.base;
     return TUTTI_OK;

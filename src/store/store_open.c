@@ -39,16 +39,6 @@ int tutti__store_asynchronous(const tutti_options *opt) {
     return opt->direct_io && uring ? TUTTI_STORE_URING : TUTTI_STORE_THREADS;
 }
 
-/* The store itself is told of a fault only if it is one that happens inside (short transfers), and
- * then as one that means every rank. */
-static tutti_options options_inside(const tutti_options *opt, const tutti__fault *fault) {
-    tutti_options inside = *opt;
-    inside.fault[0] = '\0';
-    if (fault->what == TUTTI__FAULT_SHORT)
-        snprintf(inside.fault, sizeof inside.fault, "*:short:%lld", (long long)fault->n);
-    return inside;
-}
-
 /* Threads take turns in stores that are not reentrant. */
 static tutti_err open_inside(const char *path, int flags, int permissions, const tutti_options *opt,
                              tutti_stats *stats, tutti_store **store_out) {
@@ -82,7 +72,12 @@ tutti_err tutti__store_open(const char *path, int flags, int permissions, const 
     tutti__fault fault;
     tutti_store *s = NULL;
     TUTTI_TRY(tutti__fault_parse(opt->fault, rank, &fault));
-    const tutti_options inside = options_inside(opt, &fault);
+    /* The store itself is told of a fault only if it is one that happens inside (short transfers),
+     * and then as one that means every rank. */
+    tutti_options inside = *opt;
+    inside.fault[0] = '\0';
+    if (fault.what == TUTTI__FAULT_SHORT)
+        snprintf(inside.fault, sizeof inside.fault, "*:short:%lld", (long long)fault.n);
     tutti_err err = TUTTI_OK;
     if (fault.what == TUTTI__FAULT_OPEN && fault.n == 1)
         err = tutti__fdfile_cannot_open(fault.sys_errno);

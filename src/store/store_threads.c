@@ -70,31 +70,22 @@ static void *worker(void *arg) {
     return NULL;
 }
 
-/* As many as can be had; none is fine. */
-static void start_threads(threads_store *t) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (t->running < t->wanted && pthread_create(&t->threads[t->running], NULL, worker, t) == 0)
-        t->running++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    t->wanted = t->running;
-}
-
-static void stop_threads(threads_store *t) {
-    pthread_mutex_lock(&t->lock);
-    t->stop = 1;
-    pthread_cond_broadcast(&t->work);
-    pthread_mutex_unlock(&t->lock);
-    for (int i = 0; i < t->running; i++) pthread_join(t->threads[i], NULL);
-}
-
 static tutti_err threads_begin(tutti_store *s, int is_write, const tutti_io_run *runs, int n,
                                tutti_store_request **r_out) {
     threads_store *t = (threads_store *)s;
     tutti__ioreq *r;
     TUTTI_TRY(tutti__ioreq_make(&t->f, is_write, runs, n, &r));
-    if (t->running < t->wanted) start_threads(t);
+    /* As many as can be had; none is fine. */
+    if (t->running < t->wanted) {
+        sigset_t all, before;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        while (t->running < t->wanted &&
+               pthread_create(&t->threads[t->running], NULL, worker, t) == 0)
+            t->running++;
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        t->wanted = t->running;
+    }
     pthread_mutex_lock(&t->lock);
     tutti__ioqueue_add(&t->queue, r);
     t->away += !tutti__ioreq_ended(r);
@@ -168,7 +159,11 @@ undo_store:
 
 static tutti_err threads_close(tutti_store *s) {
     threads_store *t = (threads_store *)s;
-    stop_threads(t);
+    pthread_mutex_lock(&t->lock);
+    t->stop = 1;
+    pthread_cond_broadcast(&t->work);
+    pthread_mutex_unlock(&t->lock);
+    for (int i = 0; i < t->running; i++) pthread_join(t->threads[i], NULL);
     pthread_cond_destroy(&t->ended);
     pthread_cond_destroy(&t->work);
     pthread_mutex_destroy(&t->lock);

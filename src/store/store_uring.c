@@ -44,12 +44,6 @@ static void launch(uring_store *u, tutti__flight *x, int in_background) {
     io_uring_sqe_set_data(sqe, x);
 }
 
-/* The kernel gave up a call without having done anything: because of a signal, because it would
- * have had to wait, or because the thread that started it has ended. */
-static int is_void(int result) {
-    return result == -EINTR || result == -EAGAIN || result == -ECANCELED;
-}
-
 /* Take in what has ended; what landed short goes back into the ring. */
 static void collect(uring_store *u) {
     struct io_uring_cqe *cqe;
@@ -57,7 +51,11 @@ static void collect(uring_store *u) {
         tutti__flight *x = io_uring_cqe_get_data(cqe);
         const int result = cqe->res;
         io_uring_cqe_seen(&u->ring, cqe);
-        if (tutti__inflight_landed(&u->q, x, is_void(result) ? -EINTR : result))
+        /* The kernel gave up a call without having done anything: because of a signal, because it
+         * would have had to wait, or because the thread that started it has ended. */
+        if (tutti__inflight_landed(
+                &u->q, x,
+                (result == -EINTR || result == -EAGAIN || result == -ECANCELED) ? -EINTR : result))
             launch(u, x, result == -EAGAIN);
     }
 }

@@ -54,31 +54,27 @@ static void queue_remove(tutti__fdfile *f) {
     f->behind.queued = 0;
 }
 
-/* One chunk of the first file, which then goes to the end of the queue; the lock is held before and
- * after. */
-static void chunk_send(void) {
-    tutti__fdfile *f = first;
-    tutti__behind *h = &f->behind;
-    const tutti_off lo = h->lo, bytes = tutti__min(h->hi - lo, CHUNK);
-    queue_remove(f);
-    h->lo += bytes;
-    if (h->lo < h->hi) queue_add(f);
-    at_it = f;
-    pthread_mutex_unlock(&lock);
-    const int failed = sync_file_range(f->fd, lo, bytes, SYNC_FILE_RANGE_WRITE);
-    pthread_mutex_lock(&lock);
-    at_it = NULL;
-    h->useless |= failed && errno != EINTR;
-    pthread_cond_broadcast(&news);
-}
-
 static void *write_behind_main(void *unused) {
     (void)unused;
     pthread_mutex_lock(&lock);
     while (!ends) {
-        if (first)
-            chunk_send();
-        else
+        /* One chunk of the first file, which then goes to the end of the queue; the lock is held
+         * before and after. */
+        if (first) {
+            tutti__fdfile *f = first;
+            tutti__behind *h = &f->behind;
+            const tutti_off lo = h->lo, bytes = tutti__min(h->hi - lo, CHUNK);
+            queue_remove(f);
+            h->lo += bytes;
+            if (h->lo < h->hi) queue_add(f);
+            at_it = f;
+            pthread_mutex_unlock(&lock);
+            const int failed = sync_file_range(f->fd, lo, bytes, SYNC_FILE_RANGE_WRITE);
+            pthread_mutex_lock(&lock);
+            at_it = NULL;
+            h->useless |= failed && errno != EINTR;
+            pthread_cond_broadcast(&news);
+        } else
             pthread_cond_wait(&work, &lock);
     }
     pthread_mutex_unlock(&lock);
@@ -108,13 +104,6 @@ static int is_on_disk(const tutti__fdfile *f) {
     return type != TMPFS_MAGIC && type != RAMFS_MAGIC && type != HUGETLBFS_MAGIC;
 }
 
-static void behind_grow(tutti__fdfile *f, tutti_off lo, tutti_off hi) {
-    tutti__behind *h = &f->behind;
-    tutti__interval_grow(&h->lo, &h->hi, lo, hi);
-    if (!h->queued) queue_add(f);
-    pthread_cond_signal(&work);
-}
-
 void tutti__fdfile_write_behind(tutti_store *s, tutti_off lo, tutti_off hi) {
     tutti__fdfile *f = (tutti__fdfile *)s;
     tutti__behind *h = &f->behind;
@@ -124,7 +113,11 @@ void tutti__fdfile_write_behind(tutti_store *s, tutti_off lo, tutti_off hi) {
         h->known = is_on_disk(f) && thread_join_in();
         h->useless = !h->known;
     }
-    if (!h->useless) behind_grow(f, lo, hi);
+    if (!h->useless) {
+        tutti__interval_grow(&h->lo, &h->hi, lo, hi);
+        if (!h->queued) queue_add(f);
+        pthread_cond_signal(&work);
+    }
     pthread_mutex_unlock(&lock);
 }
 

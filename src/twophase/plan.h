@@ -29,6 +29,7 @@ typedef struct tutti__means {
     int resident; /* every window has memory of its own, so that file access can go on by itself */
     tutti_off room;  /* staging memory of a node that it may have, 0: what the options allow */
     tutti_off block; /* writes: windows are cut between blocks of this size; 0: anywhere */
+    tutti_off base;  /* of the request that it was made for, for messages */
 } tutti__means;
 
 /* ---- what an aggregator or a relay knows of the ranks whose bytes it handles */
@@ -139,9 +140,9 @@ struct tutti_plan {
         int degraded;         /* memory was short when it was made: the next one may be better */
         int joint;            /* a small write without holes: one rank can do it for all */
         int hits;
-        tutti_off described; /* bytes that descriptions take on some rank, as agreed */
-        tutti_off worth;     /* what they may take; the same on all ranks */
-        tutti_off lo, bytes; /* of all ranks */
+        tutti_off described;       /* bytes that descriptions take on some rank, as agreed */
+        tutti_off worth;           /* what they may take; the same on all ranks */
+        tutti_off lo, bytes, span; /* of all ranks; from first to last byte */
         tutti_plan *older;
     } cache;
     char explain[512];

@@ -95,7 +95,7 @@ static void frames(tutti_array *a) {
     tutti_section m = right;
     check_where("frames");
     m = right, m.ndims = 1, frame_refused(a, m, "dimensions");
-    m = right, m.element_size = 8, frame_refused(a, m, "elements of");
+    m = right, m.element_size = 8, frame_refused(a, m, "element_size");
     m = right, m.hi[0] = 7, frame_refused(a, m, "elements");
     m = right, m.hi[1] = 12, frame_refused(a, m, "memory section");
     m = right, m.lo[0] = -1, frame_refused(a, m, "memory section");
@@ -128,10 +128,10 @@ static void parts(tutti_array *a) {
     check_where("parts");
     CHECK_OK(tutti_distribution_make(2, good.shape, dims, &right));
     CHECK_OK(tutti_distribution_make(2, other, dims, &d));
-    REFUSED(tutti_array_write_part(a, d, NULL, NULL, v), TUTTI_ERR_ARG, "a distribution of");
+    REFUSED(tutti_array_write_part(a, d, NULL, NULL, v), TUTTI_ERR_ARG, "distribution has");
     REFUSED(tutti_array_read_part(a, rank ? right : d, NULL, NULL, v), TUTTI_ERR_ARG,
-            "a distribution of");
-    REFUSED(tutti_array_read_part(a, right, &within, NULL, v), TUTTI_ERR_ARG, "a distribution of");
+            "distribution has");
+    REFUSED(tutti_array_read_part(a, right, &within, NULL, v), TUTTI_ERR_ARG, "distribution has");
     tutti_distribution_free(&d);
     CHECK_OK(tutti_distribution_make(1, other, dims, &d));
     REFUSED(tutti_array_write_part(a, d, NULL, NULL, v), TUTTI_ERR_ARG, "dimensions");
@@ -161,16 +161,16 @@ static void creation(void) {
     tutti_array_spec s = good;
     tutti_array *a = NULL;
     check_where("creation");
-    s = good, s.ndims = 0, create_refused(s, TUTTI_ERR_ARG, "dimensions");
-    s = good, s.ndims = 17, create_refused(s, TUTTI_ERR_ARG, "dimensions");
+    s = good, s.ndims = 0, create_refused(s, TUTTI_ERR_ARG, "ndims");
+    s = good, s.ndims = 17, create_refused(s, TUTTI_ERR_ARG, "ndims");
     s = good, s.shape[0] = -4, create_refused(s, TUTTI_ERR_ARG, "dimension 0");
     s = good, s.shape[0] = (tutti_count)1 << 60, create_refused(s, TUTTI_ERR_OVERFLOW, "2^62");
     s = good, s.shape[1] = INT64_MAX, create_refused(s, TUTTI_ERR_OVERFLOW, "2^62");
-    s = good, s.element_size = 3, create_refused(s, TUTTI_ERR_ARG, "elements of");
+    s = good, s.element_size = 3, create_refused(s, TUTTI_ERR_ARG, "element_size");
     s = good, s.type = (tutti_type)40, create_refused(s, TUTTI_ERR_ARG, "type");
     s = good, s.type = TUTTI_BYTES, create_refused(s, TUTTI_ERR_ARG, "element_size");
     REFUSED(tutti_array_create(MPI_COMM_WORLD, path, NULL, NULL, &a), TUTTI_ERR_ARG, "spec");
-    REFUSED(tutti_array_create(MPI_COMM_WORLD, path, &good, NULL, NULL), TUTTI_ERR_ARG, "nowhere");
+    REFUSED(tutti_array_create(MPI_COMM_WORLD, path, &good, NULL, NULL), TUTTI_ERR_ARG, "a_out");
     CHECK_SAME(tutti_array_create(MPI_COMM_WORLD, "", &good, NULL, &a), TUTTI_ERR_ARG);
     CHECK_ERR(tutti_array_create(MPI_COMM_NULL, path, &good, NULL, &a), TUTTI_ERR_ARG);
     if (ranks > 1) { /* they mean different arrays */
@@ -242,7 +242,7 @@ static void locals(void) {
     REFUSED(tutti_array_create_local(MPI_COMM_WORLD, path, &good, wide, NULL, &a), TUTTI_ERR_ARG,
             "ranks");
     REFUSED(tutti_array_create_local(MPI_COMM_WORLD, path, &good, NULL, NULL, &a), TUTTI_ERR_ARG,
-            "no distribution");
+            "spec or d is NULL");
     tutti_array_spec s = good;
     s.shape[1] = 8;
     REFUSED(tutti_array_create_local(MPI_COMM_WORLD, path, &s, d, NULL, &a), TUTTI_ERR_ARG,

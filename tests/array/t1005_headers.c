@@ -52,7 +52,7 @@ static void damage(void) {
 
 /* A slot whose checksum is right, whatever it says. */
 static void seal(unsigned char *slot) {
-    tutti__put64(slot + HALF - 8, tutti__hash(TUTTI__HASH_START, slot, HALF - 8));
+    tutti__store_le64(slot + HALF - 8, tutti__hash(TUTTI__HASH_START, slot, HALF - 8));
 }
 
 static void put(unsigned char *at, uint64_t v, int bytes) {
@@ -71,24 +71,24 @@ static void lie(int at, int bytes, uint64_t v, const char *words) {
 }
 
 static void lies(void) {
-    lie(0, 1, 0x88, "does not begin");
+    lie(0, 1, 0x88, "wrong signature");
     lie(8, 4, 2, "newer");
-    lie(8, 4, 0, "format 0");
+    lie(8, 4, 0, "format is 0");
     lie(12, 4, 3, "placement");
-    lie(12, 4, 1, "no rank");
-    lie(12, 4, 2, "no rank");
+    lie(12, 4, 1, "number of parts is 0");
+    lie(12, 4, 2, "number of parts is 0");
     lie(24, 4, TUTTI_FLOAT16 + 1, "type");
     lie(24, 4, UINT32_MAX, "type");
-    lie(24, 4, TUTTI_INT64, "elements of");
+    lie(24, 4, TUTTI_INT64, "element_size is");
     lie(28, 4, 2, "order");
     lie(32, 4, 0, "byte order");
     lie(32, 4, 2, "endian");
     lie(32, 4, 3, "byte order");
-    lie(36, 4, 0, "dimensions");
-    lie(36, 4, 17, "dimensions");
+    lie(36, 4, 0, "ndims");
+    lie(36, 4, 17, "ndims");
     lie(36, 4, 2, "bytes");
     lie(40, 8, 0, "");
-    lie(40, 8, 5, "elements of");
+    lie(40, 8, 5, "element_size is");
     lie(40, 8, UINT64_MAX, "element size");
     lie(48, 8, 100, "header");
     lie(48, 8, (uint64_t)1 << 62, "offset");

@@ -162,10 +162,10 @@ static void files(void) {
     for (int deed = 0; deed < DEEDS; deed++)
         for (size_t t = 0; t < sizeof troubles / sizeof troubles[0]; t++)
             for (int n = 0, quiet = 0; n < MOST && quiet < ranks; n++) {
-                const int told =
+                const int start_err =
                     file_trouble(deed, troubles[t].what, n, troubles[t].error, troubles[t].code);
-                quiet = told ? 0 : quiet + 1;
-                failed[deed] += told;
+                quiet = start_err ? 0 : quiet + 1;
+                failed[deed] += start_err;
                 if (check_failures_) return;
             }
     for (int deed = 0; deed < DEEDS; deed++)

@@ -1,12 +1,12 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2
-# docs/arrays.md: its functions compile without a warning and do what they say.
+# docs/reference/arrays.md: its functions compile without a warning and do what they say.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$TUTTI_TEST_DIR"
 {
-    awk '/^```/ { on = $0 == "```c"; next } on' "$top/docs/arrays.md"
+    awk '/^```/ { on = $0 == "```c"; next } on' "$top/docs/reference/arrays.md"
     cat <<'END'
 int main(int argc, char **argv) {
     int rank, ranks, wrong = 0;

@@ -45,7 +45,7 @@ static tutti_count number_of(int ndims, const tutti_count *shape, const tutti_co
 }
 
 /* Where an element of a packed box is. */
-static tutti_count packed_place(const tutti__grain *g, const tutti__box *b, const tutti_count *at) {
+static tutti_count packed_place(const tutti__box_layout *g, const tutti__box *b, const tutti_count *at) {
     tutti_count p = 0;
     for (int i = 0; i < g->ndims; i++) {
         const int d = g->order == TUTTI_ROW_MAJOR ? i : g->ndims - 1 - i;
@@ -56,11 +56,11 @@ static tutti_count packed_place(const tutti__grain *g, const tutti__box *b, cons
 
 /* ---- boxes */
 
-static void try_rest(const tutti__grain *g, const tutti_count *shape, const tutti__box *whole,
+static void try_rest(const tutti__box_layout *g, const tutti_count *shape, const tutti__box *whole,
                      const tutti__box *part) {
     tutti__box rest[2 * TUTTI_MAX_DIMS];
     tutti_count at[TUTTI_MAX_DIMS] = {0};
-    const int n = tutti__box_rest(g, whole, part, rest);
+    const int n = tutti__box_subtract(g, whole, part, rest);
     CHECK(n <= 2 * g->ndims, "%d boxes", n);
     do {
         int times = 0;
@@ -69,7 +69,7 @@ static void try_rest(const tutti__grain *g, const tutti_count *shape, const tutt
     } while (next_place(g->ndims, shape, at));
 }
 
-static void try_copy(const tutti__grain *g, const tutti_count *shape, const tutti__packed *a,
+static void try_copy(const tutti__box_layout *g, const tutti_count *shape, const tutti__packed *a,
                      const tutti__packed *b, const tutti__box *part) {
     tutti_count at[TUTTI_MAX_DIMS] = {0};
     const size_t size = (size_t)g->element;
@@ -93,13 +93,13 @@ static void try_copy(const tutti__grain *g, const tutti_count *shape, const tutt
 }
 
 static void boxes_round(void) {
-    const tutti__grain g = {1 + (int)rnd(5), rnd(2) ? TUTTI_ROW_MAJOR : TUTTI_COL_MAJOR,
+    const tutti__box_layout g = {1 + (int)rnd(5), rnd(2) ? TUTTI_ROW_MAJOR : TUTTI_COL_MAJOR,
                             1 + rnd(9)};
     tutti_count shape[TUTTI_MAX_DIMS], at[TUTTI_MAX_DIMS] = {0}, n = 0;
     for (int d = 0; d < g.ndims; d++) shape[d] = random_extent(g.ndims);
     const tutti__box a = random_box(g.ndims, shape, 1), b = random_box(g.ndims, shape, 1);
     tutti__box common;
-    const tutti_count got = tutti__box_common(g.ndims, &a, &b, &common);
+    const tutti_count got = tutti__box_intersect(g.ndims, &a, &b, &common);
     do n += inside(g.ndims, &a, at) && inside(g.ndims, &b, at);
     while (next_place(g.ndims, shape, at));
     CHECK_EQ(got, n);
@@ -116,21 +116,21 @@ static void boxes_round(void) {
 
 /* ---- cutting */
 
-static tutti_off used(const tutti__tiling *t, const tutti__room *r) {
-    return tutti__tiling_frame_most(t) * r->frame_bytes +
-           tutti__tiling_core_most(t) * r->core_bytes;
+static tutti_off used(const tutti__tiling *t, const tutti__tile_limit *r) {
+    return tutti__tiling_frame_max(t) * r->frame_bytes +
+           tutti__tiling_core_max(t) * r->core_bytes;
 }
 
 /* Kept and read make up a frame, and reads follow each other in the file. */
-static void check_fetch(const tutti__tiling *t, const tutti__grain *g, const tutti__box *have,
+static void check_fetch(const tutti__tiling *t, const tutti__box_layout *g, const tutti__box *have,
                         const tutti__box *frame) {
-    tutti__fetch f;
+    tutti__tile_read f;
     tutti_count n;
-    tutti__tiling_fetch(t, g, have, frame, &f);
+    tutti__tiling_plan_read(t, g, have, frame, &f);
     n = tutti__box_count(t->ndims, &f.kept);
     for (int i = 0; i < f.n; i++) {
         n += tutti__box_count(t->ndims, &f.read[i]);
-        if (i > 0) CHECK(tutti__box_in_turn(g, t->shape, &f.read[i - 1], &f.read[i]), "order");
+        if (i > 0) CHECK(tutti__box_precedes(g, t->shape, &f.read[i - 1], &f.read[i]), "order");
     }
     CHECK_EQ(n, tutti__box_count(t->ndims, frame));
     try_rest(g, t->shape, frame, &f.kept);
@@ -139,13 +139,13 @@ static void check_fetch(const tutti__tiling *t, const tutti__grain *g, const tut
         moved += have->lo[d] != frame->lo[d] || have->hi[d] != frame->hi[d];
     if (moved == 1) { /* along one dimension all that can be is kept */
         tutti__box common;
-        CHECK_EQ(tutti__box_common(t->ndims, have, frame, &common),
+        CHECK_EQ(tutti__box_intersect(t->ndims, have, frame, &common),
                  tutti__box_count(t->ndims, &f.kept));
     }
 }
 
 /* Tiles one after the other: each element once, in a core within the extents, with the right frame. */
-static void check_tiles(const tutti__tiling *t, const tutti__grain *g) {
+static void check_tiles(const tutti__tiling *t, const tutti__box_layout *g) {
     tutti__box before;
     memset(&before, 0, sizeof before);
     tutti_count all = 1, at[TUTTI_MAX_DIMS] = {0};
@@ -156,8 +156,8 @@ static void check_tiles(const tutti__tiling *t, const tutti__grain *g) {
         tutti__tiling_core(t, k, &core);
         tutti__tiling_frame(t, &core, &frame);
         CHECK(tutti__box_count(t->ndims, &core) > 0, "tile %lld is empty", (long long)k);
-        CHECK(tutti__box_count(t->ndims, &core) <= tutti__tiling_core_most(t), "core");
-        CHECK(tutti__box_count(t->ndims, &frame) <= tutti__tiling_frame_most(t), "frame");
+        CHECK(tutti__box_count(t->ndims, &core) <= tutti__tiling_core_max(t), "core");
+        CHECK(tutti__box_count(t->ndims, &frame) <= tutti__tiling_frame_max(t), "frame");
         check_fetch(t, g, &before, &frame);
         before = frame;
         memset(at, 0, sizeof at);
@@ -176,7 +176,7 @@ static void check_tiles(const tutti__tiling *t, const tutti__grain *g) {
 }
 
 /* The least tile has extent 1 wherever it may be chosen. */
-static tutti_off least(const tutti__tiling *t, const tutti_count *asked, const tutti__room *r) {
+static tutti_off least(const tutti__tiling *t, const tutti_count *asked, const tutti__tile_limit *r) {
     tutti__tiling small = *t;
     for (int d = 0; d < t->ndims; d++) {
         small.tile[d] = asked[d] ? asked[d] : 1;
@@ -204,13 +204,13 @@ static tutti__tiling random_tiling(void) {
 static void cut_round(void) {
     tutti__tiling t = random_tiling();
     const tutti__tiling before = t;
-    tutti__room rooms[2] = {{rnd(20), 1 + rnd(20), 0}, {rnd(20), rnd(20), 0}};
+    tutti__tile_limit rooms[2] = {{rnd(20), 1 + rnd(20), 0}, {rnd(20), rnd(20), 0}};
     for (int i = 0; i < 2; i++) { /* from not quite enough to plenty */
         rooms[i].limit = least(&before, before.tile, &rooms[i]);
         rooms[i].limit += rnd(4) ? rnd(4 * rooms[i].limit + 1) : -rnd(2);
     }
     const int n = 1 + (int)rnd(2);
-    const tutti__grain g = {t.ndims, rnd(2) ? TUTTI_ROW_MAJOR : TUTTI_COL_MAJOR, 8};
+    const tutti__box_layout g = {t.ndims, rnd(2) ? TUTTI_ROW_MAJOR : TUTTI_COL_MAJOR, 8};
     const tutti_err err = tutti__tiling_cut(&t, g.order, n, rooms);
     const tutti_off needed = least(&before, before.tile, &rooms[0]);
     CHECK_EQ(err, needed > rooms[0].limit ? TUTTI_ERR_ARG : TUTTI_OK);
@@ -228,7 +228,7 @@ static void cut_round(void) {
 
 static void expect_rows(void) {
     tutti__tiling t = {.ndims = 2, .of = {.hi = {1000, 1000}}, .shape = {1000, 1000}};
-    const tutti__room room = {16, 16, 16 * 2 * 100 * 1000};
+    const tutti__tile_limit room = {16, 16, 16 * 2 * 100 * 1000};
     tutti__tiling wide = t, thin = t, halo = t;
     CHECK_OK(tutti__tiling_cut(&t, TUTTI_ROW_MAJOR, 1, &room)); /* rows stay whole */
     CHECK(t.tile[0] == 100 && t.tile[1] == 1000, "%lld x %lld", (long long)t.tile[0],
@@ -236,7 +236,7 @@ static void expect_rows(void) {
     CHECK_EQ(t.tiles, 10);
     CHECK_OK(tutti__tiling_cut(&wide, TUTTI_COL_MAJOR, 1, &room)); /* columns stay whole */
     CHECK(wide.tile[0] == 1000 && wide.tile[1] == 100, "columns");
-    const tutti__room little = {16, 16, 16 * 2 * 400};
+    const tutti__tile_limit little = {16, 16, 16 * 2 * 400};
     CHECK_OK(tutti__tiling_cut(&thin, TUTTI_ROW_MAJOR, 1, &little)); /* parts of one row */
     CHECK(thin.tile[0] == 1 && thin.tile[1] == 334, "%lld x %lld", (long long)thin.tile[0],
           (long long)thin.tile[1]);
@@ -248,7 +248,7 @@ static void expect_rows(void) {
 /* Nothing overflows where extents are as large as they can be. */
 static void expect_large(void) {
     tutti__tiling t = {.ndims = 1, .of = {.hi = {INT64_MAX}}, .shape = {INT64_MAX}};
-    const tutti__room room = {2, 2, 1 << 20}, none = {2, 2, 3};
+    const tutti__tile_limit room = {2, 2, 1 << 20}, none = {2, 2, 3};
     tutti__box core;
     t.halo[0] = INT64_MAX;
     CHECK_ERR(tutti__tiling_cut(&t, TUTTI_ROW_MAJOR, 1, &room), TUTTI_ERR_ARG);

@@ -40,14 +40,14 @@ static void refuse_budgets(void) {
     const tutti_tiles_spec good = good_spec();
     tutti_tiles_spec s = good;
     if (rank == who) s.budget = 2000;
-    refuses(a, b, &s, TUTTI_ERR_ARG, "the least tile");
+    refuses(a, b, &s, TUTTI_ERR_ARG, "the smallest tile");
     s = good;
     if (rank == who) s.budget = -5;
-    refuses(a, NULL, &s, TUTTI_ERR_ARG, "the budget");
+    refuses(a, NULL, &s, TUTTI_ERR_ARG, "budget leaves");
     s = good;
     s.tile[0] = s.tile[1] = 40; /* 40 x 20 doubles, in memory and on their way */
     if (rank == who) s.budget = 2 * 40 * M * 8;
-    refuses(NULL, b, &s, TUTTI_ERR_ARG, "takes 12800");
+    refuses(NULL, b, &s, TUTTI_ERR_ARG, "needs 12800");
     s = good;
     if (rank == who) s.budget = INT64_MIN;
     refuses(a, NULL, &s, TUTTI_ERR_ARG, "leaves 0 bytes");
@@ -70,16 +70,16 @@ static void refuse_values(void) {
     tutti_slice of = tutti_slice_all(2, (tutti_count[]){N, M});
     tutti_tiles_spec s = good;
     if (rank == who) s.tile[1] = -1;
-    refuses(a, b, &s, TUTTI_ERR_ARG, "tiles of -1");
+    refuses(a, b, &s, TUTTI_ERR_ARG, "tile is -1");
     s = good;
     if (rank == who) s.halo[0] = -3;
-    refuses(a, b, &s, TUTTI_ERR_ARG, "a halo of -3");
+    refuses(a, b, &s, TUTTI_ERR_ARG, "halo is -3");
     s = good;
     if (rank == who) s.halo[1] = 1;
     refuses(a, a, &s, TUTTI_ERR_ARG, "in place");
     s = good;
     if (rank == who) s.order = (tutti_order)7;
-    refuses(a, b, &s, TUTTI_ERR_ARG, "no such order");
+    refuses(a, b, &s, TUTTI_ERR_ARG, "unknown order");
     s = good;
     if (rank == who) s.of = &of;
     of.hi[0] = N + 1;
@@ -89,7 +89,7 @@ static void refuse_values(void) {
     refuses(a, b, &s, TUTTI_ERR_ARG, "outside");
     of.lo[1] = 0;
     of.stride[0] = 2;
-    refuses(a, b, &s, TUTTI_ERR_ARG, "stride 2");
+    refuses(a, b, &s, TUTTI_ERR_ARG, "stride is 2");
     s = good;
     s.sequential = rank == who;
     if (ranks > 1) refuses(a, b, &s, TUTTI_ERR_MISMATCH, "disagree");

@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2
-# docs/tiles.md: its function compiles without a warning and does what it says, and its command works.
+# docs/reference/tiles.md: its function compiles without a warning and does what it says, and its command works.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -9,7 +9,7 @@ bad=0
 
 {
     echo '#include <stdio.h>'
-    awk '/^```/ { on = $0 == "```c"; next } on' "$top/docs/tiles.md"
+    awk '/^```/ { on = $0 == "```c"; next } on' "$top/docs/reference/tiles.md"
     cat <<'END'
 int main(int argc, char **argv) {
     const tutti_array_spec spec = {.ndims = 2, .shape = {30, 20}, .type = TUTTI_FLOAT64};
@@ -41,7 +41,7 @@ else
     bad=1
 fi
 
-line=$(grep '^    scripts/mpirun.sh ' "$top/docs/tiles.md" | sed "s|build/openmpi|'$TUTTI_BUILD_DIR'|; s|scripts/|'$top'/scripts/|")
+line=$(grep '^    scripts/mpirun.sh ' "$top/docs/reference/tiles.md" | sed "s|build/openmpi|'$TUTTI_BUILD_DIR'|; s|scripts/|'$top'/scripts/|")
 said=$(sh -c "$line" 2>&1) || bad=1
 case $said in
 *" 0 of 1000000 elements are wrong"* | *"

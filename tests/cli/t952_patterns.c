@@ -4,6 +4,7 @@
  * wherever it is.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
+#include "common/cli_memory.c"
 #include "common/cli_error.c"
 #include "common/cli_text.c"
 #include "bench/content.c"

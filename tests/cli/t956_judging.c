@@ -2,9 +2,11 @@
 /* How experiments measure: the settings of compared variants, bounds of medians, and which variants rest; each against what can be worked out by hand.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
+#include "common/cli_memory.c"
 #include "common/cli_error.c"
 #include "common/cli_text.c"
 #include "common/cli_measuring.c"
+#include "common/cli_entries.c"
 #include "common/cli_output.c"
 #include "common/cli_guard.c"
 #include "bench/content.c"

@@ -39,12 +39,12 @@ for file in field field.npy copy field.png turned flat; do
 done
 expect 0 '(600, 400)' info turned
 expect 0 '"shape": [400, 600]' info field --json
-expect 0 'usage: [mpirun' --help
-expect 0 'usage: [mpirun' read --help
+expect 0 'Usage: [mpirun' --help
+expect 0 'Usage: [mpirun' read --help
 
 # ---- wrong usage, and sections that are none (t963_array_args.c has them all)
-expect 2 'what is to be done'
-expect 2 'does not tell them' read flat --raw
+expect 2 'missing command'
+expect 2 'has no header' read flat --raw
 expect 2 'method' read field --method fast
 expect 1 'dimension 1: the array ends at 600' read field 0,0:601
 expect 1 "each of 0 to 1" transpose field new --axes 0,0

@@ -3,6 +3,7 @@
  * refused, whatever bytes there are.  And PNG files: what libpng reads again has the pixels.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
+#include "common/cli_memory.c"
 #include "common/cli_error.c"
 #include "common/cli_text.c"
 #include "array/npy.c"

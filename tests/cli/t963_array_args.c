@@ -3,47 +3,67 @@
  * over sections within a budget.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
+#include "common/cli_memory.c"
 #include "common/cli_error.c"
 #include "common/cli_text.c"
+#include "common/command_parse.c"
 #include "common/progress.c"
 #include "array/cmd_array_args.c"
+#undef AT
 #include "array/cmd_array_section.c"
 #include "array/cmd_array_element.c"
 #include "array/cmd_array_walk.c"
 
 /* ---- arguments */
 
+/* The table names the commands and --color; no test here runs them. */
+#define STUB(name)                                     \
+    int name(const cli_world *w, const void *config) { \
+        return (void)w, (void)config, CLI_OK;          \
+    }
+STUB(array_create)
+STUB(array_info)
+STUB(array_read)
+STUB(array_write)
+STUB(array_transpose)
+STUB(array_stat)
+void cli_color_set(int when_asked) {
+    (void)when_asked;
+}
+
 static void check_message(const char *line, const char *wanted) {
     CHECK(strstr(cli_message(), wanted) != NULL, "%s: '%s', without '%s'", line, cli_message(),
           wanted);
 }
 
-/* The command line is cut at blanks. */
-static int parse_line(const char *line, array_config *c) {
+/* The command line is cut at blanks; the first word is the command. */
+static cli_parsed parse_line(const char *line, array_config *c) {
     static char copy[1024];
-    char *argv[40] = {(char *)"array"}, *rest = NULL;
-    int argc = 1;
+    char *argv[40] = {NULL}, *rest = NULL;
+    int argc = 0;
     snprintf(copy, sizeof copy, "%s", line);
     for (char *s = strtok_r(copy, " ", &rest); s; s = strtok_r(NULL, " ", &rest)) argv[argc++] = s;
-    return array_config_parse(argc, argv, c);
+    for (int i = 0; i < array_group.commands; i++)
+        if (strcmp(array_group.command[i].name, argv[0]) == 0)
+            return cli_parse(&array_group, &array_group.command[i], argc - 1, argv + 1, c);
+    CHECK(0, "unknown command in '%s'", line);
+    return CLI_WRONG;
 }
 
 static void check_wrong(void) {
     static const char *const table[][2] = {
-        {"", "what is to be done"},
-        {"sing", "no 'tutti array sing'"},
-        {"info", "which file"},
-        {"transpose a", "into which file"},
-        {"read a : more", "what is 'more'"},
-        {"info a more", "what is 'more'"},
-        {"create a", "--shape and --type are needed"},
-        {"create a --shape 3", "--shape and --type are needed"},
-        {"create a --type int8", "--shape and --type are needed"},
-        {"read a --raw --shape 3", "does not tell them"},
-        {"create a --type int8 --shape 1,2,", "up to 16 extents"},
-        {"create a --type int8 --shape 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "up to 16 extents"},
-        {"create a --type int8 --shape 99999999999999999999", "up to 16 extents"},
-        {"create a --type int8 --shape -3", "up to 16 extents"},
+        {"info", "missing operand FILE"},
+        {"transpose a", "missing operand NEW"},
+        {"read a : more", "extra operand 'more'"},
+        {"info a more", "extra operand 'more'"},
+        {"create a", "missing --shape or --type"},
+        {"create a --shape 3", "missing --shape or --type"},
+        {"create a --type int8", "missing --shape or --type"},
+        {"read a --raw --shape 3", "a --raw file has no header"},
+        {"create a --type int8 --shape 1,2,", "1 to 16 extents"},
+        {"create a --type int8 --shape 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "1 to 16 extents"},
+        {"create a --type int8 --shape 99999999999999999999", "1 to 16 extents"},
+        {"create a --type int8 --shape -3", "1 to 16 extents"},
         {"create a --type int8 --shape 3;4", "separated by commas"},
         {"create a --shape 3 --type double", "float64"},
         {"create a --shape 3 --type bytes", "bytes:N"},
@@ -51,25 +71,25 @@ static void check_wrong(void) {
         {"create a --shape 3 --type bytes:3x", "bytes:N"},
         {"create a --shape 3 --type int8 --order diagonal", "row or column"},
         {"transpose a b --to-order diagonal", "row or column"},
-        {"info a --offset 8", "for --raw files"},
-        {"info a --offset x", "a number of bytes"},
-        {"stat a --budget 3", "4k to 1t"},
-        {"stat a --budget 2t", "4k to 1t"},
+        {"info a --offset 8", "requires --raw"},
+        {"info a --offset x", "must be a size"},
+        {"stat a --budget 3", "4 KiB to 1 TiB"},
+        {"stat a --budget 2t", "4 KiB to 1 TiB"},
         {"stat a --budget", "needs a value"},
         {"info a --json=yes", "takes no value"},
-        {"info a --csv", "not for 'tutti array info'"},
-        {"create a --from b", "not for 'tutti array create'"},
+        {"info a --csv", "does not apply to 'tutti array info'"},
+        {"create a --from b", "does not apply to 'tutti array create'"},
         {"info a --no-such 3", "no-such"},
         {"read a --method fast", "method"},
-        {"write a", "--from is needed"},
-        {"write a --from=", "is missing"},
-        {"write a --from x.npy --force", "is for --create"},
-        {"write a 0:3 --from x.npy --create", "no section"},
-        {"read a --zoom 2", "are for --png"},
-        {"read a --csv --digits 3", "not for --csv"},
-        {"read a --digits 18", "1 to 17"},
-        {"read a --png x --zoom 0", "1 to 64"},
-        {"read a --png x --pixels 0", "1 to 32768"},
+        {"write a", "missing --from"},
+        {"write a --from=", "must not be empty"},
+        {"write a --from x.npy --force", "requires --create"},
+        {"write a 0:3 --from x.npy --create", "is not allowed"},
+        {"read a --zoom 2", "require --png"},
+        {"read a --csv --digits 3", "excludes --csv"},
+        {"read a --digits 18", "from 1 to 17"},
+        {"read a --png x --zoom 0", "from 1 to 64"},
+        {"read a --png x --pixels 0", "from 1 to 32768"},
         {"read a --png x --range 3", "two numbers"},
         {"read a --png x --range 3,2", "two numbers"},
         {"read a --png x --range 0,nan", "two numbers"},
@@ -78,8 +98,9 @@ static void check_wrong(void) {
     check_where("wrong arguments");
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         array_config c;
-        CHECK_EQ(parse_line(table[i][0], &c), ARRAY_ARGS_WRONG);
+        CHECK_EQ(parse_line(table[i][0], &c), CLI_WRONG);
         check_message(table[i][0], table[i][1]);
+        cli_config_free(&c);
     }
 }
 
@@ -87,15 +108,23 @@ static void check_right(void) {
     array_config c;
     check_where("right arguments");
     CHECK_EQ(parse_line("create a --shape 3x4,5 --type complex64 --order=F --fill 1j", &c),
-             ARRAY_ARGS_OK);
+             CLI_PARSED);
     CHECK(c.spec.ndims == 3 && c.spec.shape[1] == 4 && c.spec.shape[2] == 5);
     CHECK(c.spec.type == TUTTI_COMPLEX64 && c.spec.element_size == 8);
     CHECK(c.spec.order == TUTTI_COL_MAJOR && strcmp(c.fill, "1j") == 0);
+    cli_config_free(&c);
     CHECK_EQ(parse_line("read a 0:3 --png p --range -1,2.5 --cb_nodes 3 --budget 1m", &c),
-             ARRAY_ARGS_OK);
+             CLI_PARSED);
     CHECK(strcmp(c.section, "0:3") == 0 && c.range[0] == -1 && c.range[1] == 2.5);
     CHECK(c.options.cb_nodes == 3 && c.budget == 1 << 20);
-    CHECK_EQ(parse_line("read a -h", &c), ARRAY_ARGS_HELP);
+    cli_config_free(&c);
+    CHECK_EQ(parse_line("read -o- --csv a -- --raw", &c), CLI_PARSED);
+    CHECK(strcmp(c.out, "-") == 0 && c.csv && strcmp(c.section, "--raw") == 0 && !c.raw);
+    cli_config_free(&c);
+    CHECK_EQ(parse_line("read a --nosuch -h", &c), CLI_WRONG);
+    cli_config_free(&c);
+    CHECK_EQ(parse_line("read a -h", &c), CLI_HELP);
+    cli_config_free(&c);
 }
 
 /* ---- sections and axes */

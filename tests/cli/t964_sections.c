@@ -3,6 +3,7 @@
  * number of ranks, distinct where they should be; and the distributions cover the array once.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
+#include "common/cli_memory.c"
 #include "common/cli_error.c"
 #include "common/cli_text.c"
 #include "bench/kernels.c"

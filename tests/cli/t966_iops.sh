@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=110 cores=0
 # A disk that takes so many operations a second: dd sees it, and tutti-experiments sections gives its verdict on times there
-# (the commands of docs/experiments.md, with less).  Others may be busy here: that there is a verdict counts, and that
+# (the commands of docs/appendix/experiments.md, with less).  Others may be busy here: that there is a verdict counts, and that
 # the exit code is the same one, not which it is; what is counted and not timed is as it should be.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u

@@ -9,7 +9,7 @@
 tutti 1 tune --quick --out tuned.profile . || fail "tune: exit code $?"
 mkdir -p slow
 run() {
-    experiment 2 auto --cases 4 --seed "$1" --quick --procs 2 --dir ".,slow" --slow slow --tuned tuned.profile --json "$2" || fail "exit code $?"
+    experiment 2 auto --cases 4 --seed "$1" --quick --rounds 2 --procs 2 --dir ".,slow" --slow slow --tuned tuned.profile --json "$2" || fail "exit code $?"
 }
 run 7 one.json
 grep -q '4 cases of seed 7' err || fail 'the seed is not printed'

@@ -59,27 +59,27 @@ run 143 '' --library "$lib" -- sh -c 'kill -TERM $$'
 run 127 'nowhere' --library "$lib" -- ./nowhere
 run 126 'witness.c' --library "$lib" -- ./witness.c
 TUTTI_MPIIO_LIB=$lib run 0 "LD_PRELOAD=$lib" --dry-run -- sh
-TUTTI_METHDO=list run 0 'TUTTI_METHDO is no option and changes nothing; TUTTI_METHOD?' --library "$lib" -- true
+TUTTI_METHDO=list run 0 "unknown variable 'TUTTI_METHDO' is ignored; did you mean 'TUTTI_METHOD'?" --library "$lib" -- true
 TUTTI_METHOD=list TUTTI_ELSE=1 run 0 '' --library "$lib" -- true
-! grep -q 'no option' err || fail 'warned of what is right, or of something else'
-run 2 'LD_PRELOAD' --library "$lib" -- jsrun -n 2 ./program
-run 2 "cannot find the library '$PWD/none.so'" --library "$PWD/none.so" -- sh
+! grep -q 'is ignored' err || fail 'warned of what is right, or of something else'
+run 1 'LD_PRELOAD' --library "$lib" -- jsrun -n 2 ./program
+run 1 "cannot find the library '$PWD/none.so'" --library "$PWD/none.so" -- sh
 cp "$lib" 'blank lib.so'
-run 2 'no blanks' --library 'blank lib.so' -- sh
+run 1 'must not have blanks' --library 'blank lib.so' -- sh
 
 # ---- usage
-run 0 'usage: tutti run' --help
-run 2 'no program'
-run 2 'no program' --stats --
-run 2 "what is '--fast'" --fast -- sh
+run 0 'Usage: tutti run' --help
+run 2 'missing operand LAUNCHER'
+run 2 'missing operand LAUNCHER' --stats --
+run 2 "unknown option '--fast'" --fast -- sh
 run 2 'needs a value' --library
-run 2 'is not NAME=VALUE' -o method -- sh
+run 2 'must be NAME=VALUE' -o method -- sh
 run 2 'method' -o method=fast -- sh
 run 2 'no_such' -o no_such=1 -- sh
-run 2 '--rounds 0' --rounds 0 -- sh
+run 2 "--rounds '0'" --rounds 0 -- sh
 
 # ---- options are variables
-run 0 'TUTTI_STATS=1 TUTTI_EXPLAIN=true TUTTI_TRACE=t.json TUTTI_METHOD=list TUTTI_CB_BUFFER_SIZE=1048576' --library "$lib" \
+run 0 'TUTTI_METHOD=list TUTTI_CB_BUFFER_SIZE=1048576 TUTTI_STATS=1 TUTTI_EXPLAIN=true TUTTI_TRACE=t.json' --library "$lib" \
     --stats --explain --trace t.json -o method=list -o cb-buffer-size=1m --dry-run -- sh
 run 0 'list,1' --library "$lib" --stats -o method=list -- sh -c 'echo "$TUTTI_METHOD,$TUTTI_STATS"'
 TUTTI_METHOD=sieve run 0 'auto,list' --library "$lib" -o method=auto -o method_read=list -- \
@@ -108,9 +108,9 @@ else
     run 0 "-genv LD_PRELOAD $lib:/a.so prog" --library "$lib" -- ./mpiexec -genv LD_PRELOAD /a.so prog
 fi
 pretend mpiexec.other "$other"
-run 2 'of the other build' --library "$lib" -- ./mpiexec.other -n 2 prog
+run 1 'of the other build' --library "$lib" -- ./mpiexec.other -n 2 prog
 pretend mpirun_rsh 'what?'
-run 2 'neither Open MPI nor MPICH' --library "$lib" -- ./mpirun_rsh -n 2 prog
+run 1 'neither Open MPI nor MPICH' --library "$lib" -- ./mpirun_rsh -n 2 prog
 pretend srun ''
 run 0 "got: --export=ALL,LD_PRELOAD=$lib -n 2 prog" --library "$lib" -- ./srun -n 2 prog
 run 0 "got: --export=HOME,TUTTI_" --library "$lib" -o method=list -- ./srun -n 2 --export=HOME prog
@@ -128,7 +128,7 @@ ranks_only() {
 run 0 '' --library "$lib" -- "$script" "$mpi" 2 sleep 0
 ranks_only mpirun.sh
 run 5 '' --library "$lib" -- "$script" "$mpi" 2 sh -c 'exit 5'
-run 2 'of the other build' --library "$lib" -- "$script" "$other_mpi" 2 sleep 0
+run 1 'of the other build' --library "$lib" -- "$script" "$other_mpi" 2 sleep 0
 if command -v "$launcher" >/dev/null && unshare -n ip link set lo up 2>/dev/null; then
     : >"$log"
     unshare -n sh -c 'ip link set lo up && exec "$@"' sh "$command" run --library "$lib" -- \

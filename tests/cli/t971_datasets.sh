@@ -62,8 +62,8 @@ expect 1 "variable 'velocity' in segment 4 (time index 2): block 0 is damaged" v
 expect 1 'is damaged' cp damaged new
 printf 'garbage' | dd of=alone/metadata.sqlite bs=1 seek=4096 conv=notrunc 2>dd.log || { cat dd.log; bad=1; }
 expect 1 'metadata' verify alone -q
-expect 2 'has no dataset' verify nowhere
-expect 2 'has no dataset' verify writer
+expect 1 'has no dataset' verify nowhere
+expect 1 'has no dataset' verify writer
 
 # ---- numbers
 cat >want <<'END'
@@ -92,8 +92,8 @@ expect 0 '' diff run other --tolerance heat=0/0.01,half=0.3
 expect 1 '' diff run other --tolerance heat=0.3 -v heat -q
 expect 1 'state with time index 3: only in run' diff run killed --json
 json 'not o["same"] and len(o["others"]) == 2 and o["variables"][0]["different"] == 0'
-expect 2 'nowhere' diff run nowhere
-expect 2 "no variable 'nothing'" diff run other -v nothing --abs 1
+expect 1 'nowhere' diff run nowhere
+expect 1 "no variable 'nothing'" diff run other -v nothing --abs 1
 
 # ---- anew
 expect 0 '' cp run ranked --layout ranked --indices-per-file 1
@@ -108,7 +108,7 @@ expect 0 '' diff run nc -v velocity,count,heat
 expect 0 '' verify nc -q
 expect 1 'netCDF has no numbers of type float16' cp run other_nc --container netcdf
 expect 1 'netCDF classic has no compression' cp run other_nc2 --container netcdf -v heat --compress 3
-expect 2 'native or netcdf' cp run x --container hdf5
+expect 2 'native|netcdf' cp run x --container hdf5
 expect 1 'cannot be archived' archive nc --to there --segments 1
 for of in run ranked; do # the ids are those of the first one
     python3 - $of <<'END'
@@ -148,15 +148,15 @@ expect 1 'end in .svg' plot run -v count -o picture
 [ ! -e count.png.tmp.npy ] || { echo 'count.png.tmp.npy was left'; bad=1; }
 
 # ---- wrong usage
-expect 2 'one dataset is needed' ls
-expect 2 'two datasets are needed' diff run
+expect 2 'missing operand DIR' ls
+expect 2 'missing operand B' diff run
 expect 2 'one variable is needed' dump run
-expect 2 'text, csv or npy' dump run -v heat --as xml
-expect 2 '--slice is not for tutti ls' ls run --slice 1
+expect 2 'text|csv|npy' dump run -v heat --as xml
+expect 2 "'--slice' does not apply to 'tutti ls'" ls run --slice 1
 expect 2 'one of --xdmf, --zarr and --csv' export run --xdmf --zarr
-expect 2 '0 (not at all) to 19' cp run new --compress 20
+expect 2 'from 0 to 19' cp run new --compress 20
 expect 2 'NAME=ABS' diff run other --tolerance 3
-expect 0 'usage: tutti cp' cp --help
+expect 0 'tutti cp [OPTION]' cp --help
 
 # ---- every argument of the page is run
 sed 's/\\-/-/g' "$page" | grep -o -e '--[a-z][a-z-]*' | sort -u >flags

@@ -22,7 +22,7 @@ expect 0 'run: ok; 6 segments' verify run
 cmp before after || bad=1
 
 rm run/metadata.sqlite
-expect 2 'metadata are gone' verify run
+expect 1 'metadata are gone' verify run
 expect 0 '' repair run --json
 json 'o["rebuilt"] and o["segments"] == 6 and o["kept"] == ""'
 expect 0 'run: ok; 6 segments' verify run
@@ -35,9 +35,9 @@ expect 0 'short: ok; 5 segments' verify short
 expect 0 'nothing to do' repair short/metadata.sqlite
 
 mkdir none
-expect 2 'has no dataset' repair none
-expect 2 '' repair nowhere
-expect 2 'one dataset is needed' repair
-expect 2 'is not for tutti repair' repair run --all
-expect 0 'usage: tutti repair DIR' help repair
+expect 1 'has no dataset' repair none
+expect 1 '' repair nowhere
+expect 2 'missing operand DIR' repair
+expect 2 "does not apply to 'tutti repair'" repair run --all
+expect 0 'Usage: tutti repair' help repair
 exit $bad

@@ -20,7 +20,7 @@ expect 1 "3 entries only in one, the first has id 480" diff one fewer --by id
 [ "$(wc -l <out)" -eq 1 ] || { cat out; bad=1; }
 expect 1 "3 entries only in one" diff fewer one --by id --json
 json 'not o["same"] and all(v["different"] == 0 for v in o["variables"]) and o["variables"][0]["numbers"] == 94'
-expect 2 'id or position' diff one turned --by name
+expect 2 'position|id' diff one turned --by name
 
 # ---- for programs
 ./dataset_writer run </dev/null || exit 1
@@ -30,7 +30,7 @@ expect 0 '' dump run -v wave -s all --json
 json 'len(o) == 1 and o[0]["values"][3] == [3, -0.5]'
 expect 0 '' dump run -v count -s all --json
 json '[x["values"][1] for x in o] == [1, 11, 21, 31] and o[3]["time"] == 1.5'
-expect 2 'not both' dump run -v count --json --as csv
+expect 2 'exclude each other' dump run -v count --json --as csv
 expect 0 '' cp run copy --json
 json 'o == {"path": "copy", "segments": 6, "variables": 5}'
 expect 0 '' plot run -v heat --json

@@ -35,7 +35,11 @@ typed bench --exchange s -- shm
 typed array tra -- transpose
 typed dump --sl -- --slice
 typed help mes -- mesh
-typed completion '' -- bash zsh fish
+typed completion '' -- bash zsh fish --help --version --color --progress
+typed completion f -- fish
+typed diff --by '' -- position id
+typed split --ju --
+typed exodus --par -- --parts
 typed no-command '' --
 if command -v fish >/dev/null; then
     fish -c 'source fish.out; complete -C "tutti mesh --by "' | sort | tr '\n' ' ' | grep -qx 'curve metis ' ||

@@ -22,7 +22,7 @@ has '  most at node 205, step 2: 20.5 and 20' 'stress (element block): 1 of 16 d
 expect 0 '' exodus diff a.e value.e --abs 1
 expect 0 '' exodus diff a.e value.e --rel 0.1
 expect 1 'energy' exodus diff a.e value.e --tolerance temperature=0.5,stress=0/0.01
-expect 0 '' exodus diff a.e value.e --tolerance temperature=0.5 --tolerance stress=0.01,0 --tolerance energy=0,1
+expect 0 '' exodus diff a.e value.e --tolerance temperature=0.5 --tolerance stress=0/0.01 --tolerance energy=1
 expect 0 '' exodus diff a.e value.e -v stress --steps 2
 expect 0 '' exodus diff a.e value.e -v temperature --steps 1:1
 expect 1 '' exodus diff a.e value.e -v temperature --steps last -q
@@ -39,12 +39,12 @@ has 'most at node 201: 0 and 0.125' 'connectivity (element block): 1 of 8 differ
 # ---- what one has and the other has not
 expect 1 'nodal variable temperature: only in a.e' exodus diff a.e less.e
 has 'steps: 2 in a.e, 1 in less.e' "element block 1, name: 'cube' in a.e, '' in less.e" 'side set 4: only in a.e'
-expect 2 "no variable 'nothing'" exodus diff a.e b.e -v nothing
-expect 2 'there are steps 1 to 2' exodus diff a.e b.e --steps 3
-expect 2 '' exodus diff a.e nowhere.e
-expect 2 'two names are needed' exodus diff a.e
-expect 2 'is not NAME=ABS' exodus diff a.e b.e --tolerance 3
-expect 2 'is not for tutti exodus diff' exodus diff a.e b.e --nemesis
+expect 1 "no variable 'nothing'" exodus diff a.e b.e -v nothing
+expect 1 'there are steps 1 to 2' exodus diff a.e b.e --steps 3
+expect 1 '' exodus diff a.e nowhere.e
+expect 2 'missing operand B' exodus diff a.e
+expect 2 'must be NAME=ABS' exodus diff a.e b.e --tolerance 3
+expect 2 "does not apply to 'tutti exodus diff'" exodus diff a.e b.e --nemesis
 
 # ---- by several ranks
 tutti 3 exodus diff a.e b.e || fail 'they differ on three ranks'

@@ -62,8 +62,8 @@ expect 1 'does not belong to' exodus join p.e.5.0 t.e.5.1 -o y.e
 expect 0 '' import "$here/tests/cli/mixed.msh" m.e
 cp m.e m2.e
 expect 1 'no piece has an id map' exodus join m.e m2.e -o y.e
-expect 2 '-n PIECES is needed' exodus split cells.e
-expect 2 'metis, curve or order' exodus split cells.e -n 2 --by chance
-expect 2 '-o OUT is needed' exodus join p.e.5.0
-expect 2 'it is 4 or 8' exodus join p.e.5.0 -o y.e --real 5
+expect 2 'missing --parts N' exodus split cells.e
+expect 2 'metis|curve|order' exodus split cells.e -n 2 --by chance
+expect 2 'missing --out FILE' exodus join p.e.5.0
+expect 2 '4|8' exodus join p.e.5.0 -o y.e --real 5
 finish

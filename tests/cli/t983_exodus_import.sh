@@ -71,8 +71,8 @@ expect 0 '' import cube.e copy.e
 expect 0 '' diff cube.e copy.e
 expect 1 '' import nothing.msh x.e
 expect 1 '' import pair x.e
-expect 2 'two names are needed' import mixed.msh
-expect 0 'usage: [mpirun -np N] tutti import' help import
+expect 2 'missing operand NEW' import mixed.msh
+expect 0 'Usage: [mpirun -n N] tutti import' help import
 
 # ---- meshio
 if /usr/bin/python3 -c 'import meshio, netCDF4' 2>/dev/null && command -v nccopy >/dev/null; then

@@ -20,7 +20,7 @@ tutti 3 export cells.e --vtk -o three || fail 'export on three ranks'
 for file in three-0002.pvtu three-0002-p2.vtu; do
     [ -s $file ] || { echo "there is no $file"; bad=1; }
 done
-expect 2 "no argument '--csv'" export cells.e --csv
+expect 2 "'--csv' does not apply to 'tutti export' of an Exodus file" export cells.e --csv
 expect 2 'one of --xdmf and --vtk' export cells.e
 
 # ---- the files themselves

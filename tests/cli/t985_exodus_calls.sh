@@ -1,13 +1,13 @@
 #!/bin/sh
 # TEST ranks=0 timeout=30
-# docs/exodus-calls.md has every function of Debian's exodusII.h, and no other.
+# docs/reference/exodus-calls.md has every function of Debian's exodusII.h, and no other.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)
 header=/usr/include/exodusII.h
 [ -e $header ] || { echo "no $header (Debian: libexodusii-dev)"; exit 77; }
 cd "$TUTTI_TEST_DIR" || exit 1
-python3 - "$here/docs/exodus-calls.md" $header <<'END'
+python3 - "$here/docs/reference/exodus-calls.md" $header <<'END'
 import re
 import sys
 page, header = open(sys.argv[1]).read(), re.sub(r"/\*.*?\*/", "", open(sys.argv[2]).read(), flags=re.S)

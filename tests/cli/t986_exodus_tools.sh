@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120
-# The lines of docs/exodus-tools.md, one after the other, and what they leave behind; damage that verify and archive find;
+# The lines of docs/reference/exodus-tools.md, one after the other, and what they leave behind; damage that verify and archive find;
 # every argument of the manual page is run.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
@@ -8,7 +8,7 @@
 compile cli/exodus_cells.c cells || exit 1
 ./cells run.e </dev/null && cp "$here/tests/cli/mixed.msh" mesh.msh || exit 1
 
-sed -n 's/^    \(\(mpirun -np 4 \)*tutti .*\)/\1/p' "$here/docs/exodus-tools.md" |
+sed -n 's/^    \(\(mpirun -np 4 \)*tutti .*\)/\1/p' "$here/docs/reference/exodus-tools.md" |
     sed "s|mpirun -np 4|$here/scripts/mpirun.sh $mpi 3|; s|tutti |$TUTTI_COMMAND |" >lines
 while read -r line; do
     sh -c "$line" >out 2>&1 </dev/null || { echo "$line: exit code $?"; cat out; bad=1; }
@@ -52,17 +52,17 @@ expect 1 'hurt.e' archive hurt.e --to nowhere
 [ ! -e nowhere/hurt.e ] || { echo 'damage was archived'; bad=1; }
 
 # ---- wrong usage
-expect 2 "there is no 'tutti exodus sing'" exodus sing
-expect 2 'what?' exodus
-expect 2 'one file is needed' exodus info
-expect 0 'usage: tutti exodus info FILE' exodus --help
-expect 0 'usage: tutti exodus info FILE' help exodus
-expect 0 'usage: tutti cp DIR' cp run.e --help
+expect 2 "unknown command 'sing'" exodus sing
+expect 2 'missing command' exodus
+expect 2 'missing operand FILE' exodus info
+expect 0 'Usage: tutti exodus info' exodus --help
+expect 0 'Usage: tutti exodus info' help exodus
+expect 0 'tutti cp [OPTION]' cp run.e --help
 
 # ---- every argument of the page is run
 sed 's/\\-/-/g' "$here/docs/man/tutti-exodus.1" | grep -o -e '--[a-z][a-z-]*' | sort -u >flags
 while read -r flag; do
-    grep -q -e "$flag\b" "$here"/docs/exodus-tools.md "$here"/tests/cli/t98[0-6]*.sh || { echo "$flag is not tested"; bad=1; }
+    grep -q -e "$flag\b" "$here"/docs/reference/exodus-tools.md "$here"/tests/cli/t98[0-6]*.sh || { echo "$flag is not tested"; bad=1; }
     "$TUTTI_COMMAND" help exodus | grep -q -e "$flag\b" || [ "$flag" = --parts ] || [ "$flag" = --variable ] ||
         [ "$flag" = --out ] || { echo "$flag is not in the help"; bad=1; }
 done <flags

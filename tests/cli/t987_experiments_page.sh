@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=mpich
-# Every command `tutti-experiments` in docs/experiments.md, and every one that scripts/bench_papers.sh runs, is one that the
+# Every command `tutti-experiments` in docs/appendix/experiments.md, and every one that scripts/bench_papers.sh runs, is one that the
 # command takes: its arguments are read until one that is wrong by intention, behind all of them.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
@@ -35,7 +35,7 @@ touch tree/meshes/mesa.msh
 NOTES=$PWD/notes tree/scripts/bench_papers.sh ./note ./note tree/run tree/out >log 2>&1 || { cat log; exit 1; }
 [ "$(wc -l <notes)" -ge 20 ] || { echo "bench_papers.sh runs little:"; cat notes; bad=1; }
 # and what the page has in its blocks of code
-sed -n 's/^    .*tutti-experiments \(.*\)$/\1/p' "$here/docs/experiments.md" | sed 's/ *#.*//' >page
+sed -n 's/^    .*tutti-experiments \(.*\)$/\1/p' "$here/docs/appendix/experiments.md" | sed 's/ *#.*//' >page
 [ "$(wc -l <page)" -ge 15 ] || { echo "few commands on the page:"; cat page; bad=1; }
 sed 's/--\(json\|csv\|html\) [^ ]*//g; s/  */ /g' notes page | sort -u >commands
 while read -r line; do

@@ -34,5 +34,5 @@ metis 300 rcb
 curve 4 curve
 rcb 7 rcb
 END
-expect 2 'metis, curve or rcb' mesh partition pipe.msh --by scotch
+expect 2 'metis|curve|rcb' mesh partition pipe.msh --by scotch
 finish

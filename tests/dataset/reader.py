@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads a dataset with sqlite3 and NumPy alone: what docs/format.md says is enough.
+"""Reads a dataset with sqlite3 and NumPy alone: what docs/reference/format.md says is enough.
 
     reader.py DIRECTORY                      segments and their variables
     reader.py DIRECTORY SEGMENT VARIABLE     all entries, in the order of the space, as text

@@ -94,7 +94,7 @@ static inline void scene_op(crew *c, int is_write, int shape, int slots, uint64_
         q->memory = malloc(q->room + 1);
         q->base = q->memory - lo;
         scene_fill(q, salt + (uint64_t)r);
-        sum = tutti__summary_merge(sum, tutti__summary_of(q->access->file));
+        sum = tutti__summary_merge(sum, tutti__summary_of(q->access->file, 0));
     }
     const int kind = salt & 4 ? TUTTI_DOMAINS_CYCLIC : TUTTI_DOMAINS_EVEN;
     const int aggregators = salt & 24 ? c->ranks : 1 + (int)(salt >> 5) % c->ranks;

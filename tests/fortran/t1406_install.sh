@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=180 builds=openmpi,mpich
 # Installed and moved elsewhere, the Fortran module serves a program of a user, built with pkg-config and a plain
-# compiler, and with CMake's component; the program is the one of the README, which has at most 25 lines.
+# compiler, and with CMake's component; the program is the first one of docs/reference/fortran.md, which has at most 25 lines.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -21,10 +21,10 @@ ldd "$prefix/lib/libtutti-fortran.so" | grep -q "libtutti_$TUTTI_MPI.so.1 => $pr
 mkdir "$TUTTI_TEST_DIR/user"
 cp "$top/tests/fortran/user/CMakeLists.txt" "$TUTTI_TEST_DIR/user"
 cd "$TUTTI_TEST_DIR/user"
-awk '/^```/ { on = $0 == "```fortran"; next } on' "$top/README.md" >user.f90
+awk '/^```/ { if (on) exit; on = $0 == "```fortran"; next } on' "$top/docs/reference/fortran.md" >user.f90
 lines=$(wc -l <user.f90)
 if [ "$lines" -lt 5 ] || [ "$lines" -gt 25 ]; then
-    echo "the Fortran program of the README has $lines lines"
+    echo "the first program of docs/reference/fortran.md has $lines lines"
     exit 1
 fi
 export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"

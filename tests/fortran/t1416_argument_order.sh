@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 cd "$(dirname "$0")/../../bindings/fortran" || exit 1
-exec python3 - tutti.F90 "$TUTTI_BUILD_DIR/generated/fortran/declarations.inc" exodus.inc exodus_procedures.inc <<'PYTHON'
+exec python3 - tutti.F90 "$TUTTI_BUILD_DIR/generated/fortran/declarations.inc" "$TUTTI_BUILD_DIR/generated/fortran/interfaces.inc" exodus.inc exodus_procedures.inc <<'PYTHON'
 import re
 import sys
 

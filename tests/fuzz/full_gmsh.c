@@ -1,7 +1,7 @@
 /* A Gmsh file read as a mesh, and tutti import of it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/mesh.h>
-#include "common/cli.h"
+#include "commands.h"
 #include "singleton.h"
 
 const char *const fuzz_statements[] = {"$MeshFormat\n2.2 0 8\n$EndMeshFormat",
@@ -35,8 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
         if (tutti_mesh_describe(m, &info) != TUTTI_OK) abort();
         tutti_mesh_free(&m);
     }
-    FUZZ_RUN(cmd_exodus, "import", "in.msh", "out.e");
-    FUZZ_RUN(cmd_exodus, "import", "in.msh", "out.tutti");
+    FUZZ_RUN(cli_dispatch, "import", "in.msh", "out.e");
+    FUZZ_RUN(cli_dispatch, "import", "in.msh", "out.tutti");
     fuzz_clean();
     return 0;
 }

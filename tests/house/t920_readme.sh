@@ -1,8 +1,9 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2 builds=openmpi,mpich
-# What README, CONTRIBUTING and docs/ say is so: names, links, targets (scripts/check_docs.py); the
-# program of the README compiles without a warning and writes its file on four ranks; the line that
-# explains the third example does explain it.  (t910_install.sh tries the lines about installing.)
+# README, CONTRIBUTING and docs/ name things that exist: names, links, targets (scripts/check_docs.py).  README has at most 150
+# lines, and what a user needs first in its first 45.  The chart shows the table of docs/performance.md.  The program of
+# docs/reference/errors.md compiles without a warning, writes its file on four ranks, and reports the error of one rank once; its table
+# of codes is that of the header.  (t910 and t917 run the commands about installing, t919 the tutorial and the how-to guides.)
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -14,9 +15,24 @@ fail() {
 
 python3 "$top/scripts/check_docs.py" || bad=1
 
-# The block of C, with what it takes for granted: the rank, and its part of the array.
+# ---- README: length, and what comes first
+[ "$(wc -l <"$top/README.md")" -le 150 ] || fail "README.md has more than 150 lines"
+for part in 'Status:' 'Licence:' 'Open MPI' 'Tutti is for you if' '## Installation' 'make run' 'make install' '```python' 'tutti run --compare -- mpirun -n 4 ./your_program' \
+    'without / with'; do
+    grep -qF -e "$part" "$top/README.md" || fail "README.md has no '$part'"
+    sed -n 1,45p "$top/README.md" | grep -qF -e "$part" || fail "'$part' is not in the first 45 lines of README.md"
+done
+[ "$(wc -l <"$top/docs/performance.md")" -le 80 ] || fail "docs/performance.md has more than 80 lines"
+python3 "$top/scripts/chart.py" --check || bad=1
+
+# ---- the codes of docs/reference/errors.md
+sed -n 's/^ *X(\([A-Z_]*\), \(-*[0-9]*\), .*/TUTTI_\1 \2/p' "$top/include/tutti/error.h" >"$TUTTI_TEST_DIR/codes"
+sed -n 's/^| `\(TUTTI_[A-Z_]*\)` | \(-*[0-9]*\) |.*/\1 \2/p' "$top/docs/reference/errors.md" | diff - "$TUTTI_TEST_DIR/codes" ||
+    fail "docs/reference/errors.md has other codes than error.h"
+
+# ---- the program, with the rank and its part of the array
 cd "$TUTTI_TEST_DIR" || exit 1
-awk '/^```/ { on = $0 == "```c"; next } on' "$top/README.md" >block.c
+awk '/^```/ { on = $0 == "```c"; next } on' "$top/docs/reference/errors.md" >block.c
 {
     echo '#include <stdio.h>'
     grep '^#include' block.c
@@ -34,28 +50,21 @@ awk '/^```/ { on = $0 == "```c"; next } on' "$top/README.md" >block.c
 mpicc=$(sed -n 's/^TUTTI_MPICC:[^=]*=//p' "$TUTTI_BUILD_DIR/CMakeCache.txt")
 if "$mpicc" -std=gnu11 -Wall -Wextra -Werror -I"$top/include" readme.c -o readme \
     -L"$TUTTI_BUILD_DIR" -ltutti -Wl,-rpath,"$TUTTI_BUILD_DIR"; then
-    "$top/scripts/mpirun.sh" "$TUTTI_MPI" 4 ./readme || fail "the program of the README failed"
+    "$top/scripts/mpirun.sh" "$TUTTI_MPI" 4 ./readme || fail "the program of errors.md failed"
     # rows 0 and 511, columns 0 and 511: the four ranks' corners
     corners=$(for at in 0 511 261632 262143; do od -An -tf8 -j $((at * 8)) -N8 out.dat; done | tr -d '\n ')
-    [ "$corners" = 1234 ] || fail "the program of the README wrote $corners into the corners, not 1234"
-    # trouble of one rank alone: all refuse, nobody waits
+    [ "$corners" = 1234 ] || fail "the program of errors.md wrote $corners into the corners, not 1234"
+    # an error of one rank alone: all ranks return it
     sed 's|.hi = {256 \* (rank / 2 + 1)|.hi = {(rank == 1) * 1000 + 256 * (rank / 2 + 1)|' readme.c >bad.c
-    cmp -s readme.c bad.c && fail "the bound of the README's program was not found"
+    cmp -s readme.c bad.c && fail "the bound of the program was not found"
     "$mpicc" -std=gnu11 -Wall -Wextra -Werror -I"$top/include" bad.c -o bad -L"$TUTTI_BUILD_DIR" -ltutti \
         -Wl,-rpath,"$TUTTI_BUILD_DIR" || fail "it does not compile with a wrong bound"
     timeout 30 "$top/scripts/mpirun.sh" "$TUTTI_MPI" 4 ./bad >bad.out 2>&1
     code=$?
-    [ $code -eq 0 ] || fail "with a wrong bound on one rank: exit code $code" # the array is written all the same
+    [ $code -eq 1 ] || fail "with a wrong bound on one rank: exit code $code" # all ranks return the error, none waits
     told=$(grep -c 'rank 1.*the access is NULL.*beyond its shape' bad.out)
     [ "$told" = 1 ] || fail "told $told times, not once: $(cat bad.out)"
 else
-    fail "the program of the README does not compile"
+    fail "the program of errors.md does not compile"
 fi
-
-line=$(grep '^    TUTTI_EXPLAIN=1 ' "$top/README.md" | sed "s|build/openmpi|$TUTTI_BUILD_DIR|; s|mpirun.sh openmpi|mpirun.sh $TUTTI_MPI|; s|scripts/|$top/scripts/|")
-said=$(sh -c "$line" 2>&1) || fail "this failed: $line"
-case $said in
-*"tutti: write of "*two-phase*) ;;
-*) fail "the third example is not explained: $said" ;;
-esac
 exit $bad

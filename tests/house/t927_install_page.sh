@@ -1,11 +1,11 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# docs/install.md: TUTTI_NO_INSTALL=1 keeps `make` from calling apt-get, which it calls otherwise; the commands of the section
+# docs/howto/install.md: TUTTI_NO_INSTALL=1 keeps `make` from calling apt-get, which it calls otherwise; the commands of the section
 # Python work without a network, and leave the clone as it was.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
-page=$top/docs/install.md
+page=$top/docs/howto/install.md
 cd "$TUTTI_TEST_DIR" || exit 1
 bad=0
 fail() {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=110 cores=0
-# The commands of docs/storage.md work: section after section, with less data, and with the places of
+# The commands of docs/howto/storage.md work: section after section, with less data, and with the places of
 # this test.  A section whose first script says that the machine has no such thing (77) is left out.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
@@ -22,7 +22,7 @@ trap 'exit 130' INT TERM HUP
 # in two steps, since the places of this test may hold the same words
 sed "s|/var/tmp|@TMP@|g; s|build/openmpi/|@BUILD@/|g; s|build/run|@TMP@/run|g
     s|@TMP@|$tmp|g; s|@BUILD@|$TUTTI_BUILD_DIR|g
-    s/--size [0-9]*m/--size 256k/; s/--rounds [0-9]*/--rounds 1/" docs/storage.md >"$tmp/page"
+    s/--size [0-9]*m/--size 256k/; s/--rounds [0-9]*/--rounds 1/" docs/howto/storage.md >"$tmp/page"
 mkdir "$tmp/folder"
 # A section a file; its lines that are commands, and before them the heading as a remark.
 awk -v folder="$tmp/folder" '

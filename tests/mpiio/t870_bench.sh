@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=90 cores=2
-# The programs and the script that measure the drop-in (docs/mpiio.md) run, with and without it; no
+# The programs and the script that measure the drop-in (docs/reference/mpiio.md) run, with and without it; no
 # figure decides.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u

@@ -26,7 +26,7 @@ static inline tutti__side side_block(tutti_count n, tutti_off size, int p, int r
 /* Summary and domains of n sides, as the ranks would reduce them. */
 static inline tutti__summary sides_summary(int n, const tutti__side *side) {
     tutti__summary s = tutti__summary_empty();
-    for (int i = 0; i < n; i++) s = tutti__summary_merge(s, tutti__summary_of(side[i]));
+    for (int i = 0; i < n; i++) s = tutti__summary_merge(s, tutti__summary_of(side[i], 0));
     return s;
 }
 

@@ -15,7 +15,8 @@ static int route_stops(const tutti__domains *d, tutti__side side) {
 
 static void check_empty(void) {
     const tutti__side none = {0};
-    const tutti__summary s = tutti__summary_merge(tutti__summary_of(none), tutti__summary_empty());
+    const tutti__summary s =
+        tutti__summary_merge(tutti__summary_of(none, 0), tutti__summary_empty());
     tutti_off bucket[TUTTI__HISTOGRAM] = {0};
     CHECK(s.lo > s.hi && s.bytes == 0 && s.ranks == 0, "summary of nothing");
     tutti__histogram_add(none, 0, 100, bucket);

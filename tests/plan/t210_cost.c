@@ -26,7 +26,11 @@ static void set_case(int is_write, int ranks, int groups, tutti_off bytes, tutti
                            .runs = bytes / piece * ranks,
                            .ranks = ranks,
                            .max_bytes = bytes,
-                           .run = piece};
+                           .run = piece,
+                           .piece = piece,
+                           .last = 1};
+    /* pieces of all ranks interleave; one piece per rank has no hole */
+    sum.extents = piece < bytes ? (sum.hi - sum.lo) * ranks : sum.bytes;
     request = (tutti__cost_case){.s = &sum,
                                  .opt = &opt,
                                  .profile = &profile,
@@ -40,6 +44,7 @@ static void set_case(int is_write, int ranks, int groups, tutti_off bytes, tutti
 
 static void set_defaults(const char *type) {
     tutti_options_defaults(&opt);
+    opt.plan_cache = 0; /* the rule for small requests does not apply */
     tutti_profile_defaults(&profile, type);
 }
 
@@ -76,7 +81,7 @@ static double seconds_of(int method) {
               seconds_of(TUTTI_METHOD_TWO_PHASE), seconds_of(TUTTI_METHOD_SIEVE));                 \
     } while (0)
 
-/* docs/results.md: 32 MiB a rank through the page cache, 2, 4 and 8 ranks on 2 cores. */
+/* docs/appendix/results.md: 32 MiB a rank through the page cache, 2, 4 and 8 ranks on 2 cores. */
 static void test_measured_regions(void) {
     static const int ranks[] = {2, 4, 8};
     set_defaults("ext");
@@ -340,8 +345,29 @@ static void test_any(void) {
     CHECK_EQ(k[0].method, TUTTI_METHOD_LIST);
 }
 
+/* One run of a few pages per rank is a list where plans are cached, whatever the model says. */
+static void test_small(void) {
+    for (int is_write = 0; is_write < 2; is_write++) {
+        set_defaults("ext");
+        set_case(is_write, 4, 1, 8192, 8192, 1);
+        CHECK(!tutti__cost_is_small(&request), "without a plan cache");
+        opt.plan_cache = 8;
+        CHECK(tutti__cost_is_small(&request), "8 KiB per rank");
+        tutti__candidate k[TUTTI__CANDIDATES];
+        (void)tutti__cost_candidates(&request, k);
+        CHECK_EQ(k[0].method, TUTTI_METHOD_LIST);
+        sum.piece = 64; /* in memory */
+        CHECK_EQ(tutti__cost_is_small(&request), !is_write);
+        set_case(is_write, 4, 1, 128 << 10, 128 << 10, 1);
+        CHECK(!tutti__cost_is_small(&request), "128 KiB per rank");
+        set_case(is_write, 4, 1, 8192, 4096, 1);
+        CHECK(!tutti__cost_is_small(&request), "two runs per rank");
+    }
+}
+
 int main(void) {
     check_seed(110);
+    test_small();
     test_measured_regions();
     test_pieces();
     test_monotony();

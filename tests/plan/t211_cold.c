@@ -20,10 +20,12 @@ static int buffers(int exchange, int step, int slots) {
 static void set_common(tutti_off piece, tutti_off columns, tutti_off every, int cold) {
     sum = (tutti__summary){.hi = (columns - 1) * every + piece,
                            .bytes = 4 * piece * columns,
+                           .extents = 4 * ((columns - 1) * every + piece),
                            .runs = 4 * columns,
                            .ranks = 4,
                            .max_bytes = piece * columns,
                            .run = piece,
+                           .piece = piece,
                            .cold = cold};
     request = (tutti__cost_case){.s = &sum,
                                  .opt = &opt,
@@ -50,11 +52,16 @@ static void set_defaults(void) {
 static void test_sections(void) {
     static const struct {
         tutti_off piece, columns;
-    } table[] = {{800, 100}, {808, 101}, {3208, 401}, {264, 897}, {128, 4096}};
+        int warm; /* measured, 4 ranks: I 0.16 ms by list, 0.24 in two phases; V 6.8 and 2.5 */
+    } table[] = {{800, 100, TUTTI_METHOD_LIST},
+                 {808, 101, TUTTI_METHOD_LIST},
+                 {3208, 401, TUTTI_METHOD_TWO_PHASE},
+                 {264, 897, TUTTI_METHOD_TWO_PHASE},
+                 {128, 4096, TUTTI_METHOD_TWO_PHASE}};
     set_defaults();
     for (int i = 0; i < 5; i++) {
         set_common(table[i].piece, table[i].columns, 32768, 0);
-        CHECK(best().method == TUTTI_METHOD_LIST, "warm, %d: %d", i, best().method);
+        CHECK(best().method == table[i].warm, "warm, %d: %d", i, best().method);
         const double warm = best().seconds;
         set_common(table[i].piece, table[i].columns, 32768, 1);
         CHECK(best().method == TUTTI_METHOD_TWO_PHASE, "cold, %d: %d", i, best().method);

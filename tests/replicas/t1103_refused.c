@@ -59,7 +59,7 @@ static void bad_lists(void) {
     refuse(&s, TUTTI_ERR_OVERFLOW, "values of 8 bytes");
     s = fine();
     for (int i = 0; i < s.n; i++) load[i] = (int64_t)1 << 57;
-    refuse(&s, TUTTI_ERR_OVERFLOW, "more than 2^62 bytes");
+    refuse(&s, TUTTI_ERR_OVERFLOW, "exceed 2^62 bytes");
     s = fine();
     if (last()) own[4] = 0;
     snprintf(words, sizeof words, "no rank owns item %d, which rank %d holds", EACH * ranks + 4,
@@ -97,19 +97,19 @@ static void bad_arguments(void) {
     CHECK_SAME(tutti_replicas_create(MPI_COMM_WORLD, last() ? NULL : &s, &r), TUTTI_ERR_ARG);
     CHECK_SAME(tutti_replicas_create(MPI_COMM_WORLD, &s, last() ? NULL : &r), TUTTI_ERR_ARG);
     if (last()) s.numbers = NULL;
-    refuse(&s, TUTTI_ERR_ARG, "the numbers are NULL");
+    refuse(&s, TUTTI_ERR_ARG, "field numbers is NULL");
     s = fine();
     if (last()) s.value_bytes = 0;
-    refuse(&s, TUTTI_ERR_ARG, "a value of 0 bytes");
+    refuse(&s, TUTTI_ERR_ARG, "value_bytes is 0");
     s = fine();
     if (last()) s.reserved[5] = 1;
     refuse(&s, TUTTI_ERR_ARG, "reserved");
     s = fine();
     if (last()) s.choice.rule = (tutti_replicas_rule)17;
-    refuse(&s, TUTTI_ERR_ARG, "there is no rule number 17");
+    refuse(&s, TUTTI_ERR_ARG, "unknown rule 17");
     s = fine();
     if (last()) s.n = -1;
-    refuse(&s, TUTTI_ERR_ARG, "-1 items");
+    refuse(&s, TUTTI_ERR_ARG, "n is -1");
     if (ranks == 1) return;
     s = fine();
     if (last()) s.value_bytes = 4;
@@ -119,7 +119,7 @@ static void bad_arguments(void) {
     refuse(&s, TUTTI_ERR_MISMATCH, "disagree");
     s = fine();
     if (last()) s.own = NULL;
-    refuse(&s, TUTTI_ERR_MISMATCH, "some ranks say which items they own");
+    refuse(&s, TUTTI_ERR_MISMATCH, "field own is NULL on some ranks");
     s = fine(); /* who has nothing need not say */
     if (last()) s = (tutti_replicas_spec){.value_bytes = 8};
     if (rank == ranks - 2) s.n = EACH;
@@ -252,7 +252,7 @@ static void different(void) {
     if (ranks > 1) {
         CHECK_OK(tutti_file_open(MPI_COMM_SELF, path, TUTTI_READ, NULL, &alone));
         CHECK_ERR(tutti_replicas_read(alone, 0, r, v), TUTTI_ERR_ARG);
-        CHECK(strstr(tutti_last_message(), "other ranks"), "%s", tutti_last_message());
+        CHECK(strstr(tutti_last_message(), "different ranks"), "%s", tutti_last_message());
         CHECK_OK(tutti_file_close(&alone));
     }
     /* a handle that leads nowhere */

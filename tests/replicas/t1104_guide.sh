@@ -1,12 +1,12 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2
-# docs/replicas.md: its functions compile without a warning and do what they say.
+# docs/reference/replicas.md: its functions compile without a warning and do what they say.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$TUTTI_TEST_DIR"
 {
-    awk '/^```/ { on = $0 == "```c"; next } on' "$top/docs/replicas.md"
+    awk '/^```/ { on = $0 == "```c"; next } on' "$top/docs/reference/replicas.md"
     cat <<'END'
 /* Ranks own 10 nodes each, and hold those of the next one too; they read those of the one before. */
 int main(int argc, char **argv) {

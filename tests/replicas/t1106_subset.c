@@ -182,7 +182,7 @@ static void bad_positions(void) {
     create_refused(&s, TUTTI_ERR_MISMATCH, "item 9 has position");
     at[1] = 80;
     s.positions = last ? NULL : at;
-    create_refused(&s, TUTTI_ERR_MISMATCH, "some ranks give positions");
+    create_refused(&s, TUTTI_ERR_MISMATCH, "field positions is NULL on some ranks");
     s.positions = at;
     s.items = last ? 3 : 2;
     create_refused(&s, TUTTI_ERR_MISMATCH, "items");

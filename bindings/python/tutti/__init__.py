@@ -14,7 +14,7 @@ Everything else needs the library (libtutti) and an MPI, and is loaded when it i
     Exodus, ExodusMesh                          finite-element meshes and results that ParaView reads
     Options, Profile, mpi                       how, how fast, and MPI without mpi4py
 
-All of it is described in docs/python.md.
+All of it is described in docs/reference/python.md.
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
 

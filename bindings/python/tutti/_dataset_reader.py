@@ -39,6 +39,7 @@ class Segment(Mapping):
 
     @property
     def infos(self) -> Dict[str, Any]:
+        """The infos of the segment, by name."""
         return dict(self._run._infos.get((0, self._row.id), {}))
 
     def infos_of(self, variable: str) -> Dict[str, Any]:
@@ -88,6 +89,7 @@ class Variable(LazyArray):
 
     @property
     def infos(self) -> Dict[str, Any]:
+        """The infos of the variable, by name."""
         return dict(self._run._infos.get((self._row.id, 0), {}))
 
     @property
@@ -99,10 +101,12 @@ class Variable(LazyArray):
 
     @property
     def times(self) -> np.ndarray:
+        """The time of each segment that has the variable."""
         return np.array([s.time for s in self.segments], float)
 
     @property
     def indices(self) -> np.ndarray:
+        """The time index of each segment that has the variable."""
         return np.array([s.index for s in self.segments], np.int64)
 
     def at(self, segment: Union[int, Segment]) -> LazyArray:
@@ -121,6 +125,7 @@ class Variable(LazyArray):
 
     @property
     def shape(self) -> Tuple[int, ...]:  # type: ignore[override]
+        """The shape: segments, extents of the space, dimensions of an item."""
         shapes = set(self.shapes())
         if len(shapes) > 1:
             raise refused("MISMATCH", f"'{self.name}' has different shapes in different segments: "
@@ -130,15 +135,18 @@ class Variable(LazyArray):
 
     @property
     def dtype(self) -> np.dtype:  # type: ignore[override]
+        """The element type in memory."""
         return np.result_type(*{dtype_of(t, "little").newbyteorder("=") for t in
                                 self._run._types_of(self._row.id) or {self._row.type}})
 
     @property
     def dims(self) -> Tuple[str, ...]:  # type: ignore[override]
+        """Names of the dimensions."""
         return ("time", *self._run._dims(self._row, len(self.shape) - 1 - len(self._item)))
 
     @property
     def chunks(self) -> Optional[Tuple[int, ...]]:  # type: ignore[override]
+        """Extents of the pieces that are read at once, or None."""
         inner = self.segments[0][self.name].chunks if self.compress and self.segments else None
         return (1, *(inner or self.shape[1:]))
 
@@ -199,10 +207,12 @@ class Run(Mapping):
 
     @property
     def states(self) -> List[Segment]:
+        """All states, in order of time."""
         return [s for s in self.segments if s.kind == "state"]
 
     @property
     def topologies(self) -> List[Segment]:
+        """All topologies, in order of time."""
         return [s for s in self.segments if s.kind == "topology"]
 
     @property
@@ -257,6 +267,7 @@ class Run(Mapping):
         return before != [s._row for s in self.segments]
 
     def close(self) -> None:
+        """Release the metadata and the mapped files."""
         self._meta.close()
 
     def __enter__(self) -> "Run":

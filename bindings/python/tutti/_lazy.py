@@ -28,10 +28,12 @@ class LazyArray:
 
     @property
     def ndim(self) -> int:
+        """Number of dimensions."""
         return len(self.shape)
 
     @property
     def size(self) -> int:
+        """Number of elements."""
         n = 1
         for extent in self.shape:
             n *= extent
@@ -39,6 +41,7 @@ class LazyArray:
 
     @property
     def nbytes(self) -> int:
+        """Number of bytes in memory."""
         return self.size * self.dtype.itemsize
 
     def _read(self, ranges: Ranges) -> np.ndarray:

@@ -45,6 +45,7 @@ def section(shape: Sequence[int], lo: Sequence[int], hi: Sequence[int], *, strid
 
 
 def layout_of(array: np.ndarray) -> Tuple[Tuple[int, ...], Tuple[int, ...], int]:
+    """The layout of an array in memory: order, and byte strides as a section."""
     return array.shape, array.strides, array.dtype.itemsize
 
 
@@ -162,6 +163,7 @@ class Access:
         return self._new(_c.tutti_access_shift, self._live(), file, memory)
 
     def copy(self) -> "Access":
+        """A copy of the access."""
         return self._new(_c.tutti_access_copy, self._live())
 
     def free(self) -> None:
@@ -309,6 +311,7 @@ class View:
         return lo.value, hi.value
 
     def free(self) -> None:
+        """Free the view; further calls do nothing."""
         _c.tutti_view_free(_byref(self._h))
 
     def __del__(self) -> None:

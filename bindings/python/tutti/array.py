@@ -179,6 +179,7 @@ class Distribution:
         return tuple(out)
 
     def free(self) -> None:
+        """Free the distribution; further calls do nothing."""
         if self._owner is None:
             _c.tutti_distribution_free(_byref(self._h))
         self._h = ctypes.c_void_p()
@@ -384,6 +385,7 @@ class Array(Closing):
 
     @property
     def ndim(self) -> int:
+        """Number of dimensions."""
         return len(self._info.shape)
 
     @property

@@ -113,10 +113,12 @@ class Decomposition(Freeing):
 
     @property
     def entries(self) -> int:
+        """Number of entries that this rank holds."""
         return _c.tutti_decomposition_entries(self._live())
 
     @property
     def shape(self) -> Tuple[int, ...]:
+        """Shape of arrays for the entries: the extents of a slice, otherwise (entries,)."""
         return self._shape if self._shape is not None else (self.entries,)
 
     def positions(self) -> np.ndarray:

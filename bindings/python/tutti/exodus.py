@@ -718,6 +718,7 @@ class Exodus(Committing):
         return out.value
 
     def variable_count(self, kind: Any) -> int:
+        """Number of variables of a kind."""
         return _c.tutti_exodus_variable_count(self._live(), kind_of(kind))
 
     def variable_names(self, kind: Any) -> List[str]:

@@ -297,6 +297,7 @@ class Plan:
         return count.value
 
     def start_parts(self, bufs: Sequence[Any], displacement: int = 0) -> None:
+        """Start a run of a plan of parts without waiting."""
         keep: List[Any] = []
 
         def prepare():
@@ -434,6 +435,7 @@ class File:
 
     @property
     def closed(self) -> bool:
+        """Whether the file is closed."""
         return not self._h
 
     def __enter__(self) -> "File":

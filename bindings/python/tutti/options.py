@@ -80,6 +80,7 @@ class Options:
             i += 1
 
     def as_dict(self) -> Dict[str, str]:
+        """All options as a dict."""
         return {row.name: self[row.name] for row in self.rows()}
 
     def __repr__(self) -> str:
@@ -179,4 +180,5 @@ class Profile:
         setattr(self._struct, name, value)
 
     def as_dict(self) -> Dict[str, float]:
+        """All values as a dict."""
         return _c.as_dict(self._struct)

@@ -33,10 +33,12 @@ def rule_of(rule: Any) -> int:
 
 
 def rule_name(rule: int) -> str:
+    """The name of an owner rule, for example "idg2"."""
     return _c.tutti_replicas_rule_name(rule).decode()
 
 
 def set_choice(choice: Any, rule: Any, seed: int, balance: float) -> None:
+    """Fill in rule, seed and balance of a tutti_replicas_choice."""
     choice.rule, choice.seed, choice.balance = rule_of(rule), seed, balance
 
 

@@ -1,0 +1,169 @@
+/* The help of commands, from their tables, for people and as JSON for the generators of manual pages.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "common/command.h"
+
+#include <string.h>
+
+enum { NAMES = 28 }; /* columns of the names of options */
+
+static void format_option(const cli_option *o, char *out, size_t size) {
+    char letter[8] = "    ";
+    if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
+    snprintf(out, size, "%s--%s%s%s", letter, o->name, o->argument ? " " : "",
+             o->argument ? o->argument : "");
+}
+
+/* A text in paragraphs; lines that start with blanks stay as they are. */
+static void print_text(FILE *f, const char *text) {
+    while (*text) {
+        const size_t n = strcspn(text, "\n");
+        char line[2048];
+        snprintf(line, sizeof line, "%.*s", (int)n, text);
+        if (*line == ' ')
+            fprintf(f, "%s\n", line);
+        else
+            cli_print_wrapped(f, line, 0, 0);
+        text += n + (text[n] == '\n');
+    }
+}
+
+/* The commands of a group that take an option: "read, write"; "" if all do, or one command is asked for. */
+static void name_commands(const cli_group *g, const cli_command *command, const cli_option *o,
+                          char *out, size_t size) {
+    size_t n = 0;
+    int all = 1;
+    *out = '\0';
+    for (int i = 0; i < g->commands && o->commands && !command; i++) {
+        if (!(g->command[i].bits & o->commands)) {
+            all = 0;
+            continue;
+        }
+        if (n < size)
+            n += (size_t)snprintf(out + n, size - n, "%s%s", n ? ", " : "", g->command[i].name);
+    }
+    if (all) *out = '\0';
+}
+
+static void print_option(FILE *f, const cli_group *g, const cli_command *command,
+                         const cli_option *o) {
+    char name[160], who[256], text[1024];
+    format_option(o, name, sizeof name);
+    name_commands(g, command, o, who, sizeof who);
+    snprintf(text, sizeof text, "%s%s%s%s%s%s", who, *who ? ": " : "", o->help,
+             o->standard ? " (default: " : "", o->standard ? o->standard : "",
+             o->standard ? ")" : "");
+    int column = fprintf(f, "  %s", name);
+    if (column + 2 > NAMES) column = fprintf(f, "\n") - 1;
+    cli_print_wrapped(f, text, column, NAMES);
+}
+
+static void print_usage(FILE *f, const cli_group *g, const cli_command *command, int is_first) {
+    char name[128], text[512];
+    cli_full_name(g, command, name, sizeof name);
+    const int parallel = g->mpi != CLI_NO_MPI && !command->is_serial;
+    snprintf(text, sizeof text, "%s%s [OPTION]... %s", parallel ? "[mpirun -n N] " : "", name,
+             command->operands);
+    cli_print_wrapped(f, text, fprintf(f, "%s", is_first ? "Usage: " : "       "), 7);
+}
+
+void cli_help_print(FILE *f, const cli_group *g, const cli_command *command) {
+    if (g->help) {
+        fputs(g->help, f);
+        return;
+    }
+    for (int i = 0; i < g->commands; i++)
+        if (!command || command == &g->command[i])
+            print_usage(f, g, &g->command[i], i == 0 || command);
+    putc('\n', f);
+    if (command) {
+        print_text(f, command->summary);
+        if (command->details) putc('\n', f), print_text(f, command->details);
+    } else {
+        if (g->details) print_text(f, g->details), putc('\n', f);
+        for (int i = 0; i < g->commands; i++)
+            cli_print_wrapped(f, g->command[i].summary, fprintf(f, "  %-12s", g->command[i].name),
+                              14);
+    }
+    fputs("\nOptions:\n", f);
+    for (int i = 0; i < g->options; i++) {
+        const unsigned bits = g->option[i].commands;
+        if (!command || !bits || (bits & command->bits)) print_option(f, g, command, &g->option[i]);
+    }
+    for (int i = 0; i < CLI_COMMON_OPTIONS; i++)
+        print_option(f, g, command, &cli_common_options[i]);
+    if (g->library)
+        print_option(f, g, command,
+                     &(cli_option){.name = "NAME",
+                                   .argument = "VALUE",
+                                   .help = "set an option of the library; see 'tutti options'"});
+    fputs("\nExit status: 0 success, 1 failure or difference found, 2 wrong usage.\n", f);
+    if (g->page) fprintf(f, "Manual page: %s\n", g->page);
+}
+
+void cli_help_overview(FILE *f, const cli_group *const *groups, int n) {
+    fputs("Usage: tutti COMMAND [OPTION]... [OPERAND]...\n\n"
+          "Collective file access for MPI programs: run programs, measure, and work with\n"
+          "arrays, meshes, datasets and Exodus files.\n",
+          f);
+    for (int i = 0; i < n; i++) {
+        const cli_group *g = groups[i];
+        if (!g->name && g->title) fprintf(f, "\n%s:\n", g->title);
+        if (g->name) cli_print_wrapped(f, g->title, fprintf(f, "  %-12s", g->name), 14);
+        for (int k = 0; k < g->commands && !g->name; k++)
+            cli_print_wrapped(f, g->command[k].summary, fprintf(f, "  %-12s", g->command[k].name),
+                              14);
+    }
+    fputs("\nOptions:\n", f);
+    for (int i = 0; i < CLI_COMMON_OPTIONS; i++)
+        print_option(f, groups[0], &groups[0]->command[0], &cli_common_options[i]);
+    fputs("\n'tutti COMMAND --help' describes a command.  Manual page: tutti(1)\n", f);
+}
+
+/* ---- JSON */
+
+static void print_pair(FILE *f, const char *key, const char *value, const char *end) {
+    fprintf(f, "\"%s\": ", key);
+    cli_json_string(f, value ? value : "");
+    fputs(end, f);
+}
+
+static void print_option_json(FILE *f, const cli_group *g, const cli_option *o) {
+    char who[256];
+    name_commands(g, NULL, o, who, sizeof who);
+    fputs("{", f);
+    print_pair(f, "letter", (char[2]){o->letter, '\0'}, ", ");
+    print_pair(f, "name", o->name, ", ");
+    print_pair(f, "argument", o->argument, ", ");
+    print_pair(f, "default", o->standard, ", ");
+    print_pair(f, "commands", who, ", ");
+    print_pair(f, "help", o->help, "}");
+}
+
+void cli_help_json(FILE *f, const cli_group *const *groups, int n) {
+    fputs("[", f);
+    for (int i = 0; i < n; i++) {
+        const cli_group *g = groups[i];
+        fputs(i ? ",\n{" : "{", f);
+        print_pair(f, "name", g->name, ", ");
+        print_pair(f, "page", g->page, ", ");
+        fprintf(f, "\"library\": %s, \"commands\": [", g->library ? "true" : "false");
+        for (int k = 0; k < g->commands; k++) {
+            const cli_command *c = &g->command[k];
+            char name[128];
+            fputs(k ? ",\n  {" : "\n  {", f);
+            print_pair(f, "name", cli_full_name(g, c, name, sizeof name), ", ");
+            print_pair(f, "operands", c->operands, ", ");
+            fprintf(f, "\"parallel\": %s, ",
+                    g->mpi != CLI_NO_MPI && !c->is_serial ? "true" : "false");
+            print_pair(f, "summary", c->summary, "}");
+        }
+        fputs("], \"options\": [", f);
+        for (int k = 0; k < g->options + CLI_COMMON_OPTIONS; k++) {
+            fputs(k ? ",\n  " : "\n  ", f);
+            print_option_json(f, g,
+                              k < g->options ? &g->option[k] : &cli_common_options[k - g->options]);
+        }
+        fputs("]}", f);
+    }
+    fputs("]\n", f);
+}

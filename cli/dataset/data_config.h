@@ -1,0 +1,72 @@
+/* Commands of datasets and Exodus files: one set of options.  `tutti ls`, show, verify, diff, cp, export and archive take
+ * either kind of file; the first operand decides.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_CLI_DATA_CONFIG_H
+#define TUTTI_CLI_DATA_CONFIG_H
+
+#include "common/command.h"
+
+enum {
+    DATASET_LS = 1 << 0,
+    DATASET_SHOW = 1 << 1,
+    DATASET_VERIFY = 1 << 2,
+    DATASET_DUMP = 1 << 3,
+    DATASET_DIFF = 1 << 4,
+    DATASET_PLOT = 1 << 5,
+    DATASET_CP = 1 << 6,
+    DATASET_EXPORT = 1 << 7,
+    DATASET_REPAIR = 1 << 8,
+    DATASET_ARCHIVE = 1 << 9,
+    DATASET_RESTORE = 1 << 10,
+    EXODUS_INFO = 1 << 16,
+    EXODUS_DIFF = 1 << 17,
+    EXODUS_JOIN = 1 << 18,
+    EXODUS_SPLIT = 1 << 19,
+    EXODUS_VERIFY = 1 << 20,
+    EXODUS_CP = 1 << 21,
+    EXODUS_ARCHIVE = 1 << 22,
+    EXODUS_IMPORT = 1 << 23,
+    EXODUS_EXPORT = 1 << 24,
+    EXODUS_LS = 1 << 25,
+    EXODUS_ANY = 0x3ff << 16
+};
+
+enum { DUMP_TEXT, DUMP_CSV, DUMP_NPY };         /* --as */
+enum { BY_POSITION, BY_ID };                    /* --by of diff */
+enum { SPLIT_METIS, SPLIT_CURVE, SPLIT_ORDER }; /* --by of split */
+
+typedef struct data_config {
+    cli_call call;    /* bits: one of the above */
+    const char *name; /* of the command, for warnings: "cp", "exodus cp" */
+    char **path;      /* [paths] operands; of a metadata file, its directory */
+    int paths;
+    cli_list variables; /* -v; none: all */
+    const char *segment, *slice, *out, *steps;
+    int as, json, all, range, quiet, force;
+    double tolerance[2]; /* absolute, relative */
+    cli_list tolerances; /* "NAME=ABS" or "NAME=ABS/REL" */
+    const char *type;    /* cp: TYPE, or NAME=TYPE,... */
+    int layout;          /* cp: tutti_layout; -1: as it is */
+    int container;       /* cp: tutti_container; -1: as it is */
+    int indices;         /* cp: time indices per file; -1: as it is */
+    int compress;        /* cp: level; -1: as it is */
+    int xdmf, csv, zarr, vtk, sets;
+    const char *place, *tar, *shell; /* archive, restore: one of them */
+    const char *segments, *older;    /* archive, restore: which segments */
+    int diff_by, split_by;
+    int real, integers, steps_per_file, nemesis; /* -1: as it is */
+    int parts;
+} data_config;
+
+enum { DATA_OPTIONS = 37 };
+extern const cli_option data_options[DATA_OPTIONS];
+void data_narrow(void *config);
+int data_check(void *config);
+
+/* The tolerances of a variable, absolute and relative. */
+void data_tolerance(const data_config *c, const char *variable, double out[2]);
+int data_wanted(const data_config *c, const char *variable); /* is it one of -v? */
+
+extern const cli_group data_group, exodus_group; /* data_commands.c */
+
+#endif

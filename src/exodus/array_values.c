@@ -1,0 +1,118 @@
+/* exodus: pieces of arrays, collected by type.  Neighbours in the file that come one after the other
+ * become one piece.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exodus/array_values.h"
+
+static int is_real(tutti_type t) {
+    return t == TUTTI_FLOAT32 || t == TUTTI_FLOAT64;
+}
+
+static tutti__values_part *pieces_of(tutti__values *b, tutti_type type) {
+    for (int i = 0; i < b->n; i++)
+        if (b->of[i].file_type == type) return &b->of[i];
+    TUTTI_ASSERT(b->n < TUTTI__VALUE_TYPES);
+    b->of[b->n] = (tutti__values_part){.file_type = type};
+    return &b->of[b->n++];
+}
+
+static tutti_err numbers_room(tutti__values_part *p, tutti_count n) {
+    enum { NUMBER = 8 }; /* bytes in memory */
+    tutti_count room = tutti__max(p->numbers_room, 64);
+    TUTTI_CHECK(n <= PTRDIFF_MAX / 32 - p->numbers, TUTTI_ERR_NOMEM, "%lld numbers", (long long)n);
+    while (room < p->numbers + n) room *= 2;
+    if (room == p->numbers_room) return TUTTI_OK;
+    void *data = tutti__realloc(p->data, (size_t)room * NUMBER);
+    if (!data) return TUTTI_ERR_NOMEM;
+    p->data = data;
+    p->numbers_room = room;
+    return TUTTI_OK;
+}
+
+static tutti_err piece_room(tutti__values_part *p) {
+    if (p->n < p->room) return TUTTI_OK;
+    const tutti_count room = tutti__max(64, 2 * p->room);
+    tutti_off *at = tutti__realloc(p->at, (size_t)room * sizeof *at);
+    if (at) p->at = at;
+    tutti_off *length = at ? tutti__realloc(p->length, (size_t)room * sizeof *length) : NULL;
+    if (!length) return TUTTI_ERR_NOMEM;
+    p->length = length;
+    p->room = room;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__values_add(tutti__values *b, const tutti__exodus_place *place, tutti_count first,
+                            tutti_count n, tutti_count *index_out, void **data_out) {
+    tutti__values_part *p = pieces_of(b, place->type);
+    const tutti_off size = tutti_type_size(place->type);
+    const tutti_count all = place->entries * place->numbers; /* as the file has them */
+    TUTTI_CHECK(first >= 0 && n >= 0 && first <= all && n <= all - first, TUTTI_ERR_FORMAT,
+                "%lld values from value %lld: the array has %lld", (long long)n, (long long)first,
+                (long long)all);
+    TUTTI_TRY(numbers_room(p, n));
+    const tutti_off at = place->at + first * size;
+    if (n > 0 && p->n > 0 && p->at[p->n - 1] + p->length[p->n - 1] == at) {
+        p->length[p->n - 1] += n * size;
+    } else if (n > 0) {
+        TUTTI_TRY(piece_room(p));
+        p->at[p->n] = at;
+        p->length[p->n++] = n * size;
+    }
+    if (index_out) *index_out = p->numbers;
+    if (data_out) *data_out = (int64_t *)p->data + p->numbers;
+    p->numbers += n;
+    return TUTTI_OK;
+}
+
+static const void *numbers_of(const tutti__values *b, tutti_type type) {
+    for (int i = 0; i < b->n; i++)
+        if (b->of[i].file_type == type) return b->of[i].data;
+    return NULL;
+}
+
+const int64_t *tutti__values_ints(const tutti__values *b, tutti_type file_type) {
+    TUTTI_ASSERT(!is_real(file_type));
+    return numbers_of(b, file_type);
+}
+
+const double *tutti__values_reals(const tutti__values *b, tutti_type file_type) {
+    TUTTI_ASSERT(is_real(file_type));
+    return numbers_of(b, file_type);
+}
+
+static tutti_err part_of(const tutti__values_part *p, tutti_access **access, tutti_part *out) {
+    TUTTI_TRY(tutti_access_runs(p->n, p->at, p->length, access));
+    *out =
+        (tutti_part){.access = *access,
+                     .buf = p->data,
+                     .convert = {.file_type = p->file_type,
+                                 .memory_type = is_real(p->file_type) ? TUTTI_FLOAT64 : TUTTI_INT64,
+                                 .file_order = TUTTI_BIG_ENDIAN}};
+    return TUTTI_OK;
+}
+
+tutti_err tutti__values_move(tutti_exodus *x, tutti__values *b, int is_write, int n,
+                             const tutti_part *more, tutti_err mine) {
+    tutti_access *access[TUTTI__VALUE_TYPES] = {NULL};
+    tutti_part *parts = NULL;
+    int all = 0;
+    if (mine == TUTTI_OK) {
+        parts = tutti__malloc((size_t)(b->n + n + 1) * sizeof *parts);
+        if (!parts) mine = TUTTI_ERR_NOMEM;
+    }
+    for (int i = 0; i < n && mine == TUTTI_OK; i++) parts[all++] = more[i];
+    for (int i = 0; i < b->n && mine == TUTTI_OK; i++)
+        if (b->of[i].n > 0) mine = part_of(&b->of[i], &access[i], &parts[all++]);
+    const tutti_err err = tutti__exodus_move(x, is_write, mine == TUTTI_OK ? all : 0, parts, mine);
+    for (int i = 0; i < b->n; i++) tutti_access_free(&access[i]);
+    tutti__free(parts);
+    return err;
+}
+
+void tutti__values_free(tutti__values *b) {
+    for (int i = 0; i < b->n; i++) {
+        tutti__free(b->of[i].at);
+        tutti__free(b->of[i].length);
+        tutti__free(b->of[i].data);
+    }
+    *b = (tutti__values){.n = 0};
+}

@@ -1,0 +1,377 @@
+/* exodus_mesh: entries of blocks by their positions.
+ *
+ * Where the list of an nsided or nfaced entry begins only the counts of all before it tell: every rank
+ * reads the counts of its slice and sums them up, and is asked by the others.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "exodus_mesh/distribute.h"
+
+tutti_count *tutti__starts_of(const tutti__exodus_model *m, tutti_exodus_kind kind) {
+    const tutti__exodus_table *table = &m->of[kind];
+    tutti_count *v = tutti__calloc((size_t)table->n + 1, sizeof *v);
+    for (tutti_count c = 0; c < table->n && v; c++) v[c + 1] = v[c] + table->row[c].entries;
+    return v;
+}
+
+/* ---- lists */
+
+/* Where the list of an entry lies in its block, and how long it is. */
+typedef struct {
+    tutti_count at, n;
+} extent;
+
+/* Entries of the listed blocks alone, one block after the other. */
+typedef struct {
+    tutti_count blocks;
+    tutti_count *start; /* [blocks + 1] entries of blocks before that are lists */
+    tutti_count first, n;
+    extent *own; /* [n] of this rank's slice */
+    tutti__share_values values;
+} lists;
+
+static void lists_free(lists *l) {
+    tutti__free(l->start);
+    tutti__free(l->own);
+    tutti__share_values_free(&l->values);
+}
+
+static tutti_err lists_make(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
+    const tutti__exodus_table *table = &x->model.of[kind];
+    l->blocks = table->n;
+    l->start = tutti__calloc((size_t)table->n + 1, sizeof *l->start);
+    if (!l->start) return TUTTI_ERR_NOMEM;
+    for (tutti_count c = 0; c < table->n; c++)
+        l->start[c + 1] =
+            l->start[c] +
+            (tutti__shape_list_of(table->row[c].topology) ? table->row[c].entries : 0);
+    l->first = tutti_size_share(l->start[table->n], x->team->size, x->team->rank);
+    l->n = tutti_size_share(l->start[table->n], x->team->size, x->team->rank + 1) - l->first;
+    l->own = tutti__calloc((size_t)l->n + 1, sizeof *l->own);
+    return l->own ? TUTTI_OK : TUTTI_ERR_NOMEM;
+}
+
+/* The part of block c in the slice: from *lo to *hi of the block. */
+static void slice_of(const lists *l, tutti_count c, tutti_count *lo, tutti_count *hi) {
+    *lo = tutti__max(l->start[c], l->first) - l->start[c];
+    *hi = tutti__min(l->start[c + 1], l->first + l->n) - l->start[c];
+}
+
+/* The nodes, faces or counts of a block are integers. */
+static tutti_err integers_check(const tutti__exodus_place *at, tutti_exodus_kind kind, int64_t id) {
+    TUTTI_CHECK(at->type != TUTTI_FLOAT32 && at->type != TUTTI_FLOAT64, TUTTI_ERR_FORMAT,
+                "%s %lld: the connectivity has reals, not integers",
+                tutti_exodus_kind_name((int)kind), (long long)id);
+    return TUTTI_OK;
+}
+
+static tutti_err counts_read(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
+    const tutti__exodus_table *table = &x->model.of[kind];
+    tutti__values b = {.n = 0};
+    tutti_err mine = TUTTI_OK;
+    tutti_count lo, hi, index = 0;
+    tutti__exodus_place at;
+    for (tutti_count c = 0; c < l->blocks && mine == TUTTI_OK; c++) {
+        slice_of(l, c, &lo, &hi);
+        if (lo >= hi) continue;
+        const tutti_exodus_array a = {
+            .what = TUTTI_EXODUS_COUNTS, .kind = kind, .id = table->row[c].id};
+        mine = tutti__exodus_place_of(x, &a, &at);
+        if (mine == TUTTI_OK) mine = integers_check(&at, kind, table->row[c].id);
+        if (mine == TUTTI_OK) mine = tutti__values_add(&b, &at, lo, hi - lo, &index, NULL);
+        for (tutti_count i = lo; i < hi && mine == TUTTI_OK; i++)
+            l->own[l->start[c] + i - l->first] = (extent){(tutti_count)at.type, index + i - lo};
+    }
+    tutti_err err = tutti__values_move(x, &b, 0, 0, NULL, mine);
+    for (tutti_count i = 0; i < l->n && err == TUTTI_OK; i++)
+        l->own[i].n = tutti__values_ints(&b, (tutti_type)l->own[i].at)[l->own[i].n];
+    tutti__values_free(&b);
+    return err;
+}
+
+/* Counts become places, block by block. */
+static tutti_err counts_sum(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
+    const tutti__exodus_table *table = &x->model.of[kind];
+    int64_t *sum = tutti__calloc(2 * (size_t)l->blocks + 1, sizeof *sum), *before = sum + l->blocks;
+    tutti_err err = tutti__exodus_agree(x, sum ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    tutti_count lo, hi;
+    if (err != TUTTI_OK) {
+        tutti__free(sum);
+        return err;
+    }
+    TUTTI_ASSERT(sum);
+    for (tutti_count c = 0; c < l->blocks; c++)
+        for (slice_of(l, c, &lo, &hi); lo < hi; lo++) {
+            const tutti_count n = l->own[l->start[c] + lo - l->first].n;
+            if (n < 0 || n > table->row[c].list - sum[c])
+                err = TUTTI_ERR_FORMAT;
+            else
+                sum[c] += n;
+        }
+    if (err != TUTTI_OK) tutti__error_record(err, 0, -1, "an entry with an impossible count");
+    err = tutti__sums_before(x->team, err, l->blocks, sum, before);
+    for (tutti_count c = 0; c < l->blocks && err == TUTTI_OK; c++) {
+        if (l->start[c + 1] > l->start[c] && sum[c] != table->row[c].list)
+            err =
+                tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
+                                 "%s %lld: entries have %lld nodes (faces) together, the list %lld",
+                                 tutti_exodus_kind_name((int)kind), (long long)table->row[c].id,
+                                 (long long)sum[c], (long long)table->row[c].list);
+        for (slice_of(l, c, &lo, &hi); lo < hi; lo++) {
+            extent *e = &l->own[l->start[c] + lo - l->first];
+            e->at = before[c];
+            before[c] += e->n;
+        }
+    }
+    tutti__free(sum);
+    return err;
+}
+
+/* Everything about the lists of these entries; l has been made on all ranks.   Collective. */
+static tutti_err lists_ask(tutti_exodus *x, tutti_exodus_kind kind, const tutti_count *starts,
+                           const tutti__entries *e, lists *l) {
+    tutti_count *number = NULL, n = 0;
+    TUTTI_TRY(counts_read(x, kind, l));
+    TUTTI_TRY(counts_sum(x, kind, l));
+    number = tutti__malloc((size_t)(e->n + 1) * sizeof *number);
+    TUTTI_ASSERT(starts);
+    for (tutti_count i = 0; i < e->n && number; i++) {
+        const tutti_count c = tutti__interval_of(starts, l->blocks, e->position[i]);
+        if (l->start[c + 1] > l->start[c]) number[n++] = l->start[c] + e->position[i] - starts[c];
+    }
+    const tutti__share_request q = {.all = l->start[l->blocks],
+                                    .item = sizeof *l->own,
+                                    .own = l->own,
+                                    .n = n,
+                                    .number = number};
+    const tutti_err err =
+        tutti__share_fetch(x->team, number ? TUTTI_OK : TUTTI_ERR_NOMEM, &q, &l->values);
+    tutti__free(number);
+    return err;
+}
+
+/* ---- entries */
+
+/* The extent of entry `nth` of the listed block c. */
+static extent list_extent(const lists *l, tutti_count c, tutti_count nth) {
+    return *(const extent *)tutti__share_value(&l->values, l->start[c] + nth);
+}
+
+/* Entries that are being read. */
+typedef struct {
+    tutti_exodus *x;
+    tutti_exodus_kind kind;
+    tutti_count *starts; /* of the blocks */
+    lists l;
+    tutti__entries e;
+    tutti__values b;
+    tutti_type *type;   /* [blocks] of its numbers, */
+    tutti_count *index; /* and which of that type are the first of its entries */
+} reading;
+
+/* The entries of block c, from entry *i on: consecutive ones are one piece. */
+static tutti_err block_add(reading *r, tutti_count c, const tutti__exodus_place *at,
+                           tutti_count *i) {
+    const tutti_exodus_entity *row = &r->x->model.of[r->kind].row[c];
+    const int listed = tutti__shape_list_of(row->topology) != TUTTI__LISTED_NOT;
+    const tutti_count nodes = tutti__nodes_of(row), end = r->starts[c + 1];
+    tutti__entries *e = &r->e;
+    for (int first = 1; *i < e->n && e->position[*i] < end; first = 0) {
+        tutti_count n = 1, where = 0;
+        extent here = {(e->position[*i] - r->starts[c]) * nodes, nodes};
+        if (listed) here = list_extent(&r->l, c, e->position[*i] - r->starts[c]);
+        while (!listed && *i + n < e->n && e->position[*i + n] == e->position[*i] + n &&
+               e->position[*i + n] < end)
+            n++;
+        TUTTI_TRY(tutti__values_add(&r->b, at, here.at, n * here.n, &where, NULL));
+        if (first) r->index[c] = where;
+        for (; n > 0; n--, ++*i) e->start[*i + 1] = e->start[*i] + here.n;
+    }
+    return TUTTI_OK;
+}
+
+/* What is to be read, block by block. */
+static tutti_err entries_add(reading *r) {
+    const tutti__exodus_table *table = &r->x->model.of[r->kind];
+    tutti__entries *e = &r->e;
+    r->index = tutti__calloc((size_t)table->n + 1, sizeof *r->index);
+    r->type = tutti__calloc((size_t)table->n + 1, sizeof *r->type);
+    if (!r->index || !r->type) return TUTTI_ERR_NOMEM;
+    for (tutti_count c = 0, i = 0; c < table->n; c++) {
+        const tutti_exodus_entity *row = &table->row[c];
+        const tutti_exodus_array a = {
+            .what = TUTTI_EXODUS_CONNECTIVITY, .kind = r->kind, .id = row->id};
+        tutti__exodus_place at;
+        if (i == e->n || e->position[i] >= r->starts[c + 1]) continue;
+        TUTTI_TRY(tutti__exodus_place_of(r->x, &a, &at));
+        TUTTI_TRY(integers_check(&at, r->kind, row->id));
+        r->type[c] = at.type;
+        TUTTI_TRY(block_add(r, c, &at, &i));
+    }
+    return TUTTI_OK;
+}
+
+/* Numbers of the file, from 1, become positions. */
+static tutti_err entries_take(reading *r) {
+    const tutti__exodus_table *table = &r->x->model.of[r->kind];
+    const tutti_exodus_parameters *p = &r->x->model.p;
+    tutti__entries *e = &r->e;
+    e->to = tutti__malloc((size_t)(e->start[e->n] + 1) * sizeof *e->to);
+    if (!e->to) return TUTTI_ERR_NOMEM;
+    for (tutti_count c = 0, i = 0; c < table->n; c++) {
+        const int faced = tutti__shape_list_of(table->row[c].topology) == TUTTI__NFACED;
+        const tutti_count most = faced ? p->faces : p->nodes, begin = i;
+        if (i == e->n || e->position[i] >= r->starts[c + 1]) continue;
+        while (i < e->n && e->position[i] < r->starts[c + 1]) i++;
+        const int64_t *from = tutti__values_ints(&r->b, r->type[c]) + r->index[c];
+        for (tutti_count k = e->start[begin]; k < e->start[i]; k++) {
+            const int64_t to = from[k - e->start[begin]];
+            TUTTI_CHECK(to >= 1 && to <= most, TUTTI_ERR_FORMAT,
+                        "%s %lld: an entry has %s %lld, and the file has %lld of them",
+                        tutti_exodus_kind_name((int)r->kind), (long long)table->row[c].id,
+                        faced ? "face" : "node", (long long)to, (long long)most);
+            e->to[k] = to - 1;
+        }
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err entries_begin(reading *r, tutti_count n, const tutti_count *position) {
+    tutti__entries *e = &r->e;
+    r->starts = tutti__starts_of(&r->x->model, r->kind);
+    e->n = n;
+    e->position = tutti__malloc((size_t)(n + 1) * sizeof *e->position);
+    e->start = tutti__calloc((size_t)n + 1, sizeof *e->start);
+    if (!r->starts || !e->position || !e->start) return TUTTI_ERR_NOMEM;
+    if (n > 0) memcpy(e->position, position, (size_t)n * sizeof *e->position);
+    return TUTTI_OK;
+}
+
+static void reading_free(reading *r) {
+    tutti__free(r->starts);
+    tutti__free(r->index);
+    tutti__free(r->type);
+    lists_free(&r->l);
+    tutti__values_free(&r->b);
+    tutti__entries_free(&r->e);
+}
+
+static int has_lists(const tutti__exodus_table *table) {
+    for (tutti_count c = 0; c < table->n; c++)
+        if (tutti__shape_list_of(table->row[c].topology)) return 1;
+    return 0;
+}
+
+tutti_err tutti__entries_read(tutti_exodus *x, tutti_exodus_kind kind, tutti_count n,
+                              const tutti_count *position, tutti_err local_err,
+                              tutti__entries *out) {
+    reading r = {.x = x, .kind = kind};
+    if (local_err == TUTTI_OK) local_err = entries_begin(&r, n, position);
+    if (has_lists(&x->model.of[kind])) {
+        if (local_err == TUTTI_OK) local_err = lists_make(x, kind, &r.l);
+        local_err = tutti__exodus_agree(x, local_err);
+        if (local_err == TUTTI_OK && r.l.start[r.l.blocks] > 0)
+            local_err = lists_ask(x, kind, r.starts, &r.e, &r.l);
+        if (local_err != TUTTI_OK) { /* on all ranks */
+            reading_free(&r);
+            return local_err;
+        }
+    }
+    if (local_err == TUTTI_OK) local_err = entries_add(&r);
+    local_err = tutti__values_move(x, &r.b, 0, 0, NULL, local_err);
+    if (local_err == TUTTI_OK) local_err = entries_take(&r);
+    if (local_err == TUTTI_OK) {
+        *out = r.e;
+        r.e = (tutti__entries){.n = 0};
+    }
+    reading_free(&r);
+    return local_err;
+}
+
+/* ---- nodes of what has faces */
+
+/* Is an entry a list of faces?   starts: of the element blocks. */
+static int is_faced(const tutti__exodus_model *m, const tutti_count *starts, tutti_count p) {
+    const tutti__exodus_table *table = &m->of[TUTTI_EXODUS_ELEMENT_BLOCK];
+    const tutti_count c = tutti__interval_of(starts, table->n, p);
+    return tutti__shape_list_of(table->row[c].topology) == TUTTI__NFACED;
+}
+
+static int has_faced(const tutti__exodus_model *m) {
+    const tutti__exodus_table *table = &m->of[TUTTI_EXODUS_ELEMENT_BLOCK];
+    for (tutti_count c = 0; c < table->n; c++)
+        if (tutti__shape_list_of(table->row[c].topology) == TUTTI__NFACED) return 1;
+    return 0;
+}
+
+static tutti_err faces_wanted(const tutti__exodus_model *m, const tutti_count *starts,
+                              const tutti__entries *e, tutti_count *n_out, tutti_count **out) {
+    tutti_count n = 0, *v = *out = tutti__malloc((size_t)(e->start[e->n] + 1) * sizeof *v);
+    if (!v || !starts) return TUTTI_ERR_NOMEM;
+    for (tutti_count i = 0; i < e->n; i++)
+        for (tutti_count k = e->start[i];
+             k < e->start[i + 1] && is_faced(m, starts, e->position[i]); k++)
+            v[n++] = e->to[k];
+    *n_out = tutti__sort_unique(v, n);
+    return TUTTI_OK;
+}
+
+/* The list of an entry, or the nodes of its faces; v NULL: how long that can be. */
+static tutti_count entry_nodes(const tutti__entries *e, tutti_count i, const tutti__entries *faces,
+                               tutti_count *v) {
+    tutti_count n = 0;
+    for (tutti_count k = e->start[i]; k < e->start[i + 1]; k++) {
+        const tutti_count f = tutti__sorted_find(faces->position, faces->n, e->to[k]);
+        for (tutti_count q = faces->start[f]; q < faces->start[f + 1]; q++, n++)
+            if (v) v[n] = faces->to[q];
+    }
+    return v ? tutti__sort_unique(v, n) : n;
+}
+
+static tutti_err expand(const tutti__exodus_model *m, const tutti_count *starts,
+                        const tutti__entries *faces, tutti__entries *e) {
+    enum { REPEATS = 64, FREE = 1 << 16 }; /* two elements share a face; lists may repeat some */
+    tutti_count most = 0, at = 0;
+    for (tutti_count i = 0; i < e->n; i++) {
+        most += is_faced(m, starts, e->position[i]) ? entry_nodes(e, i, faces, NULL)
+                                                    : e->start[i + 1] - e->start[i];
+        TUTTI_CHECK(most <= FREE + REPEATS * (e->start[e->n] + faces->start[faces->n]),
+                    TUTTI_ERR_FORMAT, "elements repeat their faces: %lld nodes in lists of %lld",
+                    (long long)most, (long long)faces->start[faces->n]);
+    }
+    tutti_count *to = tutti__malloc((size_t)(most + 1) * sizeof *to);
+    tutti_count *start = tutti__calloc((size_t)e->n + 1, sizeof *start);
+    if (!to || !start) {
+        tutti__free(to);
+        tutti__free(start);
+        return TUTTI_ERR_NOMEM;
+    }
+    for (tutti_count i = 0; i < e->n; i++) {
+        if (is_faced(m, starts, e->position[i]))
+            at += entry_nodes(e, i, faces, to + at);
+        else
+            for (tutti_count k = e->start[i]; k < e->start[i + 1]; k++) to[at++] = e->to[k];
+        start[i + 1] = at;
+    }
+    tutti__free(e->to);
+    tutti__free(e->start);
+    e->to = to;
+    e->start = start;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__entries_to_nodes(tutti_exodus *x, tutti_err local_err, tutti__entries *e) {
+    tutti_count n = 0, *wanted = NULL, *starts = NULL;
+    tutti__entries faces = {.n = 0};
+    if (!has_faced(&x->model)) return local_err;
+    if (local_err == TUTTI_OK) {
+        starts = tutti__starts_of(&x->model, TUTTI_EXODUS_ELEMENT_BLOCK);
+        local_err = faces_wanted(&x->model, starts, e, &n, &wanted);
+    }
+    local_err = tutti__entries_read(x, TUTTI_EXODUS_FACE_BLOCK, n, wanted, local_err, &faces);
+    if (local_err == TUTTI_OK) local_err = expand(&x->model, starts, &faces, e);
+    tutti__entries_free(&faces);
+    tutti__free(wanted);
+    tutti__free(starts);
+    return local_err;
+}

@@ -1,0 +1,461 @@
+/* nemesis: borders of a partition.
+ *
+ * The home of a node (decomposition/incidence.h) knows whose elements have it, and tells all who have the node.
+ * A side all of whose nodes are border nodes may be one of another rank's too: such sides meet at a
+ * rank that a hash of their nodes names.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "decomposition/incidence.h"
+#include "nemesis/nemesis.h"
+
+void tutti__borders_free(tutti__borders *b) {
+    tutti__free(b->nodes);
+    tutti__free(b->elements);
+    tutti__free(b->node_map);
+    tutti__free(b->element_map);
+    tutti__free(b->shared_nodes);
+    tutti__free(b->shared_elements);
+    tutti__free(b->shared_sides);
+    *b = (tutti__borders){.node_maps = 0};
+}
+
+/* A side on its way. */
+typedef struct {
+    uint64_t key[2];
+    tutti_count element;
+    int32_t side, rank;
+} side;
+
+/* Something that is shared with a rank.  Both ranks sort what they share by `order`, so that entry k of one's map to the other
+ * and entry k of the other's map are the same node or side. */
+typedef struct {
+    tutti_count rank, item, side;
+    tutti_count order
+        [3]; /* nodes: the item.  Sides: the lowest element that has the side, its side; which of several */
+} shared;
+
+typedef struct {
+    tutti__team *team;
+    const tutti__partition *p;
+    const tutti__entity_class *nodes, *elements, *faces;
+    unsigned char *own;    /* [nodes] an element of this rank's own has it */
+    tutti_count *position; /* [nodes] rising */
+    tutti__entries ranks;  /* of each node in this order: whose elements have it */
+    shared *node;          /* border nodes, once for each other rank */
+    tutti_count node_n;
+    shared *side;
+    tutti_count side_n;
+} bordering;
+
+static const tutti_exodus_entity *row_of(const bordering *b, tutti_count c) {
+    return &b->p->model->of[TUTTI_EXODUS_ELEMENT_BLOCK].row[c];
+}
+
+/* ---- nodes of an element, and of its sides, as places */
+
+/* Where entry i of face block f's list is. */
+static const tutti_count *face_nodes(const bordering *b, tutti_count face, tutti_count *n_out) {
+    const tutti_count c = tutti__interval_of(b->faces->start, b->faces->entities, face);
+    const tutti_exodus_entity *row = &b->p->model->of[TUTTI_EXODUS_FACE_BLOCK].row[c];
+    const tutti_exodus_elements e = tutti__mesh_block(b->p->mesh, TUTTI_EXODUS_FACE_BLOCK, c);
+    const tutti_count i = face - b->faces->start[c];
+    *n_out = tutti__entry_nodes(row, &e, i);
+    return e.nodes + tutti__entry_start(row, &e, i);
+}
+
+typedef struct {
+    const tutti_exodus_entity *row;
+    tutti__shape_list listed;
+    const tutti__shape *shape;
+    tutti_count n; /* nodes, or faces */
+    const tutti_count *to;
+} element;
+
+static element element_of(const bordering *b, tutti_count c, const tutti_exodus_elements *e,
+                          tutti_count i) {
+    const tutti_exodus_entity *row = row_of(b, c);
+    return (element){row, tutti__shape_list_of(row->topology),
+                     tutti__shape_find(row->topology, row->nodes, b->p->model->p.dims),
+                     tutti__entry_nodes(row, e, i), e->nodes + tutti__entry_start(row, e, i)};
+}
+
+static tutti_count sides_of(const element *e) {
+    return e->listed ? e->n : tutti__shape_sides(e->shape);
+}
+
+/* Node q of side s (from 0) of an element, as a place; -1: there are no more. */
+static tutti_count side_node(const bordering *b, const element *e, tutti_count s, tutti_count q) {
+    tutti_count n = 0;
+    if (e->listed == TUTTI__NSIDED) return q < 2 ? e->to[(s + q) % e->n] : -1;
+    if (e->listed == TUTTI__NFACED) {
+        const tutti_count *v = face_nodes(b, e->to[s], &n);
+        return q < n ? v[q] : -1;
+    }
+    return q < tutti__shape_side(e->shape, (int)s + 1) ? e->to[e->shape->side[s][q] - 1] : -1;
+}
+
+/* ---- nodes */
+
+static void own_mark(bordering *b) {
+    for (tutti_count c = 0; c < b->elements->entities; c++) {
+        const tutti_exodus_elements e =
+            tutti__mesh_block(b->p->mesh, TUTTI_EXODUS_ELEMENT_BLOCK, c);
+        for (tutti_count i = 0; i < e.n; i++) {
+            if (!b->elements->first[b->elements->start[c] + i]) continue;
+            const element x = element_of(b, c, &e, i);
+            for (tutti_count k = 0; k < x.n; k++) {
+                tutti_count n = 1;
+                const tutti_count *v =
+                    x.listed == TUTTI__NFACED ? face_nodes(b, x.to[k], &n) : x.to + k;
+                for (tutti_count q = 0; q < n; q++) b->own[v[q]] = 1;
+            }
+        }
+    }
+}
+
+static tutti_err nodes_say(bordering *b, tutti_count *n_out, tutti__pair **out) {
+    const tutti_count n = b->nodes->n;
+    tutti_count k = 0;
+    b->own = tutti__calloc((size_t)n + 1, 1);
+    b->position = tutti__malloc((size_t)(n + 1) * sizeof *b->position);
+    tutti__pair *v = *out = tutti__malloc((size_t)(n + 1) * sizeof *v);
+    if (!b->own || !b->position || !v) return TUTTI_ERR_NOMEM;
+    own_mark(b);
+    for (tutti_count j = 0; j < n; j++) {
+        b->position[j] = b->nodes->sorted[j].number;
+        if (b->own[b->nodes->sorted[j].index])
+            v[k++] = (tutti__pair){b->position[j], b->team->rank};
+    }
+    *n_out = k;
+    return TUTTI_OK;
+}
+
+/* Whose elements each node of this rank is in. */
+static tutti_err ranks_ask(bordering *b) {
+    tutti__incidence at_home = {.n = 0};
+    tutti__pair *pairs = NULL;
+    tutti_count n = 0;
+    const tutti_err mine = nodes_say(b, &n, &pairs);
+    tutti_err err = tutti__incidence_make(
+        b->team, mine, &(tutti__pairs){tutti__max(b->nodes->all, 1), n, pairs}, &at_home);
+    tutti__free(pairs);
+    if (err == TUTTI_OK)
+        err = tutti__incidence_fetch(b->team, TUTTI_OK, &at_home, b->nodes->n, b->position,
+                                     &b->ranks);
+    tutti__incidence_free(&at_home);
+    return err;
+}
+
+enum { INTERNAL, BORDER, EXTERNAL };
+
+/* Node j of those in rising order. */
+static int kind_of(const bordering *b, tutti_count j) {
+    const tutti_count n = b->ranks.start[j + 1] - b->ranks.start[j];
+    const tutti_count i = b->nodes->sorted[j].index;
+    if (b->own[i]) return n > 1 ? BORDER : INTERNAL;
+    return n == 0 && b->nodes->first[i] ? INTERNAL
+                                        : EXTERNAL; /* in no element at all: the lowest's */
+}
+
+static tutti_err nodes_sort_out(bordering *b, tutti__borders *out) {
+    tutti_count count[3] = {0}, at[3];
+    out->nodes = tutti__malloc((size_t)(b->nodes->n + 1) * sizeof *out->nodes);
+    b->node = tutti__malloc((size_t)(b->ranks.start[b->nodes->n] + 1) * sizeof *b->node);
+    if (!out->nodes || !b->node) return TUTTI_ERR_NOMEM;
+    for (tutti_count j = 0; j < b->nodes->n; j++) count[kind_of(b, j)]++;
+    at[INTERNAL] = 0;
+    at[BORDER] = count[INTERNAL];
+    at[EXTERNAL] = count[INTERNAL] + count[BORDER];
+    for (tutti_count j = 0; j < b->nodes->n; j++) {
+        const int kind = kind_of(b, j);
+        out->nodes[at[kind]++] = b->position[j] + 1;
+        for (tutti_count k = b->ranks.start[j]; k < b->ranks.start[j + 1] && kind == BORDER; k++)
+            if (b->ranks.to[k] != b->team->rank)
+                b->node[b->node_n++] =
+                    (shared){b->ranks.to[k], b->position[j] + 1, 0, {b->position[j] + 1}};
+    }
+    out->internal_nodes = count[INTERNAL];
+    out->border_nodes = count[BORDER];
+    out->external_nodes = count[EXTERNAL];
+    return TUTTI_OK;
+}
+
+/* ---- sides */
+
+static int by_position(const void *a, const void *b) {
+    const tutti_count x = *(const tutti_count *)a, y = *(const tutti_count *)b;
+    return (x > y) - (x < y);
+}
+
+static uint64_t mixed(uint64_t h, tutti_count x) {
+    h = (h ^ (uint64_t)x) * 0x9e3779b97f4a7c15u;
+    return h ^ h >> 29;
+}
+
+/* The nodes of a side, if all of them are border nodes: v, rising; 0: it is no border. */
+static tutti_count border_side(const bordering *b, const element *e, tutti_count s,
+                               const unsigned char *border, tutti_count **v, tutti_count *room) {
+    tutti_count n = 0;
+    for (tutti_count place; (place = side_node(b, e, s, n)) >= 0; n++) {
+        if (!border[place]) return 0;
+        if (n == *room) {
+            tutti_count *more = tutti__realloc(*v, (size_t)(2 * n + 64) * sizeof *more);
+            if (!more) return -1;
+            *v = more;
+            *room = 2 * n + 64;
+        }
+        (*v)[n] = b->nodes->position[place];
+    }
+    if (n > 1) qsort(*v, (size_t)n, sizeof **v, by_position);
+    return n;
+}
+
+/* A list that grows. */
+typedef struct {
+    tutti_count n, room;
+    side *v;
+} sides;
+
+static tutti_err side_add(sides *s, const side *x) {
+    if (s->n == s->room) {
+        side *more = tutti__realloc(s->v, (size_t)(2 * s->room + 64) * sizeof *more);
+        if (!more) return TUTTI_ERR_NOMEM;
+        s->v = more;
+        s->room = 2 * s->room + 64;
+    }
+    s->v[s->n++] = *x;
+    return TUTTI_OK;
+}
+
+static tutti_err element_sides(const bordering *b, const element *e, tutti_count position,
+                               const unsigned char *border, sides *out) {
+    tutti_count *v = NULL, room = 0;
+    tutti_err err = TUTTI_OK;
+    for (tutti_count s = 0; s < sides_of(e) && err == TUTTI_OK; s++) {
+        const tutti_count n = border_side(b, e, s, border, &v, &room);
+        side x = {.key = {(uint64_t)n, ~(uint64_t)n},
+                  .element = position + 1,
+                  .side = (int32_t)s + 1,
+                  .rank = b->team->rank};
+        if (n < 0) err = TUTTI_ERR_NOMEM;
+        for (tutti_count q = 0; q < n; q++) {
+            x.key[0] = mixed(x.key[0], v[q]);
+            x.key[1] = mixed(x.key[1], ~v[q]);
+        }
+        if (n > 0) err = side_add(out, &x);
+    }
+    tutti__free(v);
+    return err;
+}
+
+static tutti_err sides_collect(const bordering *b, sides *out) {
+    unsigned char *border = tutti__calloc((size_t)b->nodes->n + 1, 1);
+    tutti_err err = border ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    for (tutti_count j = 0; j < b->nodes->n && err == TUTTI_OK; j++)
+        border[b->nodes->sorted[j].index] = kind_of(b, j) == BORDER;
+    for (tutti_count c = 0; c < b->elements->entities && err == TUTTI_OK; c++) {
+        const tutti_exodus_elements e =
+            tutti__mesh_block(b->p->mesh, TUTTI_EXODUS_ELEMENT_BLOCK, c);
+        for (tutti_count i = 0; i < e.n && err == TUTTI_OK; i++) {
+            const tutti_count k = b->elements->start[c] + i;
+            if (!b->elements->first[k]) continue;
+            const element x = element_of(b, c, &e, i);
+            err = element_sides(b, &x, b->elements->position[k], border, out);
+        }
+    }
+    tutti__free(border);
+    return err;
+}
+
+static int by_key(const void *a, const void *b) {
+    const side *x = a, *y = b;
+    for (int k = 0; k < 2; k++)
+        if (x->key[k] != y->key[k]) return x->key[k] < y->key[k] ? -1 : 1;
+    if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
+    if (x->element != y->element) return x->element < y->element ? -1 : 1;
+    return (x->side > y->side) - (x->side < y->side);
+}
+
+/* Entries of maps, for the ranks that they are sent to; out NULL: they are only counted. */
+typedef struct {
+    tutti_count n;
+    shared *out;
+    int *to;
+} told;
+
+/* Sides a[0 ... n - 1] of one rank and b[0 ... m - 1] of another have the same nodes.  Mostly both are one; if there are more of one (three
+ * shells at an edge), the last of the other is paired again, so that both maps have as many entries. */
+static void pair_sides(const side *lowest, const side *a, tutti_count n, const side *b,
+                       tutti_count m, told *t) {
+    for (tutti_count k = 0; k < tutti__max(n, m); k++) {
+        const side *x = &a[tutti__min(k, n - 1)], *y = &b[tutti__min(k, m - 1)];
+        if (t->out) {
+            const shared one = {y->rank, x->element, x->side, {lowest->element, lowest->side, k}};
+            const shared other = {x->rank, y->element, y->side, {lowest->element, lowest->side, k}};
+            t->to[t->n] = x->rank;
+            t->out[t->n] = one;
+            t->to[t->n + 1] = y->rank;
+            t->out[t->n + 1] = other;
+        }
+        t->n += 2;
+    }
+}
+
+/* Where the sides of the rank of v[from] end. */
+static tutti_count rank_end(const side *v, tutti_count from, tutti_count to) {
+    tutti_count end = from;
+    while (end < to && v[end].rank == v[from].rank) end++;
+    return end;
+}
+
+/* Sides v[0 ... n - 1] have the same nodes. */
+static void meet(const side *v, tutti_count n, told *t) {
+    const side *lowest = v;
+    for (tutti_count i = 1; i < n; i++)
+        if (v[i].element < lowest->element) lowest = &v[i];
+    for (tutti_count a = 0, a_end; a < n; a = a_end) {
+        a_end = rank_end(v, a, n);
+        for (tutti_count b = a_end, b_end; b < n; b = b_end) {
+            b_end = rank_end(v, b, n);
+            pair_sides(lowest, v + a, a_end - a, v + b, b_end - b, t);
+        }
+    }
+}
+
+/* Sides with the same nodes have met: each rank receives its entries of the maps. */
+static tutti_err meetings(tutti_count n, side *v, told *t) {
+    if (n > 0) qsort(v, (size_t)n, sizeof *v, by_key);
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass == 1) {
+            t->out = tutti__malloc((size_t)(t->n + 1) * sizeof *t->out);
+            t->to = tutti__malloc((size_t)(t->n + 1) * sizeof *t->to);
+            if (!t->out || !t->to) return TUTTI_ERR_NOMEM;
+        }
+        t->n = 0;
+        for (tutti_count from = 0, to = 0; from < n; from = to) {
+            for (to = from; to < n && !memcmp(v[to].key, v[from].key, sizeof v->key);) to++;
+            meet(v + from, to - from, t);
+        }
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err sides_meet(bordering *b) {
+    sides mine = {.n = 0};
+    side *came = NULL;
+    told tell = {.n = 0};
+    int *to = NULL;
+    tutti_count n = 0;
+    tutti_err err = sides_collect(b, &mine);
+    if (err == TUTTI_OK) {
+        to = tutti__malloc((size_t)(mine.n + 1) * sizeof *to);
+        if (!to) err = TUTTI_ERR_NOMEM;
+    }
+    for (tutti_count i = 0; i < mine.n && err == TUTTI_OK; i++)
+        to[i] = (int)(mine.v[i].key[1] % (uint64_t)b->team->size);
+    err = tutti__send_records(b->team, err, sizeof *came, mine.n, mine.v, to, &n, (void **)&came);
+    if (err == TUTTI_OK) {
+        const tutti_err met = meetings(n, came, &tell);
+        err = tutti__send_records(b->team, met, sizeof *tell.out, tell.n, tell.out, tell.to,
+                                  &b->side_n, (void **)&b->side);
+    }
+    tutti__free(mine.v);
+    tutti__free(came);
+    tutti__free(tell.out);
+    tutti__free(tell.to);
+    tutti__free(to);
+    return err;
+}
+
+static int by_rank(const void *a, const void *b) {
+    const shared *x = a, *y = b;
+    if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
+    for (int k = 0; k < 3; k++)
+        if (x->order[k] != y->order[k]) return x->order[k] < y->order[k] ? -1 : 1;
+    return 0;
+}
+
+/* Lists with each neighbour. */
+static tutti_err maps_make(tutti_count n, shared *v, int *maps_out, tutti__neighbour **out) {
+    int maps = 0;
+    if (n > 0) qsort(v, (size_t)n, sizeof *v, by_rank);
+    for (tutti_count i = 0; i < n; i++) maps += i == 0 || v[i].rank != v[i - 1].rank;
+    tutti__neighbour *m = *out = tutti__malloc((size_t)(maps + 1) * sizeof *m);
+    if (!m) return TUTTI_ERR_NOMEM;
+    maps = 0;
+    for (tutti_count i = 0; i < n; i++) {
+        if (i == 0 || v[i].rank != v[i - 1].rank)
+            m[maps++] = (tutti__neighbour){(int)v[i].rank, i, i};
+        m[maps - 1].hi = i + 1;
+    }
+    *maps_out = maps;
+    return TUTTI_OK;
+}
+
+static tutti_err items_of(tutti_count n, const shared *v, int64_t **items, int64_t **sides_out) {
+    *items = tutti__malloc((size_t)(n + 1) * sizeof **items);
+    if (!*items) return TUTTI_ERR_NOMEM;
+    for (tutti_count i = 0; i < n; i++) (*items)[i] = v[i].item;
+    if (!sides_out) return TUTTI_OK;
+    *sides_out = tutti__malloc((size_t)(n + 1) * sizeof **sides_out);
+    if (!*sides_out) return TUTTI_ERR_NOMEM;
+    for (tutti_count i = 0; i < n; i++) (*sides_out)[i] = v[i].side;
+    return TUTTI_OK;
+}
+
+/* ---- elements */
+
+static tutti_err elements_sort_out(const bordering *b, tutti__borders *out) {
+    const tutti__entity_class *f = b->elements;
+    tutti_count *at_border = tutti__malloc((size_t)(b->side_n + 1) * sizeof *at_border), m = 0;
+    out->elements = tutti__malloc((size_t)(f->n + 1) * sizeof *out->elements);
+    if (!at_border || !out->elements) {
+        tutti__free(at_border);
+        return TUTTI_ERR_NOMEM;
+    }
+    for (tutti_count i = 0; i < b->side_n; i++) at_border[i] = b->side[i].item;
+    m = tutti__sort_unique(at_border, b->side_n);
+    for (tutti_count j = 0; j < f->n; j++) {
+        if (!f->first[f->sorted[j].index]) continue;
+        const tutti_count p = f->sorted[j].number + 1;
+        if (tutti__sorted_find(at_border, m, p) < 0) out->elements[out->internal_elements++] = p;
+    }
+    for (tutti_count i = 0; i < m; i++) out->elements[out->internal_elements + i] = at_border[i];
+    out->border_elements = m;
+    tutti__free(at_border);
+    return TUTTI_OK;
+}
+
+static tutti_err maps_all(bordering *b, tutti__borders *out) {
+    TUTTI_TRY(maps_make(b->node_n, b->node, &out->node_maps, &out->node_map));
+    TUTTI_TRY(items_of(b->node_n, b->node, &out->shared_nodes, NULL));
+    TUTTI_TRY(maps_make(b->side_n, b->side, &out->element_maps, &out->element_map));
+    TUTTI_TRY(items_of(b->side_n, b->side, &out->shared_elements, &out->shared_sides));
+    return elements_sort_out(b, out);
+}
+
+tutti_err tutti__borders_make(tutti__team *t, const tutti__partition *p, tutti__borders *out) {
+    const tutti__entity_class *f = p->classes->of;
+    bordering b = {.team = t,
+                   .p = p,
+                   .nodes = &f[TUTTI_EXODUS_NODAL],
+                   .elements = &f[TUTTI_EXODUS_ELEMENT_BLOCK],
+                   .faces = &f[TUTTI_EXODUS_FACE_BLOCK]};
+    tutti__borders made = {.node_maps = 0};
+    tutti_err err = ranks_ask(&b);
+    if (err == TUTTI_OK) err = tutti__team_agree(t, nodes_sort_out(&b, &made));
+    if (err == TUTTI_OK) err = sides_meet(&b);
+    if (err == TUTTI_OK) err = tutti__team_agree(t, maps_all(&b, &made));
+    tutti__free(b.own);
+    tutti__free(b.position);
+    tutti__entries_free(&b.ranks);
+    tutti__free(b.node);
+    tutti__free(b.side);
+    if (err == TUTTI_OK)
+        *out = made;
+    else
+        tutti__borders_free(&made);
+    return err;
+}

@@ -1,0 +1,147 @@
+/* TEST ranks=1,4 timeout=120 own=1 */
+/* A file that another process truncates and extends while it is read, by every method: the result is an
+ * exact short count, or an error that is the same on all ranks; never a signal, and never a byte that is
+ * neither the file's nor zero.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <signal.h>
+#include <sys/wait.h>
+#include "harness.h"
+
+enum { PIECE = 512, PIECES = 2048, UNTOUCHED = 0xee, ROUNDS = 12 };
+
+static char path[512];
+static tutti_off size;
+static int short_counts, errors;
+
+/* Content that is neither zero nor UNTOUCHED. */
+static unsigned char content(tutti_off at) {
+    return (unsigned char)(1 + at % 200);
+}
+
+static void fill_file(void) {
+    if (rank == 0) {
+        unsigned char *v = malloc((size_t)size);
+        for (tutti_off i = 0; i < size; i++) v[i] = content(i);
+        FILE *f = fopen(path, "w");
+        CHECK(f && fwrite(v, 1, (size_t)size, f) == (size_t)size, "%s", path);
+        if (f) fclose(f);
+        free(v);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* A process of its own: threads of a rank would wait for its core. */
+static pid_t truncate_forever(void) {
+    const pid_t child = fork();
+    if (child != 0) return child;
+    uint64_t x = 88172645463325252u;
+    for (;;) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        const off_t to = (off_t)((x >> 33) % (uint64_t)size);
+        if (truncate(path, to) != 0 || truncate(path, (off_t)size) != 0) _exit(1);
+        if ((x >> 20) % 4 == 0) usleep(200); /* and a file that is short for a while */
+        if ((x >> 22) % 8 == 0 && truncate(path, to) == 0) usleep(1000);
+    }
+}
+
+/* The bytes of an access, in memory that is contiguous or has holes between pieces of 64 bytes. */
+static tutti_access *access_of(int kind) {
+    tutti_access *a = NULL;
+    tutti_off *file = NULL, *memory = NULL, *bytes = NULL;
+    const tutti_off mine = (tutti_off)PIECE * PIECES;
+    if (kind == 0) { /* contiguous */
+        CHECK_OK(tutti_access_contiguous(mine * rank, mine, &a));
+    } else if (kind == 1) { /* interleaved with other ranks */
+        CHECK_OK(tutti_access_vector((tutti_off)PIECE * rank, PIECES, PIECE,
+                                     (tutti_off)PIECE * ranks, &a));
+    } else { /* scattered in memory only */
+        const tutti_count n = mine / 64;
+        file = malloc((size_t)n * sizeof *file);
+        memory = malloc((size_t)n * sizeof *memory);
+        bytes = malloc((size_t)n * sizeof *bytes);
+        for (tutti_count i = 0; i < n; i++) {
+            file[i] = mine * rank + 64 * i;
+            memory[i] = 128 * i;
+            bytes[i] = 64;
+        }
+        CHECK_OK(tutti_access_pieces(n, file, memory, bytes, &a));
+    }
+    free(file);
+    free(memory);
+    free(bytes);
+    return a;
+}
+
+/* Stream byte i of the access: its place in the file and in memory. */
+static void place_of(int kind, tutti_off i, tutti_off *file, tutti_off *memory) {
+    const tutti_off mine = (tutti_off)PIECE * PIECES;
+    *file = kind == 1 ? (i / PIECE * ranks + rank) * PIECE + i % PIECE : mine * rank + i;
+    *memory = kind == 2 ? i / 64 * 128 + i % 64 : i;
+}
+
+static void check_result(int kind, tutti_err err, tutti_off count, const unsigned char *buf) {
+    int least = err, most = err;
+    const tutti_off mine = (tutti_off)PIECE * PIECES;
+    tutti_off wrong = 0;
+    MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    CHECK(least == most, "codes from %d to %d", least, most);
+    CHECK(err == TUTTI_OK || err == TUTTI_ERR_TRUNCATED, "%s", tutti_last_error()->text);
+    errors += err != TUTTI_OK;
+    if (err != TUTTI_OK) return;
+    CHECK(count >= 0 && count <= mine, "%lld bytes", (long long)count);
+    short_counts += count < mine;
+    for (tutti_off i = 0; i < mine; i++) {
+        tutti_off file, memory;
+        place_of(kind, i, &file, &memory);
+        const unsigned char got = buf[memory];
+        wrong += i < count ? got != content(file) && got != 0 : got != UNTOUCHED;
+    }
+    CHECK(wrong == 0, "%lld of %lld bytes are wrong", (long long)wrong, (long long)count);
+}
+
+static void combination(const char *text) {
+    const tutti_options opt = options_of(text);
+    tutti_file *f = NULL;
+    unsigned char *buf = malloc((size_t)2 * PIECE * PIECES);
+    check_where(text);
+    CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, TUTTI_READ, &opt, &f), TUTTI_OK);
+    for (int kind = 0; kind < 3; kind++) {
+        tutti_access *a = access_of(kind);
+        fill_file();
+        const pid_t child = rank == 0 ? truncate_forever() : 0;
+        for (int round = 0; round < ROUNDS; round++) {
+            tutti_off count = 0;
+            memset(buf, UNTOUCHED, (size_t)2 * PIECE * PIECES);
+            const tutti_err err = tutti_file_read(f, a, buf, &count);
+            check_result(kind, err, count, buf);
+        }
+        if (child > 0) {
+            kill(child, SIGKILL);
+            waitpid(child, NULL, 0);
+        }
+        tutti_access_free(&a);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
+    free(buf);
+}
+
+int main(int argc, char **argv) {
+    harness_begin(&argc, &argv, 781);
+    size = (tutti_off)PIECE * PIECES * ranks;
+    snprintf(path, sizeof path, "%s", scratch_path("truncated"));
+    fill_file();
+    combination("");
+    combination("method=list");
+    combination("method=independent");
+    combination("method=sieve");
+    combination("method=two-phase");
+    combination("method=two-phase exchange=two-sided step=4");
+    combination("method=two-phase exchange=two-sided nodes=single");
+    combination("method=root");
+    combination("method=two-phase store=threads");
+    CHECK(short_counts + errors > 0, "no read has met a short file");
+    file_remove(path);
+    return harness_end();
+}

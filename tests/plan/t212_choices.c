@@ -1,0 +1,169 @@
+/* TEST ranks=0 timeout=60 */
+/* The cost model distinguishes file runs from memory runs, adds up the extents of the ranks and
+ * detects common data: requests that were once given to the wrong method, and the right one.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "check.h"
+#include "plan/cost.h"
+
+static tutti_options opt;
+static tutti_profile profile;
+static tutti__summary sum;
+static tutti__cost_case request;
+
+static int buffers(int exchange, int step, int slots) {
+    (void)exchange;
+    (void)step;
+    return slots + 2;
+}
+
+/* Each rank's file side and runs of memory, for `ranks` ranks of one node. */
+static void set_case(int ranks, const tutti__side *side, tutti_count memory_runs) {
+    sum = tutti__summary_empty();
+    for (int i = 0; i < ranks; i++)
+        sum = tutti__summary_merge(sum, tutti__summary_of(side[i], memory_runs));
+    request = (tutti__cost_case){.s = &sum,
+                                 .opt = &opt,
+                                 .profile = &profile,
+                                 .ranks = ranks,
+                                 .groups = 1,
+                                 .largest = ranks,
+                                 .align = 4096,
+                                 .buffers = buffers};
+}
+
+/* `runs` runs of `bytes` bytes, `every` bytes apart, the rank's first at `at`. */
+static tutti__side strided(tutti_off at, tutti_count runs, tutti_off bytes, tutti_off every) {
+    tutti__side run = {0, NULL}, s = {0, NULL};
+    CHECK_OK(tutti__side_run(at, bytes, &run));
+    if (runs == 1) return run;
+    CHECK_OK(tutti__side_vec(run, runs, every, &s));
+    return s;
+}
+
+static tutti__candidate best(void) {
+    tutti__candidate k[TUTTI__CANDIDATES];
+    (void)tutti__cost_candidates(&request, k);
+    return k[0];
+}
+
+static double seconds_of(int method) {
+    tutti__candidate k[TUTTI__CANDIDATES];
+    const int n = tutti__cost_candidates(&request, k);
+    for (int i = 0; i < n; i++)
+        if (k[i].method == method) return k[i].seconds;
+    return -1;
+}
+
+static void set_defaults(void) {
+    tutti_options_defaults(&opt);
+    tutti_profile_defaults(&profile, "ext");
+}
+
+static void sides_free(int n, tutti__side *s) {
+    while (n > 0) tutti__side_free(&s[--n]);
+}
+
+/* A contiguous read is never sieved, whatever its size: sieving is charged for what it reads. */
+static void test_contiguous(void) {
+    enum { RANKS = 4 };
+    set_defaults();
+    for (tutti_off mib = 1; mib <= 512; mib *= 2) {
+        tutti__side s[RANKS];
+        for (int i = 0; i < RANKS; i++) s[i] = strided((mib << 20) * i, 1, mib << 20, 0);
+        set_case(RANKS, s, 1);
+        CHECK_EQ(sum.extents, sum.bytes);
+        CHECK_EQ(best().method, TUTTI_METHOD_LIST);
+        CHECK(seconds_of(TUTTI_METHOD_SIEVE) > 1.2 * seconds_of(TUTTI_METHOD_LIST),
+              "%lld MiB: sieve %g, list %g", (long long)mib, seconds_of(TUTTI_METHOD_SIEVE),
+              seconds_of(TUTTI_METHOD_LIST));
+        sides_free(RANKS, s);
+    }
+}
+
+/* FLASH: 24 variables, each in one run of 1.4 MiB per rank, of which memory has 64 bytes at a time. */
+static void test_flash(void) {
+    enum { RANKS = 4, VARS = 24 };
+    const tutti_off run = 4096 * 341, memory = VARS * run / 64;
+    tutti__side s[RANKS];
+    set_defaults();
+    for (int i = 0; i < RANKS; i++) s[i] = strided(run * i, VARS, run, run * RANKS);
+    set_case(RANKS, s, memory);
+    CHECK_EQ(sum.runs, RANKS * VARS);
+    CHECK_EQ(sum.run, run);
+    CHECK_EQ(sum.piece, 64);
+    CHECK_EQ(best().method, TUTTI_METHOD_LIST);
+    const double scattered = best().seconds;
+    set_case(RANKS, s, VARS);
+    CHECK(best().seconds < 0.7 * scattered && best().seconds > 0.2 * scattered,
+          "%g, in 64 bytes %g", best().seconds, scattered);
+    /* between nodes, long runs are not exchanged */
+    set_case(RANKS, s, memory);
+    request.is_write = 1;
+    request.groups = RANKS;
+    request.largest = 1;
+    CHECK_EQ(best().method, TUTTI_METHOD_LIST);
+    /* long pieces are entries of I/O vectors, which are cheaper than copies */
+    set_case(RANKS, s, VARS * run / 65536);
+    CHECK(seconds_of(TUTTI_METHOD_LIST) < scattered, "%g", seconds_of(TUTTI_METHOD_LIST));
+    sides_free(RANKS, s);
+}
+
+/* Thakur and Choudhary's common sections IV and V on a disk of few requests per second. */
+static void test_common(void) {
+    static const struct {
+        tutti_off bytes, columns, every;
+    } table[] = {{33 * 4, 897, 16384}, {16 * 4, 4096, 16384}};
+    for (int ranks = 2; ranks <= 32; ranks *= 2)
+        for (int i = 0; i < 2; i++) {
+            tutti__side s[32];
+            set_defaults();
+            profile.direct_read_one_4k = profile.direct_read_all_4k = 4096 * 3000.0;
+            profile.direct_read_one_64k = profile.direct_read_all_64k = 1.9e8;
+            profile.direct_read_one_1m = profile.direct_read_all_1m = 2.1e8;
+            for (int r = 0; r < ranks; r++)
+                s[r] = strided(0, table[i].columns, table[i].bytes, table[i].every);
+            set_case(ranks, s, 1);
+            sum.cold = 1;
+            CHECK(tutti__summary_is_common(&sum), "%d ranks", ranks);
+            CHECK(best().method == TUTTI_METHOD_TWO_PHASE || best().method == TUTTI_METHOD_SIEVE,
+                  "%d ranks, case %d: method %d", ranks, i, best().method);
+            /* each hole is 16 KiB however many ranks there are: list waits for the device */
+            CHECK(seconds_of(TUTTI_METHOD_LIST) > 0.8 * (double)table[i].columns / 3000,
+                  "%d ranks: %g s", ranks, seconds_of(TUTTI_METHOD_LIST));
+            /* and the file is read once, not once per rank */
+            CHECK(best().seconds < 1.5 * (double)sum.hi / 2.1e8, "%d ranks: %g s", ranks,
+                  best().seconds);
+            s[0].disp += 8;
+            set_case(ranks, s, 1);
+            CHECK(!tutti__summary_is_common(&sum), "one rank differs");
+            sides_free(ranks, s);
+        }
+}
+
+/* Holes are those of one rank: between pieces that interleave there is none, but each rank's
+ * own extent is that of all. */
+static void test_extents(void) {
+    enum { RANKS = 4 };
+    tutti__side s[RANKS];
+    set_defaults();
+    for (int i = 0; i < RANKS; i++) s[i] = strided(512 * i, 65536, 512, 512 * RANKS);
+    set_case(RANKS, s, 1);
+    CHECK(sum.extents > 3 * (sum.hi - sum.lo), "%lld", (long long)sum.extents);
+    CHECK_EQ(best().method, TUTTI_METHOD_TWO_PHASE);
+    CHECK(seconds_of(TUTTI_METHOD_SIEVE) > 1.5 * best().seconds, "each rank reads all of it");
+    sides_free(RANKS, s);
+    /* the same runs, each rank's in a part of its own: sieving reads it once */
+    for (int i = 0; i < RANKS; i++) s[i] = strided((tutti_off)(1 << 27) * i, 65536, 512, 1024);
+    set_case(RANKS, s, 1);
+    CHECK(seconds_of(TUTTI_METHOD_SIEVE) < seconds_of(TUTTI_METHOD_LIST), "%g, %g",
+          seconds_of(TUTTI_METHOD_SIEVE), seconds_of(TUTTI_METHOD_LIST));
+    sides_free(RANKS, s);
+}
+
+int main(void) {
+    test_contiguous();
+    test_flash();
+    test_common();
+    test_extents();
+    return check_done();
+}
