@@ -224,7 +224,7 @@ void bench_set_defaults(void *config, int argc, char **argv) {
     int quick = 0;
     for (int i = 0; i < argc; i++) quick |= strcmp(argv[i], "--quick") == 0;
     c->seed = c->series = 1;
-    c->iterations = 0;
+    c->iterations = c->cases = 0;
     c->order = TUTTI_MESH_FILE;
     c->by = TUTTI_MESH_METIS;
     cli_list_split(&c->dirs, ".");
