@@ -327,14 +327,14 @@ static void overlap_measured(experiment *x, const cli_world *w, const bench_cell
     overlap_load *load = x->data;
     const bench_entry *e = &point->entry[0];
     if (strcmp(e->v.name, ALONE) != 0) return;
-    const int is_long = e->v.rounds && e->time.median >= LEAST_PHASE;
+    const int is_long = e->v.rounds && e->time.min >= LEAST_PHASE; /* load makes others longer */
     const double n = is_long ? compute_calibrate(w, e->time.median) : 0;
     for (int i = 0; i < loads_of(x); i++) {
         if (strcmp(point->figure, part_table[load[i].part].calibration) != 0 ||
             strcmp(point->dir, load[i].dir) != 0 || point->is_write == load[i].is_read)
             continue;
         load[i].multiplications = n;
-        if (e->v.rounds && !is_long) refuse_load(x, &load[i], e->time.median);
+        if (e->v.rounds && !is_long) refuse_load(x, &load[i], e->time.min);
         FILE *f = is_long ? experiment_part(x, part_table[load[i].part].figure, point->dir) : NULL;
         if (f)
             fprintf(f, ", \"operation\": \"%s\", \"multiplications\": %.0f}",

@@ -178,7 +178,7 @@ tr '\n' ' ' <out | grep -q 'FAILED: .*No space' || fail 'no word of the failing 
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # phases that are too short are refused
 if [ -z "${TUTTI_SANITIZE:-}" ]; then
-    experiment 2 overlap --quick --array 64k --size 4k --rounds 2 --procs 2 || fail "short overlap: exit code $?"
+    experiment 2 overlap --quick --array 64k --size 4k --rounds 9 --procs 2 --dir "${TUTTI_TEST_SHM:-.}" || fail "short overlap: exit code $?"
     grep -q 'too short for a compute phase' out || fail 'short phases are compared'
     grep -q ' 0.0 million' out && fail 'a compute phase of nothing'
 fi
