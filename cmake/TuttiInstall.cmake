@@ -34,6 +34,10 @@ set(_man ${CMAKE_INSTALL_MANDIR}/man)
 set(_directories ${_own} ${_package} ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_BINDIR}
     ${CMAKE_INSTALL_INCLUDEDIR}/tutti ${_completions} ${_man}1 ${_man}3 ${_man}7 ${_doc}/docs ${_doc}/examples
     ${_report})
+set(_kinds tutorial howto reference explanation appendix) # of documentation
+foreach(_kind ${_kinds})
+    list(APPEND _directories ${_doc}/docs/${_kind})
+endforeach()
 if(TUTTI_HAS_FORTRAN)
     list(APPEND _directories ${TUTTI_MOD_DIR})
 endif()
@@ -67,8 +71,10 @@ install(PROGRAMS experiments/tutti_experiments/__main__.py DESTINATION ${CMAKE_I
 # To read, and to try: share/doc/tutti
 file(GLOB _steps CONFIGURE_DEPENDS examples/step*.c examples/CMakeLists.txt)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${_doc})
-install(DIRECTORY docs/ DESTINATION ${_doc}/docs FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.svg"
-    PATTERN man EXCLUDE PATTERN handbook EXCLUDE)
+foreach(_kind . ${_kinds})
+    file(GLOB _guides CONFIGURE_DEPENDS docs/${_kind}/*.md docs/${_kind}/*.png docs/${_kind}/*.svg)
+    install(FILES ${_guides} DESTINATION ${_doc}/docs/${_kind})
+endforeach()
 install(FILES ${_steps} DESTINATION ${_doc}/examples)
 
 install(EXPORT TuttiTargets NAMESPACE Tutti:: DESTINATION ${_package} FILE TuttiTargets-${TUTTI_MPI}.cmake)

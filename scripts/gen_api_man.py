@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""gen_api_man.py DIR: writes the manual pages of section 3 into DIR, from the comments of the public headers.
+"""gen_api_man.py DIR   Write the manual pages of section 3 to DIR, from the comments of the public headers.
 
-header_comments.py reads them.  PAGES says which declarations go on which page; examples are whole
-files or functions of examples/, so that the tests run what the pages show.  Every public function has a page or a link to one, and a comment.
-Pages of section 3 that DIR has from an earlier run are removed.
+header_comments.py reads the comments.  PAGES lists the declarations of each page; examples are files or functions of examples/, which
+the tests run.  Every public function has a description; comments that are not complete sentences are errors.  Pages of section 3 in
+DIR from an earlier run are removed.
 SPDX-License-Identifier: BSD-3-Clause"""
 import pathlib
 import re
 import sys
 from dataclasses import dataclass
 
-from header_comments import DISPLAY, HEADERS, split_doc
+from header_comments import DISPLAY, HEADERS, WHO, split_doc
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 
@@ -70,7 +70,7 @@ PAGES = [
          ("examples/step7_replicas.c", None), prose=r"Unstr|An insp|Collect",
          see=("tutti_access", "tutti_transfer", "tutti_plan")),
     Page("tutti_parts", "several variables in one operation, with conversions", "parts.h",
-         ("examples/manual.c", "write_variables"), prose=r"A program",
+         ("examples/manual.c", "write_variables"), prose=r"One call",
          see=("tutti_numbers", "tutti_transfer", "tutti_plan", "tutti_access")),
     Page("tutti_numbers", "types of numbers and how they change between memory and file",
          "numbers.h", ("examples/manual.c", "write_variables"),
@@ -82,26 +82,26 @@ PAGES = [
     Page("tutti_profile", "what a machine and its file systems can do", "profile.h",
          ("examples/manual.c", "say_speed"), prose=r"`tutti tune|A profile", see=("tutti_options",)),
     Page("tutti_dataset", "results and checkpoints that describe themselves", "dataset.h",
-         ("examples/step6_dataset.c", None), prose=r"A dataset|All calls",
+         ("examples/step6_dataset.c", None), prose=r"A dataset|A program|Collective calls",
          see=("tutti_decomposition", "tutti_file")),
     Page("tutti_decomposition", "which entries of a space a rank holds", "decomposition.h",
-         ("examples/step6_dataset.c", "run"), prose=r"Made once|Entries that",
+         ("examples/step6_dataset.c", "run"), prose=r"A decomposition|Entries that",
          see=("tutti_dataset", "tutti_replicas")),
     Page("tutti_exodus", "finite-element results in one shared Exodus file", "exodus.h",
-         ("examples/step9_exodus.c", None), prose=r"What is written|The words|All calls",
+         ("examples/step9_exodus.c", None), prose=r"The file is|The terms|Collective calls",
          owns=r"tutti_exodus(?!_(mesh|elements|members|deal|by|put_mesh|get_mesh|own_el|entries|array|what|put_arr|get_arr|nemesis"
               r"|param.*_|entit(ies|y_)|find|variable_|has|attribute_name$|property_|qa_|info_|topology|side_)|_kinds?_)"
               r"|TUTTI_EXODUS_K",
          see=("tutti_exodus_mesh", "tutti_exodus_array", "tutti_exodus_ask", "tutti_dataset")),
     Page("tutti_exodus_mesh", "finite-element meshes, by the processes that have parts of them", "exodus.h",
-         ("examples/step9_exodus.c", "write_all"), prose=r"The words|All calls",
+         ("examples/step9_exodus.c", "write_all"), prose=r"The terms|Collective calls",
          owns=r"tutti_exodus_(mesh|elements|members|deal|by|put_mesh|get_mesh|own_el|entries|nemesis)",
          see=("tutti_exodus", "tutti_mesh", "tutti_replicas")),
     Page("tutti_exodus_array", "parts of the arrays of an Exodus file", "exodus.h",
-         ("examples/step9_exodus.c", "read_all"), prose=r"The words|All calls",
+         ("examples/step9_exodus.c", "read_all"), prose=r"The terms|Collective calls",
          owns=r"tutti_exodus_(array|what|put_arr|get_arr)", see=("tutti_exodus", "tutti_exodus_ask")),
     Page("tutti_exodus_ask", "looking at an Exodus file", "exodus.h",
-         ("examples/step9_exodus.c", "read_all"), prose=r"The words",
+         ("examples/step9_exodus.c", "read_all"), prose=r"The terms",
          owns=r"tutti_exodus_(param.*_|entit(ies|y_)|find|variable_|has|attribute_name$|property_|qa_|info_|topology"
               r"|side_|kind_)",
          see=("tutti_exodus", "tutti_exodus_array")),
@@ -209,8 +209,16 @@ def entry(items):
     text, who, parameters, _ = split_doc(items[0].doc)
     names = parameters_of(items) | {p for p, _ in parameters}
     out = ".TP\n" + ", ".join(rf"\fB{i.name}\fR()" for i in items) + "\n"
-    out += "\n".join(p for p in (prose(text, names), rf"\fI{roff(who)}\fR" if who else "") if p) + "\n"
-    return out + parameter_list(parameters, names)
+    return out + body(text, who, names) + parameter_list(parameters, names)
+
+
+def body(text, who, names):
+    """What a call does, its collectivity, and details."""
+    first, _, rest = text.partition(WHO)
+    paragraphs = [p for p in re.split(r"\n[ \t]*\n", rest) if p.strip()]
+    parts = [prose(first, names) if first.strip() else "", prose(who.replace(".", ". "), names) if who else ""]
+    parts += [prose(p, names) for p in paragraphs[:1]] + [f".IP\n{prose(p, names)}" if not DISPLAY in p else prose(p, names) for p in paragraphs[1:]]
+    return "".join(p + "\n" for p in parts if p)
 
 
 def parameter_list(parameters, names):
@@ -234,9 +242,7 @@ def group_heading(heading, items):
     bare = [i for i in items if not i.doc]
     if bare:
         out += ", ".join(rf"\fB{i.name}\fR()" for i in bare) + "\n.PP\n"
-    parts = (prose(text, names) if text.strip() else "", rf"\fI{roff(who)}\fR" if who else "")
-    out += "".join(p + "\n" for p in parts if p)
-    return out + parameter_list(parameters, names)
+    return out + body(text, who, names).replace(".IP\n", ".PP\n") + parameter_list(parameters, names)
 
 
 def table(item):
@@ -283,8 +289,10 @@ def other(item):
 def description(page):
     header, items = HEADERS[page.header], of_page(page)
     out = ".SH DESCRIPTION\n"
+    shown = False
     for paragraph in header.prose:
-        if re.match(page.prose, paragraph):
+        shown = shown if paragraph.startswith(DISPLAY) else bool(re.match(page.prose, paragraph))
+        if shown:
             out += f".PP\n{prose(paragraph)}\n"
     group = done = None
     for item in items:
@@ -294,8 +302,8 @@ def description(page):
         group = item.group
         if item.kind != "function":
             out += other(item)
-        elif item.doc and item.doc != done:
-            out += entry([i for i in items if i.doc == item.doc])
+        elif item.doc and item.doc is not done:
+            out += entry([i for i in items if i.doc is item.doc])
             done = item.doc
     return out.replace(".SH DESCRIPTION\n.PP\n", ".SH DESCRIPTION\n")
 
@@ -318,6 +326,28 @@ def returns(page):
         out += f".TP\n{', '.join(rf'{chr(92)}fB{i.name}{chr(92)}fR()' for i in items)}\n"
         out += prose(text, parameters_of(items)) + "\n"
     return ".SH RETURN VALUE\n" + out if out else ""
+
+
+ERRORS = {f"TUTTI_{name}": text.strip().strip('"') for name, _, text in
+          next(i for i in HEADERS["error.h"].items if i.name == "ERROR").extra}
+
+
+def errors(page):
+    """The codes that the comments of a page name, and the functions that return each."""
+    found = {}
+    for item in functions(page):
+        if item.code.startswith("tutti_err "):
+            for code in re.findall(r"TUTTI_ERR_[A-Z_]+", item.doc + HEADERS[page.header].groups.get(item.group, "")):
+                found.setdefault(code, []).append(item.name)
+    if not found or page.name == "tutti_error":
+        return ""
+    out = (".SH ERRORS\nA collective call fails with the same code and message on all ranks, those of the lowest rank that fails;\n"
+           ".BR tutti_last_message (3)\nreturns the message.\nInvalid arguments fail with\n.BR TUTTI_ERR_ARG ,\nand failures of the file system with the code"
+           " of the cause, such as\n.BR TUTTI_ERR_NO_SPACE .\nIn addition:\n")
+    for code in sorted(found, key=list(ERRORS).index):
+        names = ", ".join(rf"\fB{n}\fR()" for n in dict.fromkeys(found[code]))
+        out += f".TP\n.B {code}\n{roff(ERRORS[code])}: {names}.\n"
+    return out
 
 
 def example(page):
@@ -350,12 +380,37 @@ def make_page(page, version):
             ' do not edit.\n.\\" SPDX-License-Identifier: BSD-3-Clause\n'
             f'.TH {roff(page.name.upper())} 3 "" "Tutti {version}" "Tutti Manual"\n.nh\n.ad l\n'
             f".SH NAME\n{', '.join(names)} \\- {roff(page.title)}\n"
-            + synopsis(page) + description(page) + returns(page) + example(page) + see_also(page))
+            + synopsis(page) + description(page) + returns(page) + errors(page) + example(page) + see_also(page))
 
 
 # ------------------------------------------------------------------ all of it
 
 NAMES = {i.name for h in HEADERS.values() for i in h.items if i.kind == "function"}
+
+
+def torn(text):
+    """The first words of a paragraph that is not made of complete sentences, or None."""
+    for paragraph in re.split(r"\n[ \t]*\n|" + WHO, re.sub(rf"^{DISPLAY}.*$", "", text, flags=re.M)):
+        words = re.sub(r"\s+", " ", paragraph).strip()
+        if words and (words[-1] not in ".:" or not re.match(r"[A-Z0-9`*(\"]|tutti_", words)):
+            return words[:50]
+    return None
+
+
+def judge(item, header):
+    """What is wrong with the comment of a function: no description, no collectivity, a torn sentence."""
+    group = re.sub(r"^@name.*\n?", "", header.groups[item.group])
+    own, shared = split_doc(item.doc), split_doc(group)
+    if not (own[0] or shared[0]):
+        yield "has no description"
+    if not (own[1] or shared[1]):
+        yield "does not say whether it is collective"
+    for text in (own[0], shared[0]):
+        if torn(text):
+            yield f"has a torn sentence: '{torn(text)}'"
+    for name, text in [*own[2], *shared[2], *([("@return", own[3])] if own[3] else [])]:
+        if not text.strip().endswith("."):
+            yield f"has a torn sentence at {name}: '{text.strip()[-40:]}'"
 
 
 def complain():
@@ -368,8 +423,8 @@ def complain():
         for item in header.items:
             if len(owners.get(item.name, ())) != 1:
                 yield f"{item.name} is on {len(owners.get(item.name, ()))} pages"
-            if item.kind == "function" and not (item.doc or header.groups[item.group]):
-                yield f"{item.name} has no comment"
+            if item.kind == "function":
+                yield from (f"{item.name} {what}" for what in judge(item, header))
 
 
 def page_names():
@@ -391,6 +446,8 @@ def main():
     for old in out.glob("*.3"):
         old.unlink()
     for name, text in made.items():
+        if "TUTTI_API" in text:
+            sys.exit(f"gen_api_man.py: {name} shows TUTTI_API")
         (out / name).write_text(text, encoding="utf-8")
 
 

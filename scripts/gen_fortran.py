@@ -55,6 +55,7 @@ MORE = {"tutti_plan": ("reach", "layout"), "tutti_array": ("rank",), "tutti_repl
 OPTIONAL = {("tutti_access_concat", "memory_offsets"), ("tutti_replicas_choose", "shares_out"),
             ("tutti_replicas_choose", "stats_out"), ("tutti_array_copy", "context"),
             ("tutti_file_on_progress", "fn"), ("tutti_file_on_progress", "context"),
+            ("tutti_dataset_on_progress", "fn"), ("tutti_dataset_on_progress", "context"),
             ("tutti_exodus_put_mesh", "mesh")}
 REQUIRED = {("tutti_file_change", "opt"), ("tutti_options_get", "opt"), ("tutti_profile_predict", "opt"),
             ("tutti_mesh_cut_get", "of"),

@@ -1,8 +1,8 @@
-"""header_comments: what the public headers say, declaration by declaration; tutti_headers has what they declare.
+"""header_comments: the comments of the public headers, by declaration; tutti_headers has the declarations.
 
-Headers are read as they are written here: `/** ... */` before a declaration or a group of them
-(@name, @{, @}), @param and @return with continuation lines indented deeper, `Local.` and
-`Collective, x agrees.` as sentences of their own, two spaces between sentences.
+Format of the comments: `/** ... */` before a declaration or a group of them
+(@name, @{, @}), @param and @return with continuation lines indented deeper; the second line of a comment states
+whether the call is collective (`Collective ...` or `Not collective ...`); two spaces between sentences.
 SPDX-License-Identifier: BSD-3-Clause"""
 import pathlib
 import re
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 DISPLAY = "\x02"  # begins a line of a table or of code
+WHO = "\x03"  # stands for the collectivity of a call
 
 
 @dataclass
@@ -55,12 +56,29 @@ class Header:
         self.prose = self._opening(opening[2:])
         self.groups, self.items = {0: ""}, []
         self._read(rest)
+        self._share_sized()
+
+    def _share_sized(self):
+        """A function NAME_sized without a comment of its own has that of NAME or NAME_get."""
+        by_name = {item.name: item for item in self.items}
+        for item in self.items:
+            base = item.name.removesuffix("_sized")
+            base = by_name.get(base) or by_name.get(base + "_get")
+            if base and base is not item and not item.doc.startswith("Variant"):
+                item.doc = base.doc = base.doc or item.doc
 
     @staticmethod
     def _opening(comment):
         text = re.sub(r"SPDX-.*", "", unstar(comment), flags=re.S)
-        text = re.sub(r"^Tutti: .*?\.(\s+|$)", "", text, flags=re.S)
-        return [p.strip() for p in re.split(r"\n\s*\n", text) if p.strip()]
+        text = re.sub(r"^Tutti: .*?(?:\.\s*\n|\.$|\n\s*\n)", "", text, flags=re.S)
+        found = []
+        for paragraph in re.split(r"\n[ \t]*\n", text):
+            lines = [line for line in paragraph.split("\n") if line.strip()]
+            if lines and all(line.startswith("     ") for line in lines):  # a table or code
+                found.append("\n".join(DISPLAY + line for line in lines))
+            elif lines:
+                found.append(paragraph.strip())
+        return found
 
     def _read(self, text):
         doc = comment = heading = ""
@@ -122,7 +140,7 @@ def split_doc(doc):
     body, parameters, returns, where, depth = [], [], "", "body", 0
     for line in re.sub(r" {3,}@", "\n@", doc).split("\n"):
         indent = len(line) - len(line.lstrip())
-        tag = re.match(r"\s*@(param\[\w+\]|return)\s+(.*)", line)
+        tag = re.match(r"\s*@(param\[[\w,]+\]|return)\s+(.*)", line)
         if tag:
             depth = indent
             if tag[1] == "return":
@@ -140,10 +158,10 @@ def split_doc(doc):
         else:
             returns += " " + line.strip()
     text = "\n".join(body)
-    who = re.search(r"(?:^|   |\n|(?<=\.)  )((?:Local|Collective\b[^.]*)\.)(?=\s|$)", text)
+    who = re.search(r"(?:^|\n)((?:Not collective|Collective)\b(?:[^.]|\.(?=\w))*\.)(?=\s|$)", text)
     if who:
-        text = text[:who.start()] + "\n" + text[who.end():]
-    return text.strip(), (who[1] if who else ""), parameters, returns
+        text = text[:who.start()] + WHO + text[who.end():]
+    return text.strip(), (re.sub(r"\s+", " ", who[1]) if who else ""), parameters, returns
 
 
 def documents():
@@ -159,5 +177,5 @@ def documents():
                     more = re.match(r"((?:, *\w+)*)(.*)", text, re.S)
                     for name in [names, *re.findall(r"\w+", more[1])]:
                         says[name] = more[2].strip()
-                found[item.name] = (prose, says)
+                found[item.name] = (prose.replace(WHO, "\n").strip(), says)
     return found

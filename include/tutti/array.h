@@ -1,18 +1,17 @@
-/* Tutti: arrays in files, larger than memory.
+/* Tutti: arrays in files, possibly larger than memory.
  *
- * An array has 1 to 16 dimensions and lies in one file (*global* placement) or in one file a rank
- * (*local* placement: every rank has its part, by a distribution, in a file of its own).  Slices of it are
- * read and written by all ranks together, each its own, through the collective engine: descriptions
- * are exchanged, every byte is read from the file once whoever wants it, and only named elements are
- * written.
+ * An array has 1 to 16 dimensions.  It is stored in one file (*global* placement) or in one file
+ * per rank (*local* placement, each rank has its part of a distribution).  All ranks together
+ * read and write slices of it through the collective engine: every byte is read from the file
+ * once, and only the selected elements are written.
  *
- * Collectivity as in file.h.  What is said to agree is compared before anything is done:
- * TUTTI_ERR_MISMATCH on all ranks if it does not (options: rank 0's are used).  An array belongs to
- * one thread at a time.
+ * Collective calls are defined in file.h.  Arguments that must be the same on all ranks are
+ * compared first; if they differ, all ranks return TUTTI_ERR_MISMATCH (options: those of rank 0
+ * are used).  One thread at a time may use an array.
  *
- * Errors.  A collective call fails with one code and one message on all ranks, those of the lowest
- * rank that fails.  A rank that passes a NULL or stale array handle has no communicator: only that
- * rank gets the error, and the others, which cannot detect it, wait.
+ * Errors.  A collective call fails with one code and one message on all ranks, those of the
+ * lowest rank that fails.  A rank that passes a NULL or stale array handle has no communicator:
+ * only that rank gets the error, and the others, which cannot detect it, wait.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_ARRAY_H
 #define TUTTI_ARRAY_H
@@ -26,41 +25,47 @@
 
 TUTTI_BEGIN_DECLS
 
-/** @name Slices: lo, lo + stride, ... below hi in each dimension, from 0
- *  Where hi <= lo in some dimension a slice selects nothing, and no bound matters.  A stride of 0 is 1. */
+/** @name Slices
+ *  In each dimension a slice selects lo, lo + stride, ... below hi, counting from 0.  If hi <= lo
+ *  in some dimension the slice is empty and the other bounds are ignored. */
 /**@{*/
 typedef struct tutti_slice {
     tutti_count lo[TUTTI_MAX_DIMS];
     tutti_count hi[TUTTI_MAX_DIMS];
-    tutti_count stride[TUTTI_MAX_DIMS]; /* >= 1; 0 is 1 */
+    tutti_count stride[TUTTI_MAX_DIMS]; /* >= 1; 0 means 1 */
     int64_t reserved[4];                /* 0: for later versions */
 } tutti_slice;
 
-/** The whole of an array of that shape.   Local.
- *  @return an empty slice (lo = hi = 0) if shape is NULL or ndims exceeds TUTTI_MAX_DIMS */
+/** Return the slice that selects a whole array.
+ *  Not collective.
+ *  @return an empty slice (lo = hi = 0) if shape is NULL or ndims exceeds TUTTI_MAX_DIMS. */
 TUTTI_API tutti_slice tutti_slice_all(int ndims, const tutti_count *shape);
 
-/** lower:upper:stride as Fortran and High Performance Fortran write it: from 1, upper included.   Local.
- *  @param[in] stride  NULL: all 1; 0 is 1
- *  @return TUTTI_ERR_ARG for a lower bound below 1 or a negative stride */
+/** Convert Fortran bounds lower:upper:stride, which count from 1 and include the upper bound.
+ *  Not collective.
+ *  @param[in] stride  NULL: 1 in all dimensions; 0 means 1.
+ *  @return TUTTI_ERR_ARG if a lower bound is below 1 or a stride is negative. */
 TUTTI_API tutti_err tutti_slice_fortran(int ndims, const tutti_count *lower,
                                         const tutti_count *upper, const tutti_count *stride,
                                         tutti_slice *out) TUTTI_MUST_USE;
 
-/** Elements along each dimension, and in all; 0 as soon as one dimension has none.   Local.
- *  @param[out] shape_out  NULL, or [ndims]
- *  @return -1 if s is NULL or ndims is not 0 to TUTTI_MAX_DIMS; INT64_MAX if there are more elements */
+/** Count the selected elements along each dimension and in total.
+ *  Not collective.
+ *  @param[out] shape_out  NULL, or [ndims] elements along each dimension.
+ *  @return the total, 0 if one dimension selects nothing; -1 if s is NULL or ndims is not 0 to
+ *      TUTTI_MAX_DIMS; INT64_MAX if the total does not fit. */
 TUTTI_API tutti_count tutti_slice_count(int ndims, const tutti_slice *s, tutti_count *shape_out);
 /**@}*/
 
-/** @name Distributions: which rank has which elements
- *  Ranks form a grid, the last dimension running fastest; procs[d] of them share dimension d. */
+/** @name Distributions
+ *  A distribution assigns every element of an array to a rank.  Ranks form a grid whose last
+ *  dimension varies fastest; procs[d] ranks share dimension d. */
 /**@{*/
 typedef enum tutti_dist_kind {
-    TUTTI_DIST_NONE,         /* not distributed: everybody in the grid's row has all of it */
-    TUTTI_DIST_BLOCK,        /* one block each, ceil(n / procs) elements, the last ones less */
-    TUTTI_DIST_CYCLIC,       /* one element each, in turn */
-    TUTTI_DIST_BLOCK_CYCLIC, /* `block` elements each, in turn */
+    TUTTI_DIST_NONE,         /* not distributed: all ranks along this dimension have all of it */
+    TUTTI_DIST_BLOCK,        /* one block per rank, ceil(n / procs) elements, the last ones fewer */
+    TUTTI_DIST_CYCLIC,       /* cyclic, one element at a time */
+    TUTTI_DIST_BLOCK_CYCLIC, /* cyclic, `block` elements at a time */
     TUTTI_DIST_RAGGED        /* [bounds[p], bounds[p + 1]) */
 } tutti_dist_kind;
 
@@ -73,27 +78,38 @@ typedef struct tutti_dist_dim {
 
 typedef struct tutti_distribution tutti_distribution;
 
-/** Make one.   Local.   Nothing of the arguments is kept. */
+/** Make a distribution.
+ *  Not collective.
+ *  The arguments are copied.
+ *  @return TUTTI_ERR_ARG if an extent, `procs`, `block` or `bounds` is invalid. */
 TUTTI_API tutti_err tutti_distribution_make(int ndims, const tutti_count *shape,
                                             const tutti_dist_dim *dims,
                                             tutti_distribution **out) TUTTI_MUST_USE;
-/** Free it and null the handle; NULL is fine.   Local. */
+/** Free a distribution and set the handle to NULL.
+ *  Not collective.
+ *  `d` and *d may be NULL. */
 TUTTI_API void tutti_distribution_free(tutti_distribution **d);
 
-/** Number of ranks that it has elements for (the product of all procs).   Local. */
+/** Return the number of ranks of a distribution, the product of all procs.
+ *  Not collective. */
 TUTTI_API int tutti_distribution_ranks(const tutti_distribution *d);
 
-/** The shape of a rank's part; all 0 for ranks outside of the grid.   Local.
- *  @return its number of elements */
+/** Return the shape of the part of a rank; 0 in all dimensions for ranks outside the grid.
+ *  Not collective.
+ *  @return the number of elements of the part. */
 TUTTI_API tutti_count tutti_distribution_part(const tutti_distribution *d, int rank,
                                               tutti_count *shape_out);
 
-/** Whose is an element, and where in that rank's part?   Local.
- *  @param[out] rank_out, local_out  either may be NULL   @return TUTTI_ERR_ARG if it lies outside */
+/** Find the rank of an element and its local index in the part of that rank.
+ *  Not collective.
+ *  @param[out] rank_out, local_out  either may be NULL.
+ *  @return TUTTI_ERR_ARG if the element is outside the array. */
 TUTTI_API tutti_err tutti_distribution_local(const tutti_distribution *d, const tutti_count *global,
                                              int *rank_out, tutti_count *local_out) TUTTI_MUST_USE;
 
-/** Which element is that of a rank's part?   Local.   @return TUTTI_ERR_ARG if it lies outside */
+/** Find the global index of an element of the part of a rank.
+ *  Not collective.
+ *  @return TUTTI_ERR_ARG if the element is outside the part. */
 TUTTI_API tutti_err tutti_distribution_global(const tutti_distribution *d, int rank,
                                               const tutti_count *local,
                                               tutti_count *global_out) TUTTI_MUST_USE;
@@ -108,97 +124,123 @@ typedef struct tutti_array_spec {
     tutti_count shape[TUTTI_MAX_DIMS];
     tutti_order order; /* in the file */
     tutti_type type;
-    tutti_off element_size; /* of TUTTI_BYTES; otherwise 0 or the type's */
-    tutti_off offset; /* of element (0, ..., 0) in the file; create chooses it, raw arrays say it */
-    int64_t reserved[8]; /* 0: for later versions */
+    tutti_off element_size; /* of TUTTI_BYTES; otherwise 0 or the size of the type */
+    tutti_off offset;       /* of element (0, ..., 0) in the file; ignored by create */
+    int64_t reserved[8];    /* 0: for later versions */
 } tutti_array_spec;
 
-/** Create an array in a new file (an old one of that name is replaced).   Collective, all arguments agree.
- *  Elements that nobody has written are zero.  The offset in the spec does not matter.
- *  @param[out] a_out  open for reading and writing; close it with tutti_array_close */
+/** Create an array in a new file; an existing file is replaced.
+ *  Collective; all arguments must be the same on all ranks.
+ *  Elements that have not been written are zero.
+ *  @param[out] a_out  open for reading and writing; close it with tutti_array_close. */
 TUTTI_API tutti_err tutti_array_create(MPI_Comm comm, const char *path,
                                        const tutti_array_spec *spec, const tutti_options *opt,
                                        tutti_array **a_out) TUTTI_MUST_USE;
 
-/** The same in local placement: rank r's part is in the file `path`.r, `path` says what belongs
- *  together.   Collective, all arguments agree.
- *  @param[in] d  for as many ranks as comm has; is copied */
+/** Create an array in local placement: the part of rank r is in the file `path`.r, and `path`
+ *  describes the array.
+ *  Collective; all arguments must be the same on all ranks.
+ *  @param[in] d  a distribution for as many ranks as comm has; it is copied. */
 TUTTI_API tutti_err tutti_array_create_local(MPI_Comm comm, const char *path,
                                              const tutti_array_spec *spec,
                                              const tutti_distribution *d, const tutti_options *opt,
                                              tutti_array **a_out) TUTTI_MUST_USE;
 
-/** Open what create or create_local made.   Collective, all arguments agree.
- *  @param[in] mode    TUTTI_READ, TUTTI_WRITE or both
- *  @param[in] expect  NULL, or what the caller counts on: otherwise TUTTI_ERR_MISMATCH (offset and
- *      element_size count only where they are not 0)
- *  @return TUTTI_ERR_FORMAT: no array, or a damaged one; TUTTI_ERR_MISMATCH also for a
- *      local placement made by another number of ranks */
+/** Open an array that tutti_array_create or tutti_array_create_local made.
+ *  Collective; all arguments must be the same on all ranks.
+ *  @param[in] mode    TUTTI_READ, TUTTI_WRITE or both.
+ *  @param[in] expect  NULL, or the expected array; offset and element_size are compared only if
+ *      they are not 0.
+ *  @return TUTTI_ERR_FORMAT if the file is not an array or is damaged; TUTTI_ERR_MISMATCH if
+ *      the array differs from `expect`, or is in local placement made by another number of
+ *      ranks. */
 TUTTI_API tutti_err tutti_array_open(MPI_Comm comm, const char *path, int mode,
                                      const tutti_array_spec *expect, const tutti_options *opt,
                                      tutti_array **a_out) TUTTI_MUST_USE;
 
-/** What the array in a file is, without opening it; also one in local placement that was made by
- *  another number of ranks.   Local.
- *  @param[in]  opt    NULL: those of the environment
- *  @param[out] d_out  NULL, or its distribution in local placement, to be freed; NULL in global one
- *  @return TUTTI_ERR_FORMAT: no array, or a damaged one */
+/** Describe the array in a file without opening it, also one in local placement made by another
+ *  number of ranks.
+ *  Not collective.
+ *  @param[in] opt     NULL: options of the environment.
+ *  @param[out] d_out  NULL, or its distribution in local placement, to be freed; NULL in global
+ *      placement.
+ *  @return TUTTI_ERR_FORMAT if the file is not an array or is damaged. */
 TUTTI_API tutti_err tutti_array_inspect(const char *path, const tutti_options *opt,
                                         tutti_array_spec *spec_out,
                                         tutti_distribution **d_out) TUTTI_MUST_USE;
 
-/** Take any file as an array.   Collective, all arguments agree.
- *  @param[in] mode  as for tutti_file_open, without TUTTI_APPEND; with TUTTI_CREATE the file is made, or
- *      made longer, to hold it, otherwise TUTTI_ERR_FORMAT if it is too short */
+/** Open any file as an array.
+ *  Collective; all arguments must be the same on all ranks.
+ *  @param[in] mode  as for tutti_file_open, without TUTTI_APPEND.  With TUTTI_CREATE the file
+ *      is created or extended to hold the array.
+ *  @return TUTTI_ERR_FORMAT if the file is too short. */
 TUTTI_API tutti_err tutti_array_open_raw(MPI_Comm comm, const char *path, int mode,
                                          const tutti_array_spec *spec, const tutti_options *opt,
                                          tutti_array **a_out) TUTTI_MUST_USE;
 
-/** Close it and null the handle, also if an error is returned.   Collective.   What was prefetched is
- *  dropped; tile walks must have ended: otherwise TUTTI_ERR_STATE, and it stays open. */
+/** Close an array and set the handle to NULL, also after an error.
+ *  Collective.
+ *  Prefetched slices are dropped.
+ *  @return TUTTI_ERR_STATE if a tile iteration has not ended; the array then stays open. */
 TUTTI_API tutti_err tutti_array_close(tutti_array **a);
 
-/** What it is: the whole array, whatever its placement.   Local. */
+/** Return the description of the whole array, for any placement.
+ *  Not collective. */
 TUTTI_API void tutti_array_describe(const tutti_array *a, tutti_array_spec *spec_out);
 
-/** Its distribution in local placement; NULL in global placement.   Local.   @return the array's */
+/** Return the distribution of an array in local placement.
+ *  Not collective.
+ *  @return a distribution that belongs to the array; NULL in global placement. */
 TUTTI_API const tutti_distribution *tutti_array_distribution(const tutti_array *a);
 
-/** The file behind it, for statistics and options (local placement: this rank's own).   Local.
- *  @return the array's: do not close it */
+/** Return the file of an array, for statistics and options; in local placement the file of this
+ *  rank.
+ *  Not collective.
+ *  @return a file that belongs to the array: do not close it. */
 TUTTI_API tutti_file *tutti_array_file(tutti_array *a);
 
-/** Set every element.   Collective, the element agrees. */
+/** Set every element to the same value.
+ *  Collective; `element` must be the same on all ranks. */
 TUTTI_API tutti_err tutti_array_fill(tutti_array *a, const void *element) TUTTI_MUST_USE;
 
-/** Change the extent of the slowest dimension.   Collective, n agrees.   New elements are zero.
- *  Global placement only (a part of a local one that is opened by itself keeps its shape, too); a raw
- *  array must be the last thing in its file.   @return TUTTI_ERR_UNSUPPORTED otherwise */
+/** Change the extent of the slowest dimension.
+ *  Collective; `n` must be the same on all ranks.
+ *  New elements are zero.  A raw array must be at the end of its file.
+ *  @return TUTTI_ERR_UNSUPPORTED in local placement, also for a part of it that is opened by
+ *      itself. */
 TUTTI_API tutti_err tutti_array_resize(tutti_array *a, tutti_count n) TUTTI_MUST_USE;
 
-/** What was written is durable and visible to all when this returns.   Collective.
- *  After an error, the same on all ranks, the operating system may have dropped any element that was written since the
- *  last successful sync: write those elements again.  The error is reported once; a later sync succeeds although they are
- *  lost. */
+/** Make all written data durable and visible to all programs.
+ *  Collective.
+ *  After an error, the same on all ranks, the operating system may have dropped any element that
+ *  was written since the last successful sync: write those elements again.  The error is reported
+ *  once; a later sync succeeds although they are lost. */
 TUTTI_API tutti_err tutti_array_sync(tutti_array *a) TUTTI_MUST_USE;
 /**@}*/
 
 /** @name Reading and writing slices
- *  Every rank names a slice of its own, an empty one (hi <= lo) is fine.  In local placement a slice
- *  counts in this rank's part, and nothing is exchanged.
- *  @param[in] memory  where it lies in a larger array in memory (ghost cells, another order, strides): as many
- *      selected elements per dimension; its ndims and element_size may be 0.  NULL: packed, in
- *      the array's order
- *  Elements that several ranks write: the highest rank wins. */
+ *  Every rank selects a slice of its own, which may be empty.  In local placement a slice counts
+ *  in the part of this rank, and nothing is exchanged.
+ *  @param[in] memory  where the slice is in a larger array in memory (ghost cells, another
+ *      order, strides): it must select as many elements per dimension; its ndims and
+ *      element_size may be 0.  NULL:
+ *      packed, in the order of the array.
+ *
+ *  If several ranks write the same element, the highest rank wins. */
 /**@{*/
-/** Collective.   Option `method` two-phase: Thakur and Choudhary's Extended Two-Phase Method; independent and
- *  sieve: the direct method without and with data sieving; auto: what promises to be quickest. */
+/** Read or write a slice.
+ *  Collective.
+ *  The option `method` selects the extended two-phase method of Thakur and Choudhary (two-phase),
+ *  the direct method without or with data sieving (independent, sieve), or the fastest one
+ *  (auto). */
 TUTTI_API tutti_err tutti_array_read(tutti_array *a, const tutti_slice *s,
                                      const tutti_section *memory, void *buf) TUTTI_MUST_USE;
 TUTTI_API tutti_err tutti_array_write(tutti_array *a, const tutti_slice *s,
                                       const tutti_section *memory, const void *buf) TUTTI_MUST_USE;
 
-/** Local: the direct method, of this rank alone (option `method` sieve: reads with data sieving). */
+/** Read or write a slice by this rank alone, with the direct method.
+ *  Not collective.
+ *  With the option `method` = sieve reads use data sieving. */
 TUTTI_API tutti_err tutti_array_read_independent(tutti_array *a, const tutti_slice *s,
                                                  const tutti_section *memory,
                                                  void *buf) TUTTI_MUST_USE;
@@ -206,8 +248,10 @@ TUTTI_API tutti_err tutti_array_write_independent(tutti_array *a, const tutti_sl
                                                   const tutti_section *memory,
                                                   const void *buf) TUTTI_MUST_USE;
 
-/** Start, for tutti_request_test and tutti_request_wait.   See "Non-blocking collectives" in file.h.
- *  In local placement the outcome is this rank's own. */
+/** Start to read or write a slice; complete the request with tutti_request_test or
+ *  tutti_request_wait.
+ *  Collective, non-blocking: see "Non-blocking collectives" in file.h.
+ *  In local placement the outcome is that of this rank. */
 TUTTI_API tutti_err tutti_array_read_start(tutti_array *a, const tutti_slice *s,
                                            const tutti_section *memory, void *buf,
                                            tutti_request **r_out) TUTTI_MUST_USE;
@@ -215,11 +259,13 @@ TUTTI_API tutti_err tutti_array_write_start(tutti_array *a, const tutti_slice *s
                                             const tutti_section *memory, const void *buf,
                                             tutti_request **r_out) TUTTI_MUST_USE;
 
-/** The part that a distribution gives this rank, in one call.   Collective, d agrees.   In local placement d
- *  is the array's own and within is NULL.
- *  @param[in] within  NULL: `d` distributes the whole array; otherwise the elements of this slice, which
- *      agrees (in both cases d was made for that shape)
- *  @param[in] memory  as above, with the shape of the part; NULL: packed in the array's order */
+/** Read or write the part of this rank in a distribution.
+ *  Collective; `d` and `within` must be the same on all ranks.
+ *  In local placement `d` must be the distribution of the array and `within` NULL.
+ *  @param[in] within  NULL: `d` distributes the whole array; otherwise the elements of this
+ *      slice.  `d` must have been made for that shape.
+ *  @param[in] memory  as above, with the shape of the part; NULL: packed in the order of the
+ *      array. */
 TUTTI_API tutti_err tutti_array_read_part(tutti_array *a, const tutti_distribution *d,
                                           const tutti_slice *within, const tutti_section *memory,
                                           void *buf) TUTTI_MUST_USE;
@@ -227,116 +273,127 @@ TUTTI_API tutti_err tutti_array_write_part(tutti_array *a, const tutti_distribut
                                            const tutti_slice *within, const tutti_section *memory,
                                            const void *buf) TUTTI_MUST_USE;
 
-/** Partitioned in-core: cut the slowest dimension so that a partition, evenly shared by `ranks` ranks, takes
- *  at most `budget` bytes on each.   Local.   @return how many there are; 0: one index is already too much */
+/** Cut the slowest dimension into partitions of which each, shared evenly by `ranks` ranks,
+ *  needs at most `budget` bytes per rank.
+ *  Not collective.
+ *  @return the number of partitions; 0 if one index already needs more. */
 TUTTI_API tutti_count tutti_array_partitions(const tutti_array *a, int ranks, tutti_off budget);
-/** Partition k of n.   Local. */
+/** Return partition k of n.
+ *  Not collective. */
 TUTTI_API tutti_slice tutti_array_partition(const tutti_array *a, tutti_count n, tutti_count k);
 
-/** Copy all elements into another array of the same shape and element: other placement, other
- *  order, other file.   Collective on the ranks of both, the arrays agree.   Between local
- *  placements by different distributions the way is through a new file for all, TO.copy (or, if
- *  there is one, TO.copy.1 and so on), which is removed.
- *  @param[in] budget  memory for elements on each rank, in bytes, at least one element; the least
- *      of all ranks counts
- *  @param[in] progress  NULL, or called now and then
- *  @return TUTTI_ERR_ARG also if both lie in the same bytes of one file, by whatever name; on all
- *      ranks if one has something against it, or passes NULL for one of the arrays.  But the ranks
- *      meet by the arrays that they pass: if some pass only `from` and others only `to`, or
- *      somebody neither, they wait for each other for ever */
+/** Copy all elements to another array of the same shape and type, with any placement and order.
+ *  Collective on the ranks of both; the arrays must be the same on all ranks.
+ *  Between local placements with different distributions the data goes through a temporary file
+ *  TO.copy (or TO.copy.1 and so on), which is removed.
+ *  @param[in] budget    memory for elements per rank in bytes, at least one element; the least
+ *      of all ranks is used.
+ *  @param[in] progress  NULL, or a callback.
+ *  @return TUTTI_ERR_ARG if both arrays occupy the same bytes of a file, or a rank passes NULL
+ *      for one of them.  If some ranks pass only `from` and others only `to`, or a rank passes
+ *      neither, they wait for each other forever. */
 TUTTI_API tutti_err tutti_array_copy(tutti_array *from, tutti_array *to, tutti_off budget,
                                      tutti_progress_fn *progress, void *context) TUTTI_MUST_USE;
 /**@}*/
 
-/** @name Reading ahead */
+/** @name Prefetching */
 /**@{*/
-/** Start reading a slice; the next tutti_array_read of the same slice, on all ranks, takes what has come.
- *  Collective.   Several may be under way; a write to the array through this handle drops them.  What goes
- *  wrong on the way is told by that read.  Memory: the slice's, until it is read or dropped. */
+/** Start to read a slice in the background; the next tutti_array_read of the same slices, on
+ *  all ranks, uses the data.
+ *  Collective.
+ *  Several slices may be pending; a write to the array through this handle drops them.  Errors
+ *  are returned by the read.  The slice occupies memory until it is read or dropped. */
 TUTTI_API tutti_err tutti_array_prefetch(tutti_array *a, const tutti_slice *s) TUTTI_MUST_USE;
-/** Drop what was prefetched and not read.   Collective. */
+/** Drop prefetched slices that have not been read.
+ *  Collective. */
 TUTTI_API tutti_err tutti_array_prefetch_drop(tutti_array *a) TUTTI_MUST_USE;
 /**@}*/
 
-/** @name Tiles: walk over arrays that do not fit into memory
+/** @name Tiles
+ *  Iterate over arrays that do not fit into memory:
  *
  *      tutti_tiles_begin(old, new, &spec, &t)
  *      while (tutti_tiles_next(t, &tile) == TUTTI_OK && tile.more)
  *          compute tile.out from tile.in
  *      tutti_tiles_end(&t)
  *
- *  While a tile is worked on, the next one is read and the one before written.  What two tiles that follow each
- *  other have in common (halos) is read once. */
+ *  While the program processes a tile, the next one is read and the previous one is written.
+ *  Elements that consecutive tiles share (halos) are read once. */
 /**@{*/
 typedef struct tutti_tiles tutti_tiles;
 
 typedef struct tutti_tiles_spec {
-    /* bytes of memory on each rank: tiles, and what is on its way to or from the file, which is
-     * this rank's share of the engine's staging memory */
+    /* bytes of memory per rank: tiles, pending reads and writes, and the share of this rank of
+     * the engine's staging memory */
     tutti_off budget;
-    /* this rank's elements, stride 1; NULL: all (local placement: its part) */
+    /* elements of this rank, stride 1; NULL: all (local placement: its part) */
     const tutti_slice *of;
     /* extents of a tile; 0: as large as the budget allows */
     tutti_count tile[TUTTI_MAX_DIMS];
-    /* elements on both sides that are read too, cut at the array's end */
+    /* elements on both sides that are read too, cut at the end of the array */
     tutti_count halo[TUTTI_MAX_DIMS];
-    tutti_order order;   /* in which tiles follow each other */
-    int sequential;      /* 1: nothing ahead, nothing behind, nothing kept: for comparison */
+    tutti_order order;   /* order of the tiles */
+    int sequential;      /* 1: no prefetch, no background writes, nothing reused: for comparison */
     int64_t reserved[8]; /* 0: for later versions */
 } tutti_tiles_spec;
 
 typedef struct tutti_tile {
-    int more;          /* 0: the walk is over, everywhere */
-    tutti_slice core;  /* its elements; empty if only other ranks have tiles left */
-    tutti_slice frame; /* with halo */
-    const void *in; /* the frame's elements, packed in the array's order; NULL: no array to read */
-    void *out;      /* the core's, to be filled; NULL: no array to write */
+    int more;          /* 0: the iteration has ended, on all ranks */
+    tutti_slice core;  /* elements of the tile; empty if only other ranks have tiles left */
+    tutti_slice frame; /* the core with its halo */
+    const void
+        *in;   /* elements of the frame, packed in the order of the array; NULL: no array to read */
+    void *out; /* elements of the core, to be filled; NULL: no array to write */
     tutti_count in_shape[TUTTI_MAX_DIMS], out_shape[TUTTI_MAX_DIMS];
     int64_t reserved[8]; /* 0 */
 } tutti_tile;
 
-/** Begin a walk.   Collective.   The arrays and `sequential` agree; the rest of the spec is each
- *  rank's own, and `of` disjoint where there is `to`.
- *  @param[in] from  is read; NULL: nothing is
- *  @param[in] to    is written; NULL: nothing is; the same as `from`: `out` comes filled with the core's
- *      elements, to be updated, and halos must be 0.  Otherwise shapes and placement (a local one:
- *      also the distribution) are the same and no bytes are, as by two handles of one array; order and
- *      elements may differ
- *  @return TUTTI_ERR_ARG if the budget is too small for the least tile; TUTTI_ERR_MISMATCH on all
- *      ranks if some pass NULL for an array that others pass, but for what tutti_array_copy says of
- *      ranks that pass different ones only */
+/** Begin a tile iteration.
+ *  Collective; the arrays and `sequential` must be the same on all ranks.
+ *  The rest of the spec is local; `of` must be disjoint if there is an array to write.
+ *  @param[in] from  array to read, or NULL.
+ *  @param[in] to    array to write, or NULL.  If it is the same as `from`, `out` is filled with
+ *      the elements of the core, and halos must be 0.  Otherwise shape, placement and (local
+ *      placement) distribution must be the same, and the arrays must not share bytes; order and
+ *      type may differ.
+ *  @return TUTTI_ERR_ARG if the budget is too small for the smallest tile; TUTTI_ERR_MISMATCH
+ *      if only some ranks pass NULL for an array, except as tutti_array_copy documents. */
 TUTTI_API tutti_err tutti_tiles_begin(tutti_array *from, tutti_array *to,
                                       const tutti_tiles_spec *spec,
                                       tutti_tiles **t_out) TUTTI_MUST_USE;
-/** The next tile; what was done to the one before is written.   Collective.   That may still go
- *  on when this returns; but whatever all ranks do together by the same handle (read, write,
- *  prefetch, copy, fill, sync, another walk) waits for it and finds it done, in local placement
- *  also what one rank does.  Others (independent and non-blocking calls in global placement, other
- *  handles) may find it done only when the next call has returned.  What goes wrong is told by
- *  that one.
- *  @return TUTTI_ERR_MISMATCH if some ranks are in another call for the array that the walk reads
- *      (or, if it reads none, writes): nothing has been done, and it may be called again */
+/** Return the next tile, and write the previous one.
+ *  Collective.
+ *  The write may be pending when the call returns.  Collective calls through the same handle
+ *  (read, write, prefetch, copy, fill, sync, another iteration) wait for it; in local placement
+ *  independent calls do so too.  Independent and non-blocking calls in global placement, and
+ *  other handles, may see the elements only when the next call has returned.  Errors of the write
+ *  are returned by the next call.
+ *  @return TUTTI_ERR_MISMATCH if some ranks make another call for the array that is read (or,
+ *      if none is read, written); nothing has changed, and the call may be repeated. */
 TUTTI_API tutti_err tutti_tiles_next(tutti_tiles *t, tutti_tile *tile_out) TUTTI_MUST_USE;
-/** End a walk, also before its end, and null the handle.   Collective.   Waits for what is being
- *  written; the tile that next gave last is not.   @return what went wrong since then;
- *      TUTTI_ERR_MISMATCH as above: the walk goes on */
+/** End a tile iteration, also before its end, and set the handle to NULL.
+ *  Collective.
+ *  Waits for pending writes; the last tile returned is not written.
+ *  @return the error of a pending write; TUTTI_ERR_MISMATCH as above: the iteration continues. */
 TUTTI_API tutti_err tutti_tiles_end(tutti_tiles **t) TUTTI_MUST_USE;
 
 typedef struct tutti_tiles_stats {
-    tutti_count tiles;    /* so far, of this rank */
+    tutti_count tiles;    /* of this rank so far */
     tutti_off read_bytes; /* from the array */
-    tutti_off kept_bytes; /* that did not have to be read again */
+    tutti_off kept_bytes; /* bytes that were reused instead of read again */
     tutti_off written_bytes;
-    tutti_off memory;       /* in use, the most so far; never above the budget */
-    double seconds_waiting; /* in next */
+    tutti_off memory;       /* largest use so far, at most the budget */
+    double seconds_waiting; /* in tutti_tiles_next */
 } tutti_tiles_stats;
 
-/** tutti_tiles_stats_get for bindings of other languages, which say how many bytes they have for
- *  the struct.   Local. */
+/** Variant of tutti_tiles_stats_get for bindings of other languages, with the size of their
+ *  struct.
+ *  Not collective. */
 TUTTI_API void tutti_tiles_stats_sized(const tutti_tiles *t, tutti_tiles_stats *out,
                                        size_t struct_size);
 
-/** What it did so far.   Local. */
+/** Return statistics of a tile iteration.
+ *  Not collective. */
 static inline void tutti_tiles_stats_get(const tutti_tiles *t, tutti_tiles_stats *out) {
     tutti_tiles_stats_sized(t, out, sizeof *out);
 }

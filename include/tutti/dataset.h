@@ -1,14 +1,17 @@
-/* Tutti: datasets: results and checkpoints that describe themselves, survive a crash, and are read
- * on any number of processes.
+/* Tutti: datasets: results and checkpoints with metadata, committed atomically and readable on
+ * any number of ranks.
  *
- * A dataset is a directory with a file of metadata and one or more files of data.  It has
+ * A dataset is a directory with a metadata file and one or more data files.  It contains
  *
- *   spaces      what variables live on: grids (n-d), and lists of entries (nodes, elements) with an
- *               id for each
- *   variables   a name, a space, an item (scalar, vector ...) and a number type
- *   segments    appended in time: a *topology* sets the sizes and ids of spaces, a *state* refers to
- *               the topology before it; both consist of sections, one for each variable that was put
- *   infos       (name, value) on dataset, variable or segment
+ *     spaces      index spaces of variables: grids (n-d), and lists of entries (nodes,
+ *                 elements) with an id each
+ *     variables   a name, a space, an item (scalar, vector ...) and an element type
+ *     segments    appended in time: a *topology* sets the sizes and ids of spaces, a *state*
+ *                 refers to the topology before it; both consist of sections, one for each
+ *                 variable that was written
+ *     infos       (name, value) of the dataset, a variable or a segment
+ *
+ * A program writes steps like this:
  *
  *     tutti_dataset_open(comm, "run.tutti", TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, NULL, &d);
  *     tutti_dataset_grid(d, "grid", 2, (tutti_count[]){N, N});
@@ -18,17 +21,17 @@
  *     for (int step = 0; step < steps; step++) {
  *         tutti_dataset_begin(d, TUTTI_STATE, step, step * dt);
  *         tutti_dataset_put(d, 1, &(tutti_put){"temperature", rows, TUTTI_FLOAT64, t});
- *         tutti_dataset_commit(d);            all of the step is there, or nothing of it
+ *         tutti_dataset_commit(d);            the step is committed atomically
  *     }
  *     tutti_dataset_close(&d);
  *
- * All calls are Collective and all arguments agree unless it is said otherwise; what agrees is
- * compared.  After an error all ranks have the same code and message, and the dataset is as before.
- * One thread at a time per dataset; different datasets may be used by different threads.
+ * Collective calls.  Arguments that must be the same on all ranks are compared first.  After an
+ * error all ranks have the same code and message, and the dataset has not changed.  One thread
+ * at a time may use a dataset; different threads may use different datasets.
  *
- * Errors.  A collective call fails with one code and one message on all ranks, those of the lowest
- * rank that fails.  A rank that passes a NULL or stale dataset handle has no communicator: only
- * that rank gets the error, and the others, which cannot detect it, wait.
+ * Errors.  A collective call fails with one code and one message on all ranks, those of the
+ * lowest rank that fails.  A rank that passes a NULL or stale dataset handle has no
+ * communicator: only that rank gets the error, and the others, which cannot detect it, wait.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_DATASET_H
 #define TUTTI_DATASET_H
@@ -47,185 +50,243 @@ TUTTI_BEGIN_DECLS
 enum { TUTTI_DURABLE, TUTTI_VISIBLE };
 enum { TUTTI_CONTAINER_NATIVE, TUTTI_CONTAINER_NETCDF };
 
-/** Always start from tutti_dataset_options_init. */
+/** Options of a dataset.  Initialize them with tutti_dataset_options_init. */
 typedef struct tutti_dataset_options {
     size_t struct_size;
-    /* commits: TUTTI_DURABLE is on the device when commit returns; TUTTI_VISIBLE survives a killed
-     * program, not a power cut */
+    /* commits: TUTTI_DURABLE: on the device when commit returns; TUTTI_VISIBLE: survives the
+     * death of the program, not of the machine */
     int level;
-    /* new data files: 0, all segments in one; n, a new one for every n time indices */
+    /* time indices per data file; 0: one data file */
     int indices_per_file;
-    int checksums;     /* 1 (default): of every section */
-    int check_reads;   /* 1: the first get of a section compares them */
-    double busy;       /* seconds to wait for another program that has the metadata (5) */
-    int without_locks; /* 1: go on where the file system has no locks: nobody else may write */
-    const tutti_options *io; /* of the data files; NULL: defaults and environment */
-    int ieee; /* 1: finite values too large for a floating-point type become infinities in put and get,
-               * where otherwise they are TUTTI_ERR_VALUE */
-    /* data files of a dataset that is made: TUTTI_CONTAINER_NATIVE (default), or TUTTI_CONTAINER_NETCDF:
-     * each is a netCDF file (CDF-5) that ncdump and xarray read; docs/reference/datasets.md says what it cannot have.
-     * One that is there keeps what it has */
+    int checksums;     /* 1 (default): checksums of every section */
+    int check_reads;   /* 1: the first get of a section compares its checksums */
+    double busy;       /* seconds to wait for a program that locks the metadata; default: 5 */
+    int without_locks; /* 1: continue if the file system has no locks; no other program may write */
+    const tutti_options *io; /* options of the data files; NULL: defaults and environment */
+    /* 1: finite values too large for a floating-point type become infinities in put and get; 0:
+     * they fail with TUTTI_ERR_VALUE */
+    int ieee;
+    /* format of the data files of a new dataset: TUTTI_CONTAINER_NATIVE (default) or
+     * TUTTI_CONTAINER_NETCDF (CDF-5, read by ncdump and xarray; see docs/reference/datasets.md
+     * for its limits).  An existing dataset keeps its format */
     int container;
 } tutti_dataset_options;
 
+/** Set the options to their defaults.
+ *  Not collective. */
 TUTTI_API void tutti_dataset_options_init_sized(tutti_dataset_options *opt, size_t struct_size);
 static inline void tutti_dataset_options_init(tutti_dataset_options *opt) {
     tutti_dataset_options_init_sized(opt, sizeof *opt);
 }
 
 /** Open a dataset.
- *  @param[in] mode  TUTTI_READ, | TUTTI_WRITE, | TUTTI_CREATE if it is to be made where it is not
- *      there, | TUTTI_TRUNCATE for an empty one, | TUTTI_EXCLUSIVE
- *  @return TUTTI_ERR_STATE if another program has it open for writing; TUTTI_ERR_FORMAT if it is no
- *      dataset or damaged; the message says what */
+ *  Collective; all arguments must be the same on all ranks (options: those of rank 0 are used).
+ *  @param[in] mode  TUTTI_READ, optionally | TUTTI_WRITE, | TUTTI_CREATE to create it if it
+ *      does not exist, | TUTTI_TRUNCATE to empty it, | TUTTI_EXCLUSIVE.
+ *  @param[in] opt   NULL: the defaults of tutti_dataset_options_init.
+ *  @return TUTTI_ERR_STATE if another program has opened it for writing; TUTTI_ERR_FORMAT if it
+ *      is not a dataset or is damaged. */
 TUTTI_API tutti_err tutti_dataset_open(MPI_Comm comm, const char *path, int mode,
                                        const tutti_dataset_options *opt,
                                        tutti_dataset **d_out) TUTTI_MUST_USE;
 
-/** Close it and null the handle; a segment that was not committed is discarded. */
+/** Close a dataset and set the handle to NULL.
+ *  Collective.
+ *  A segment that has not been committed is discarded. */
 TUTTI_API tutti_err tutti_dataset_close(tutti_dataset **d);
 
-/** What its data files are: TUTTI_CONTAINER_NATIVE or TUTTI_CONTAINER_NETCDF.   Local. */
+/** Return the format of the data files: TUTTI_CONTAINER_NATIVE or TUTTI_CONTAINER_NETCDF.
+ *  Not collective. */
 TUTTI_API int tutti_dataset_container(const tutti_dataset *d);
 
-/** A reader sees the segments that were there when it opened.  Look again.
- *  @param[out] changed_out  NULL, or 1: there are other segments now */
+/** Look for segments that were committed since the dataset was opened or refreshed.
+ *  Collective.
+ *  A reader sees the segments that existed when it opened the dataset.
+ *  @param[out] changed_out  NULL, or 1 if the segments have changed. */
 TUTTI_API tutti_err tutti_dataset_refresh(tutti_dataset *d, int *changed_out) TUTTI_MUST_USE;
+
+/** Variant of tutti_dataset_stats for bindings of other languages, with the size of their struct.
+ *  Not collective. */
+TUTTI_API void tutti_dataset_stats_sized(const tutti_dataset *d, tutti_stats *all_out,
+                                         size_t struct_size);
+
+/** Return statistics of this rank: of all operations on the data files since the dataset was opened.
+ *  Not collective. */
+static inline void tutti_dataset_stats(const tutti_dataset *d, tutti_stats *all_out) {
+    tutti_dataset_stats_sized(d, all_out, sizeof(tutti_stats));
+}
+
+/** Install a progress callback for all operations on the data files, or remove it with NULL.
+ *  Not collective.
+ *  See tutti_file_on_progress. */
+TUTTI_API void tutti_dataset_on_progress(tutti_dataset *d, tutti_progress_fn *fn, void *context);
 /**@}*/
 
 /** @name Spaces and variables
- *  Saying again what is so already is fine; another size, type or space is TUTTI_ERR_EXISTS.  They
- *  become part of the dataset with the next commit. */
+ *  Repeating an identical definition is allowed; a different size, type or space fails with
+ *  TUTTI_ERR_EXISTS.  Definitions become part of the dataset with the next commit. */
 /**@{*/
-/** A grid of 1 to TUTTI_MAX_DIMS dimensions, row-major.  Its shape holds until a topology sets
- *  another. */
+/** Define a grid of 1 to TUTTI_MAX_DIMS dimensions, row-major.
+ *  Collective; all arguments must be the same on all ranks.
+ *  Its shape is valid until a topology sets another. */
 TUTTI_API tutti_err tutti_dataset_grid(tutti_dataset *d, const char *name, int ndims,
                                        const tutti_count *shape) TUTTI_MUST_USE;
 
-/** A list of entries; each topology says how many and which. */
+/** Define a list of entries.
+ *  Collective; all arguments must be the same on all ranks.
+ *  Each topology sets the number and ids of its entries. */
 TUTTI_API tutti_err tutti_dataset_list(tutti_dataset *d, const char *name) TUTTI_MUST_USE;
 
-/** In a topology segment, before anything on the space is put there: its size from now on.  ndims is 1
- *  for lists. */
+/** Set the size of a space, in a topology segment, before a variable on it is written there.
+ *  Collective; all arguments must be the same on all ranks.
+ *  @param[in] ndims  1 for lists. */
 TUTTI_API tutti_err tutti_dataset_resize(tutti_dataset *d, const char *space, int ndims,
                                          const tutti_count *shape) TUTTI_MUST_USE;
 
-/** In a topology segment: the ids of a list, position by position: this rank's are behind those of
- *  the ranks before it, all together as many as the list has entries (it is resized to that).  Ids are
- *  >= 0 and different; without this call the id of position i is i.   n and ids are each rank's own. */
+/** Set the ids of a list, in a topology segment.
+ *  Collective; `space` must be the same on all ranks.
+ *  The ids of this rank follow those of the lower ranks; the list is resized to the total.  Ids
+ *  must be >= 0 and different.  Without this call the id of position i is i. */
 TUTTI_API tutti_err tutti_dataset_ids(tutti_dataset *d, const char *space, tutti_count n,
                                       const int64_t *ids) TUTTI_MUST_USE;
 
-/** What an item is: so many numbers, one after the other. */
+/** The item of a variable: how many values an entry has. */
 typedef enum tutti_item {
     TUTTI_SCALAR,     /* 1 */
     TUTTI_VECTOR,     /* components */
     TUTTI_SYM_TENSOR, /* components * (components + 1) / 2: xx yy zz xy yz zx in 3-D */
     TUTTI_TENSOR,     /* components * components */
-    TUTTI_VALUES      /* components, of no particular meaning */
+    TUTTI_VALUES      /* components, without a particular meaning */
 } tutti_item;
 
+/** The order of the entries in the file. */
 typedef enum tutti_layout {
-    TUTTI_GLOBAL, /* in the order of the space: read anywhere, the same for any number of ranks */
-    TUTTI_RANKED  /* rank after rank, as memory has it: the fastest to write */
+    TUTTI_GLOBAL, /* in the order of the space; the same for any number of ranks */
+    TUTTI_RANKED  /* in rank order, as in memory; the fastest to write */
 } tutti_layout;
 
+/** The definition of a variable.  Initialize it with designated initializers. */
 typedef struct tutti_variable_spec {
     const char *space;
     tutti_item item;
-    int components;  /* of a vector, tensor or values; 0: 1, for tensors 3 */
+    int components;  /* of a vector, tensor or values; 0 means 1, for tensors 3 */
     tutti_type type; /* in the file */
     tutti_layout layout;
     tutti_byte_order order;
     const char *units, *long_name; /* UTF-8, or NULL */
-    double fill; /* what entries that nobody has put read as, and have in the file */
-    /* 0: not; 1 ... 19: bytes shuffled, then zstd of that level.  TUTTI_GLOBAL only; put whole (by a
-     * decomposition that covers the space) and by tutti_dataset_put; got in any way */
+    double fill;                   /* value of entries that have not been written */
+    /* 0: no compression; 1 ... 19: byte shuffle, then zstd of that level.  TUTTI_GLOBAL only;
+     * written whole, by a decomposition that covers the space, with tutti_dataset_put; read in
+     * any way */
     int compress;
     int64_t reserved[8]; /* 0: for later versions */
 } tutti_variable_spec;
 
+/** Define a variable on a space.
+ *  Collective; all arguments must be the same on all ranks.
+ *  @return TUTTI_ERR_NOT_FOUND if the space is not defined; TUTTI_ERR_UNSUPPORTED for combinations
+ *      that the container does not have. */
 TUTTI_API tutti_err tutti_dataset_variable(tutti_dataset *d, const char *name,
                                            const tutti_variable_spec *spec) TUTTI_MUST_USE;
 
-/** The type in the file of sections that are put from now on. */
+/** Set the type in the file of sections that are written later.
+ *  Collective; all arguments must be the same on all ranks. */
 TUTTI_API tutti_err tutti_dataset_put_type(tutti_dataset *d, const char *variable,
                                            tutti_type type) TUTTI_MUST_USE;
 /**@}*/
 
-/** @name Writing: begin, put, commit */
+/** @name Writing */
 /**@{*/
 typedef enum tutti_segment_kind { TUTTI_TOPOLOGY, TUTTI_STATE } tutti_segment_kind;
 
-/** Begin a segment.   Time indices rise; at an equal one topology comes before state, and there is at
- *  most one of each. */
+/** Begin a segment.
+ *  Collective; all arguments must be the same on all ranks.
+ *  Time indices must increase.  For one index a topology comes before a state, and there is at
+ *  most one of each.
+ *  @return TUTTI_ERR_STATE if a segment has begun already or a commit is pending; TUTTI_ERR_ARG
+ *      if the index does not increase. */
 TUTTI_API tutti_err tutti_dataset_begin(tutti_dataset *d, tutti_segment_kind kind, int64_t index,
                                         double time) TUTTI_MUST_USE;
 
-/** Begin another segment behind the one that has begun, which is put aside: the next commit makes both
- *  (or all) of them part of the dataset, or none.  An adapted mesh and the first state on it belong
- *  together like that.
- *  @return TUTTI_ERR_STATE: none has begun; otherwise as begin and commit, and the one before is still
- *      being written */
+/** Begin another segment of the same commit; the segment that has begun is finished first.
+ *  Collective; all arguments must be the same on all ranks.
+ *  The next commit adds all of them or none, for example an adapted mesh and its first state.
+ *  @return TUTTI_ERR_STATE if no segment has begun; otherwise as begin and commit, and the
+ *      previous segment is still being written. */
 TUTTI_API tutti_err tutti_dataset_begin_also(tutti_dataset *d, tutti_segment_kind kind,
                                              int64_t index, double time) TUTTI_MUST_USE;
 
-/** One variable to put; buf is each rank's own. */
+/** A variable to write; buf is local. */
 typedef struct tutti_put {
     const char *variable;
-    tutti_decomposition *entries; /* of its space */
-    tutti_type type;              /* of the numbers in memory; TUTTI_BYTES: as in the file */
-    const void *buf;              /* the items of the decomposition's entries */
+    tutti_decomposition *entries; /* decomposition of its space */
+    tutti_type type;              /* type in memory; TUTTI_BYTES: as in the file */
+    const void *buf;              /* the items of the entries of the decomposition */
 } tutti_put;
 
-/** Write n different variables to the segment, all in one operation.   A variable may be written several
- *  times, each time other entries of it or the same again (TUTTI_RANKED: with the same decomposition;
- *  compressed: all of it).
- *  After an error (a full disk, a value that does not fit) the variables of the call are incomplete, and
- *  tutti_dataset_commit fails until each of them has been written again: with the same decomposition, or with one that
- *  covers the space.  Entries that other calls have written stay.
- *  @return TUTTI_ERR_VALUE: a value does not fit its type in the file; the message names rank, variable, position and
- *      value */
+/** Write n different variables to the segment in one operation.
+ *  Collective; n and the variables must be the same on all ranks.
+ *  A variable may be written several times, with other or the same entries (TUTTI_RANKED: with
+ *  the same decomposition; compressed: completely).  After an error, such as a full disk or a
+ *  value that does not fit, the variables of the call are incomplete, and tutti_dataset_commit
+ *  fails until each has been written again with the same decomposition or with one that covers
+ *  the space.  Entries that other calls have written stay.
+ *  @return TUTTI_ERR_VALUE if a value does not fit its type in the file; the message names
+ *      rank, variable, position and value. */
 TUTTI_API tutti_err tutti_dataset_put(tutti_dataset *d, int n,
                                       const tutti_put *puts) TUTTI_MUST_USE;
 
-/** The same without waiting; complete it by tutti_request_test or tutti_request_wait before the
- *  commit.  Several may be under way.  Buffers are the library's until then.   If the request is abandoned, the outcome is
- *  unknown: the variables must be written again, as after an error.   Compressed variables are
- *  TUTTI_ERR_UNSUPPORTED here. */
+/** Start to write n variables; complete the request with tutti_request_test or
+ *  tutti_request_wait before the commit.
+ *  Collective, non-blocking; n and the variables must be the same on all ranks.
+ *  The call does not wait for other ranks.  Several requests may be pending; they are carried out in
+ *  the order of their starts, which must be the same on all ranks for one dataset.  All errors, also
+ *  those of arguments, are returned by test and wait.  Buffers and decompositions must not be changed
+ *  until the request is complete; `puts` may be reused at once.  If a request is abandoned its outcome
+ *  is unknown, and the variables must be written again.
+ *  @return TUTTI_ERR_ARG if `r_out` is NULL; TUTTI_ERR_UNSUPPORTED, by test and wait, for compressed
+ *      variables. */
 TUTTI_API tutti_err tutti_dataset_put_start(tutti_dataset *d, int n, const tutti_put *puts,
                                             tutti_request **r_out) TUTTI_MUST_USE;
 
-/** All that has begun becomes part of the dataset, or, after an error, nothing: then it is still being
- *  written, and may be committed again or discarded.
- *  If the data could not be synced (level TUTTI_DURABLE), the operating system may have dropped it: the commit returns the
- *  error of the sync, and further commits fail with TUTTI_ERR_STATE until every variable of the segment has been written
- *  again (with all the decompositions that it was written with, or with one that covers the space; ids by
- *  tutti_dataset_ids), or the segment is discarded.  Segments before a tutti_dataset_begin_also cannot be written again:
- *  discard.  Segments that other programs committed to the same data file with TUTTI_VISIBLE may be damaged, too: the
- *  message of the failed commit names them, and they stay; tutti_dataset_verify checks them.
- *  @return TUTTI_ERR_STATE: a variable is incomplete (the message names it and what to do), or a put has been started and
- *      not completed */
+/** Commit all segments that have begun.
+ *  Collective.
+ *  After an error the segments are still being written: commit again, or discard them.
+ *
+ *  If the data could not be synced (level TUTTI_DURABLE), the operating system may have dropped
+ *  it.  The commit returns the error of the sync, and further commits fail with TUTTI_ERR_STATE
+ *  until every variable of the segment has been written again (with all decompositions that it
+ *  was written with, or with one that covers the space; ids by tutti_dataset_ids), or the segment
+ *  is discarded.  Segments before a tutti_dataset_begin_also cannot be written again: discard
+ *  them.  Segments that other programs committed to the same data file with TUTTI_VISIBLE may be
+ *  damaged too: the message names them, and tutti_dataset_verify checks them.
+ *  @return TUTTI_ERR_STATE if a variable is incomplete (the message names it), or a started put
+ *      has not been completed. */
 TUTTI_API tutti_err tutti_dataset_commit(tutti_dataset *d) TUTTI_MUST_USE;
 
-/** The same without waiting; complete it by tutti_request_test or tutti_request_wait.  Until then the
- *  other collective calls of the dataset are refused (TUTTI_ERR_STATE), Local ones work; the segment
- *  is there when its request is complete.  Reading back, syncing and the transaction of the database go on
- *  in a thread that does not call MPI; the rest moves on in calls of the library.   @return TUTTI_ERR_STATE as
- *  for tutti_dataset_commit; what fails later is told by test and wait */
+/** Start a commit; complete the request with tutti_request_test or tutti_request_wait.
+ *  Collective, non-blocking.
+ *  Until the request is complete other collective calls of the dataset fail with TUTTI_ERR_STATE;
+ *  calls that are not collective work.  A thread that does not call MPI reads data back, syncs,
+ *  and runs the database transaction; the rest progresses in calls of the library.
+ *  @return TUTTI_ERR_STATE as tutti_dataset_commit; later errors are returned by test and wait. */
 TUTTI_API tutti_err tutti_dataset_commit_start(tutti_dataset *d,
                                                tutti_request **r_out) TUTTI_MUST_USE;
 
-/** Give up what has begun. */
+/** Discard all segments that have begun.
+ *  Collective. */
 TUTTI_API tutti_err tutti_dataset_discard(tutti_dataset *d) TUTTI_MUST_USE;
 
-/** Remove all segments behind this one (-1: all there are). */
+/** Remove all segments after this one.
+ *  Collective; `segment` must be the same on all ranks.
+ *  @param[in] segment  -1: remove all segments. */
 TUTTI_API tutti_err tutti_dataset_erase_after(tutti_dataset *d, tutti_count segment) TUTTI_MUST_USE;
 
-/** Remove the oldest data files, all but `keep` of them, with their segments.  Segments that a remaining
- *  segment needs stay, with their files: its topology, the topologies that set the sizes of its spaces,
- *  and segments with the lists of entries of its ranked sections.  The shapes and values of all remaining
- *  segments are unchanged. */
+/** Remove the oldest data files with their segments, and keep `keep` files.
+ *  Collective; `keep` must be the same on all ranks.
+ *  Segments that a remaining segment needs stay, with their files: its topology, the topologies
+ *  that set the sizes of its spaces, and segments with the entry lists of its ranked sections.
+ *  Shapes and values of all remaining segments do not change. */
 TUTTI_API tutti_err tutti_dataset_drop_oldest(tutti_dataset *d, int keep) TUTTI_MUST_USE;
 /**@}*/
 
@@ -239,22 +300,29 @@ typedef struct tutti_segment {
     tutti_count topology; /* number of the topology that it refers to (or is), -1: none */
     int sections;
     tutti_off bytes;
-    const char *archived; /* where its bytes are, as tutti_dataset_archive was told; NULL: here */
+    const char *
+        /* where its bytes are, as passed to tutti_dataset_archive; NULL: in the dataset */
+        archived;
 } tutti_segment;
 
-/** How many there are.   Local. */
+/** Return the number of segments.
+ *  Not collective. */
 TUTTI_API tutti_count tutti_dataset_segments(const tutti_dataset *d);
 TUTTI_API tutti_err tutti_dataset_segment_sized(const tutti_dataset *d, tutti_count number,
                                                 tutti_segment *out,
                                                 size_t struct_size) TUTTI_MUST_USE;
-/** One of them.   Local. */
+/** Return a segment.
+ *  Not collective.
+ *  @return TUTTI_ERR_NOT_FOUND if there is no segment of that number. */
 TUTTI_MUST_USE static inline tutti_err tutti_dataset_segment(const tutti_dataset *d,
                                                              tutti_count number,
                                                              tutti_segment *out) {
     return tutti_dataset_segment_sized(d, number, out, sizeof *out);
 }
-/** The number of the state (or topology) with a time index; the last one with time <= `time`; the
- *  latest.   Local.   @return TUTTI_ERR_NOT_FOUND */
+/** Find the number of a segment: by time index, the last one with time <= `time`, or the
+ *  latest.
+ *  Not collective.
+ *  @return TUTTI_ERR_NOT_FOUND if there is none. */
 TUTTI_API tutti_err tutti_dataset_find_index(const tutti_dataset *d, tutti_segment_kind kind,
                                              int64_t index, tutti_count *out) TUTTI_MUST_USE;
 TUTTI_API tutti_err tutti_dataset_find_time(const tutti_dataset *d, tutti_segment_kind kind,
@@ -262,104 +330,131 @@ TUTTI_API tutti_err tutti_dataset_find_time(const tutti_dataset *d, tutti_segmen
 TUTTI_API tutti_err tutti_dataset_latest(const tutti_dataset *d, tutti_segment_kind kind,
                                          tutti_count *out) TUTTI_MUST_USE;
 
-/** One variable to get; buf is each rank's own. */
+/** A variable to read; buf is local. */
 typedef struct tutti_get {
     const char *variable;
     tutti_decomposition *entries;
-    tutti_type type; /* of the numbers in memory; TUTTI_BYTES: as in the file */
+    tutti_type type; /* type in memory; TUTTI_BYTES: as in the file */
     void *buf;
 } tutti_get;
 
-/** Get n variables of a segment in one operation.   Entries that nobody has put are filled.
- *  @return TUTTI_ERR_NOT_FOUND if the segment has no such section; TUTTI_ERR_STATE if a writer has
- *      removed or archived segments, or replaced the dataset, since it was opened or refreshed: refresh.
- *      get_start reports what happened before it was called */
+/** Read n variables of a segment in one operation.
+ *  Collective; `segment`, n and the variables must be the same on all ranks.
+ *  Entries that have not been written get the fill value.
+ *  @return TUTTI_ERR_NOT_FOUND if the segment has no such section; TUTTI_ERR_STATE if a writer
+ *      has removed or archived segments, or replaced the dataset, since it was opened or
+ *      refreshed: call tutti_dataset_refresh. */
 TUTTI_API tutti_err tutti_dataset_get(tutti_dataset *d, tutti_count segment, int n,
                                       const tutti_get *gets) TUTTI_MUST_USE;
+
+/** Start to read n variables of a segment; complete the request with tutti_request_test or
+ *  tutti_request_wait.
+ *  Collective, non-blocking; `segment`, n and the variables must be the same on all ranks.
+ *  The call does not wait for other ranks, as tutti_dataset_put_start; compressed variables are
+ *  allowed.
+ *  @return as tutti_dataset_put_start. */
 TUTTI_API tutti_err tutti_dataset_get_start(tutti_dataset *d, tutti_count segment, int n,
                                             const tutti_get *gets,
                                             tutti_request **r_out) TUTTI_MUST_USE;
 
-/** One variable through segments: those of `first` ... `last` that have it, one after the other in
- *  buf, with one operation per data file.  All must have the topology of the decomposition.   @param[out] count_out  how many they were */
+/** Read a variable of all segments from `first` to `last` that have it, one after the other
+ *  into buf.
+ *  Collective; `first`, `last` and the variable must be the same on all ranks.
+ *  One operation per data file.  All segments must have the topology of the decomposition.
+ *  @param[out] count_out  the number of segments read. */
 TUTTI_API tutti_err tutti_dataset_follow(tutti_dataset *d, tutti_count first, tutti_count last,
                                          const tutti_get *get,
                                          tutti_count *count_out) TUTTI_MUST_USE;
 
-/** The current size of a space, or as of a segment (-1: now).   Local.
- *  @param[out] shape_out  [TUTTI_MAX_DIMS] */
+/** Return the size of a space, now or in a segment.
+ *  Not collective.
+ *  @param[in] segment     -1: now.
+ *  @param[out] shape_out  [TUTTI_MAX_DIMS]. */
 TUTTI_API tutti_err tutti_dataset_shape(const tutti_dataset *d, const char *space,
                                         tutti_count segment, int *ndims_out,
                                         tutti_count *shape_out) TUTTI_MUST_USE;
 /**@}*/
 
-/** @name Infos: names and values, set at once, with the next commit, or with none under way */
+/** @name Infos
+ *  An info that is set while a segment is being written is committed with it, otherwise at once. */
 /**@{*/
-/** What an info belongs to: NULL variable and segment -1, or no owner at all: the dataset.  The segment
- *  being written has the number tutti_dataset_segments, behind those that were put aside. */
+/** The owner of an info.  NULL, or variable NULL and segment -1: the dataset.  The segment
+ *  being written has the number tutti_dataset_segments plus the number of segments before it in
+ *  the same commit. */
 typedef struct tutti_info_owner {
     const char *variable;
     tutti_count segment;
 } tutti_info_owner;
 
-/** Set it; count 0 and value NULL remove it.  Text is TUTTI_BYTES of UTF-8; other bytes are stored as they
- *  are.   @return TUTTI_ERR_ARG if the name is not valid UTF-8 */
+/** Set an info; count 0 and value NULL remove it.
+ *  Collective; all arguments must be the same on all ranks.
+ *  Text is TUTTI_BYTES in UTF-8; other bytes are stored unchanged.
+ *  @return TUTTI_ERR_ARG if the name is not valid UTF-8. */
 TUTTI_API tutti_err tutti_dataset_info_set(tutti_dataset *d, const tutti_info_owner *owner,
                                            const char *name, tutti_type type, tutti_count count,
                                            const void *value) TUTTI_MUST_USE;
-/** Get it; one that was set for the segment being written is found too.
- *  @param[in,out] count_out  in, where value_out is not NULL: its capacity in elements, on each rank
- *  @param[out] value_out  NULL on all ranks: only type and count are returned
- *  @return TUTTI_ERR_NOT_FOUND; TUTTI_ERR_ARG, on all ranks, if the capacity of any rank is too small */
+/** Get an info, also one that was set for the segment being written.
+ *  Collective; owner and name must be the same on all ranks.
+ *  @param[in,out] count_out  in, if value_out is not NULL: its capacity in elements; out: the
+ *      number of elements.
+ *  @param[out] value_out     NULL on all ranks: only type and count are returned.
+ *  @return TUTTI_ERR_NOT_FOUND if there is no such info; TUTTI_ERR_ARG, on all ranks, if the
+ *      capacity of any rank is too small. */
 TUTTI_API tutti_err tutti_dataset_info_get(tutti_dataset *d, const tutti_info_owner *owner,
                                            const char *name, tutti_type *type_out,
                                            tutti_count *count_out, void *value_out) TUTTI_MUST_USE;
 /**@}*/
 
-/** @name Looking at a dataset that one does not know
- *  Texts of rows belong to the dataset; they are good until it is refreshed or something is registered. */
+/** @name Inspecting
+ *  Texts belong to the dataset; they are valid until it is refreshed or something is defined. */
 /**@{*/
 typedef struct tutti_space_row {
     const char *name;
     int is_list;                       /* 0: a grid */
     int has_ids;                       /* 0: the id of position i is i */
-    int ndims;                         /* 0: it has no size yet */
-    tutti_count shape[TUTTI_MAX_DIMS]; /* now; tutti_dataset_shape tells others */
+    int ndims;                         /* 0: no size yet */
+    tutti_count shape[TUTTI_MAX_DIMS]; /* current shape; tutti_dataset_shape returns others */
 } tutti_space_row;
 
 typedef struct tutti_variable_row {
     const char *name;
-    tutti_count numbers;      /* of an item */
-    tutti_variable_spec spec; /* units and long_name: "" if there are none */
+    tutti_count numbers;      /* values per item */
+    tutti_variable_spec spec; /* units and long_name: "" if not set */
 } tutti_variable_row;
 
 typedef struct tutti_section_row {
     tutti_type type;  /* in the file */
     tutti_off bytes;  /* in the file */
-    tutti_off start;  /* where they begin in it */
-    const char *file; /* its name within the directory */
+    tutti_off start;  /* position in the data file */
+    const char *file; /* name within the directory */
     int has_sum;
-    tutti_off raw_bytes; /* of all entries of the space, as numbers of that type */
+    tutti_off raw_bytes; /* of all entries of the space, uncompressed */
 } tutti_section_row;
 
-/** How many spaces there are.   Local. */
+/** Return the number of spaces.
+ *  Not collective. */
 TUTTI_API tutti_count tutti_dataset_spaces(const tutti_dataset *d);
 TUTTI_API tutti_err tutti_dataset_space_row_sized(const tutti_dataset *d, tutti_count number,
                                                   tutti_space_row *out,
                                                   size_t struct_size) TUTTI_MUST_USE;
-/** One of them.   Local. */
+/** Return a space.
+ *  Not collective.
+ *  @return TUTTI_ERR_NOT_FOUND if there is no space of that number. */
 TUTTI_MUST_USE static inline tutti_err tutti_dataset_space_row(const tutti_dataset *d,
                                                                tutti_count number,
                                                                tutti_space_row *out) {
     return tutti_dataset_space_row_sized(d, number, out, sizeof *out);
 }
 
-/** How many variables there are.   Local. */
+/** Return the number of variables.
+ *  Not collective. */
 TUTTI_API tutti_count tutti_dataset_variables(const tutti_dataset *d);
 TUTTI_API tutti_err tutti_dataset_variable_row_sized(const tutti_dataset *d, tutti_count number,
                                                      tutti_variable_row *out,
                                                      size_t struct_size) TUTTI_MUST_USE;
-/** One of them.   Local. */
+/** Return a variable.
+ *  Not collective.
+ *  @return TUTTI_ERR_NOT_FOUND if there is no variable of that number. */
 TUTTI_MUST_USE static inline tutti_err tutti_dataset_variable_row(const tutti_dataset *d,
                                                                   tutti_count number,
                                                                   tutti_variable_row *out) {
@@ -369,7 +464,9 @@ TUTTI_MUST_USE static inline tutti_err tutti_dataset_variable_row(const tutti_da
 TUTTI_API tutti_err tutti_dataset_section_row_sized(tutti_dataset *d, tutti_count segment,
                                                     const char *variable, tutti_section_row *out,
                                                     size_t struct_size) TUTTI_MUST_USE;
-/** Where a variable lies in a segment.   @return TUTTI_ERR_NOT_FOUND if the segment has no such section */
+/** Return the location of a variable in a segment.
+ *  Collective; `segment` and `variable` must be the same on all ranks.
+ *  @return TUTTI_ERR_NOT_FOUND if the segment has no such section. */
 TUTTI_MUST_USE static inline tutti_err tutti_dataset_section_row(tutti_dataset *d,
                                                                  tutti_count segment,
                                                                  const char *variable,
@@ -377,74 +474,86 @@ TUTTI_MUST_USE static inline tutti_err tutti_dataset_section_row(tutti_dataset *
     return tutti_dataset_section_row_sized(d, segment, variable, out, sizeof *out);
 }
 
-/** How a compressed section is cut: a grid of chunks in row-major order, those at the border padded with
- *  the fill value; each is shuffled and compressed by itself. */
+/** The chunks of a compressed section: a grid of chunks in row-major order.  Chunks at the
+ *  border are padded with the fill value; each is shuffled and compressed by itself. */
 typedef struct tutti_chunks {
-    int ndims;                         /* of the space */
+    int ndims;                         /* dimensions of the space */
     tutti_count shape[TUTTI_MAX_DIMS]; /* of a chunk, in entries */
-    tutti_count count;                 /* how many there are */
-    tutti_off raw_bytes;               /* of one before it was compressed */
-    int number_bytes;                  /* bytes of numbers, over which they were shuffled */
+    tutti_count count;                 /* number of chunks */
+    tutti_off raw_bytes;               /* of one chunk, uncompressed */
+    int number_bytes;                  /* bytes per value, for the shuffle */
 } tutti_chunks;
 
 TUTTI_API tutti_err tutti_dataset_chunks_sized(tutti_dataset *d, tutti_count segment,
                                                const char *variable, tutti_chunks *out,
                                                size_t struct_size) TUTTI_MUST_USE;
-/** That of a variable in a segment.   @return TUTTI_ERR_ARG if it is not compressed; TUTTI_ERR_NOT_FOUND */
+/** Return the chunks of a compressed variable in a segment.
+ *  Collective; `segment` and `variable` must be the same on all ranks.
+ *  @return TUTTI_ERR_ARG if the variable is not compressed; TUTTI_ERR_NOT_FOUND if the segment
+ *      has no such section. */
 TUTTI_MUST_USE static inline tutti_err tutti_dataset_chunks(tutti_dataset *d, tutti_count segment,
                                                             const char *variable,
                                                             tutti_chunks *out) {
     return tutti_dataset_chunks_sized(d, segment, variable, out, sizeof *out);
 }
-/** Where n chunks from `first` on lie in the data file: one after the other, each a frame of zstd.
- *  @param[out] bounds_out  [n + 1] chunk first + i is [bounds_out[i], bounds_out[i + 1]) */
+/** Return the positions of n chunks, beginning with chunk `first`, in the data file; each is a
+ *  zstd frame.
+ *  Collective; all arguments must be the same on all ranks.
+ *  @param[out] bounds_out  [n + 1]: chunk first + i is [bounds_out[i], bounds_out[i + 1]). */
 TUTTI_API tutti_err tutti_dataset_chunk_bounds(tutti_dataset *d, tutti_count segment,
                                                const char *variable, tutti_count first,
                                                tutti_count n, tutti_off *bounds_out) TUTTI_MUST_USE;
 
-/** The names of the infos of an owner, in the order of the alphabet: this one of them.
- *  @param[out] name_out  [128]
- *  @return TUTTI_ERR_NOT_FOUND behind the last */
+/** Return the name of an info of an owner, by its number in alphabetical order.
+ *  Collective; all arguments must be the same on all ranks.
+ *  @param[out] name_out  [128].
+ *  @return TUTTI_ERR_NOT_FOUND after the last name. */
 TUTTI_API tutti_err tutti_dataset_info_name(tutti_dataset *d, const tutti_info_owner *owner,
                                             tutti_count number, char *name_out) TUTTI_MUST_USE;
 /**@}*/
 
-/** @name Checking */
+/** @name Verification and repair */
 /**@{*/
-/** Read everything and compare checksums.
- *  @param[out] bytes_out  NULL, or how much was read
- *  @return TUTTI_ERR_FORMAT with the first place that is wrong: variable, segment, block */
+/** Read all data and compare checksums.
+ *  Collective.
+ *  @param[out] bytes_out  NULL, or the number of bytes read.
+ *  @return TUTTI_ERR_FORMAT at the first damage; the message names variable, segment and block. */
 TUTTI_API tutti_err tutti_dataset_verify(tutti_dataset *d, tutti_off *bytes_out) TUTTI_MUST_USE;
 
-/** The same of one segment; -1: of the metadata alone.
- *  @param[out] bytes_out  NULL, or how much was read; 0 if it was written without checksums */
+/** Read the data of one segment and compare checksums.
+ *  Collective; `segment` must be the same on all ranks.
+ *  @param[in] segment     -1: the metadata only.
+ *  @param[out] bytes_out  NULL, or the number of bytes read; 0 if the segment has no checksums.
+ *  @return TUTTI_ERR_FORMAT at the first damage. */
 TUTTI_API tutti_err tutti_dataset_verify_segment(tutti_dataset *d, tutti_count segment,
                                                  tutti_off *bytes_out) TUTTI_MUST_USE;
 
-/** What came of a repair. */
+/** The result of a repair. */
 typedef struct tutti_repair_report {
-    tutti_count segments; /* that the dataset has now */
-    tutti_count lost;     /* that it had, as far as is known, and has not any more */
-    /* segments that stay, though their checksums cannot be read: tutti_dataset_verify names them */
+    tutti_count segments; /* segments of the repaired dataset */
+    tutti_count lost;     /* segments that are lost, as far as known */
+    /* segments that stay although their checksums cannot be read: tutti_dataset_verify names
+     * them */
     tutti_count damaged;
-    int files;            /* data files that were looked at */
-    int rebuilt;          /* 1: the metadata were made anew from the data files */
-    char kept[64];        /* "", or the name of the old metadata in the directory */
-    char first_lost[256]; /* "", or what was lost first */
+    int files;            /* data files that were examined */
+    int rebuilt;          /* 1: the metadata was rebuilt from the data files */
+    char kept[64];        /* "", or the name of the old metadata file */
+    char first_lost[256]; /* "", or the first loss */
 } tutti_repair_report;
 
 TUTTI_API tutti_err tutti_dataset_repair_sized(MPI_Comm comm, const char *path,
                                                const tutti_dataset_options *opt,
                                                tutti_repair_report *report_out,
                                                size_t struct_size) TUTTI_MUST_USE;
-/** Bring a dataset back whose metadata are damaged or gone, or that has lost data files.   Metadata
- *  that agree with the data files are left alone, but for segments whose data are gone; others are
- *  made anew from the copies in the data files.  Old metadata are kept under another name, and no data
- *  file is changed.  Nobody else may have the dataset open for writing.
- *  @param[in] opt  NULL, or `level`, `busy` and `without_locks`
- *  @param[out] report_out  NULL, or what was done
- *  @return TUTTI_ERR_NOT_FOUND if there is nothing of a dataset; TUTTI_ERR_STATE if another program
- *      has it open for writing */
+/** Repair a dataset whose metadata is damaged or missing, or that has lost data files.
+ *  Collective; all arguments must be the same on all ranks.
+ *  Metadata that agrees with the data files stays, except for segments whose data is missing;
+ *  otherwise it is rebuilt from the copies in the data files.  Old metadata is kept under another
+ *  name, and no data file is changed.  No other program may have the dataset open for writing.
+ *  @param[in] opt          NULL, or `level`, `busy` and `without_locks`.
+ *  @param[out] report_out  NULL, or the result.
+ *  @return TUTTI_ERR_NOT_FOUND if the directory has no data of a dataset; TUTTI_ERR_STATE if
+ *      another program has it open for writing. */
 TUTTI_MUST_USE static inline tutti_err tutti_dataset_repair(MPI_Comm comm, const char *path,
                                                             const tutti_dataset_options *opt,
                                                             tutti_repair_report *report_out) {
@@ -453,40 +562,47 @@ TUTTI_MUST_USE static inline tutti_err tutti_dataset_repair(MPI_Comm comm, const
 }
 /**@}*/
 
-/** @name Archives: whole states kept somewhere else
- *  Topologies, and segments with lists of entries that others need, stay.  A state is archived once it has been
- *  copied there, read back, compared and synced; only then are its bytes here freed: at no instant is
- *  it neither here nor there.  Its place is told (tutti_segment), never opened by itself: getting an archived
- *  segment is TUTTI_ERR_STATE until it is restored.  It can be erased and dropped like any other. */
+/** @name Archives
+ *  A state is archived after it has been copied, read back, compared and synced; only then its
+ *  bytes in the dataset are freed.  Topologies, and segments with entry lists that others need,
+ *  stay.  The place is recorded (tutti_segment), and never opened by itself: reading an archived
+ *  segment fails with TUTTI_ERR_STATE until it is restored.  It can be erased and dropped. */
 /**@{*/
-/** Copy states `first` ... `last` to a directory, one file each (docs/reference/format.md), and free their bytes.  What
- *  an earlier call that was killed has left is used.
- *  @param[in] to  a directory, made if it is not there; less than 512 bytes
- *  @param[out] freed_out  NULL, or bytes freed here: 0 where the file system cannot make holes in files
- *  @return TUTTI_ERR_FORMAT if a segment is damaged; nothing is archived then */
+/** Copy states `first` ... `last` to a directory, one file per state
+ *  (docs/reference/format.md), and free their bytes.
+ *  Collective; all arguments must be the same on all ranks.
+ *  Files of an earlier call that was interrupted are used.
+ *  @param[in] to          a directory, less than 512 bytes; it is created if necessary.
+ *  @param[out] freed_out  NULL, or the bytes freed; 0 if the file system cannot punch holes.
+ *  @return TUTTI_ERR_FORMAT if a segment is damaged; nothing is archived then. */
 TUTTI_API tutti_err tutti_dataset_archive(tutti_dataset *d, tutti_count first, tutti_count last,
                                           const char *to, tutti_off *freed_out) TUTTI_MUST_USE;
 
-/** Those of `first` ... `last` that are archived come back, compared with what they were.
- *  @return TUTTI_ERR_FORMAT if a file is not what was archived, TUTTI_ERR_NOT_FOUND if it is not there;
- *      they are archived as before then */
+/** Restore the archived states among `first` ... `last`, and compare them with their checksums.
+ *  Collective; all arguments must be the same on all ranks.
+ *  @return TUTTI_ERR_FORMAT if a file is not what was archived; TUTTI_ERR_NOT_FOUND if it is
+ *      missing.  The states then stay archived. */
 TUTTI_API tutti_err tutti_dataset_restore(tutti_dataset *d, tutti_count first, tutti_count last,
                                           const char *from) TUTTI_MUST_USE;
 
-/** Bytes to or from somewhere; rank 0's are used.  Both return 0 or an errno. */
+/** A byte stream, used by rank 0.  Both functions return 0 or an errno. */
 typedef struct tutti_stream {
     int (*write)(void *context, const void *bytes,
-                 size_t n); /* n 0: the end; all must be safe now */
-    int (*read)(void *context, void *bytes, size_t n, size_t *got_out); /* *got_out 0: no more */
+                 size_t n); /* n = 0: end; all data must be safe now */
+    int (*read)(void *context, void *bytes, size_t n, size_t *got_out); /* *got_out = 0: end */
     void *context;
-    const char *place; /* what is told of archived segments; NULL: they are copied, not archived */
+    const char
+        *place; /* place recorded for archived segments; NULL: they are copied, not archived */
 } tutti_stream;
 
-/** The same as a tar archive (ustar, pax where a file has 8 GiB or more) on a stream, which tar(1) reads. */
+/** Archive states as a tar archive (ustar; pax for files of 8 GiB or more) to a stream.
+ *  Collective; all arguments must be the same on all ranks. */
 TUTTI_API tutti_err tutti_dataset_archive_stream(tutti_dataset *d, tutti_count first,
                                                  tutti_count last, const tutti_stream *to,
                                                  tutti_off *freed_out) TUTTI_MUST_USE;
-/** From a tar archive with the files of tutti_dataset_archive, in any order; others in it are skipped. */
+/** Restore states from a tar archive with files of tutti_dataset_archive, in any order; other
+ *  files are skipped.
+ *  Collective; all arguments must be the same on all ranks. */
 TUTTI_API tutti_err tutti_dataset_restore_stream(tutti_dataset *d, tutti_count first,
                                                  tutti_count last,
                                                  const tutti_stream *from) TUTTI_MUST_USE;

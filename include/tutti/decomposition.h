@@ -1,6 +1,6 @@
 /* Tutti: decompositions: which entries of an index space a rank holds.
  *
- * Made once, and used for every variable on the space and every step:
+ * A decomposition is made once, and used for every variable on the space and every step:
  *
  *     tutti_decomposition_spec spec = {.kind = TUTTI_BY_VALUE, .n = nodes, .ids = global_id};
  *     tutti_decomposition_create(d, "nodes", &spec, &mine);
@@ -8,11 +8,11 @@
  *     tutti_dataset_put(d, 1, &(tutti_put){"potential", mine, TUTTI_FLOAT64, u});
  *
  * Entries that several ranks hold are written once, by the rank that a rule of replicas chooses
- * (<tutti/replicas.h>), and read by all who hold them.
+ * (<tutti/replicas.h>), and read by all ranks that hold them.
  *
- * Errors.  A collective call fails with one code and one message on all ranks, those of the lowest
- * rank that fails.  A rank that passes a NULL or stale dataset handle has no communicator: only
- * that rank gets the error, and the others, which cannot detect it, wait.
+ * Errors.  A collective call fails with one code and one message on all ranks, those of the
+ * lowest rank that fails.  A rank that passes a NULL or stale dataset handle has no
+ * communicator: only that rank gets the error, and the others, which cannot detect it, wait.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_DECOMPOSITION_H
 #define TUTTI_DECOMPOSITION_H
@@ -31,10 +31,11 @@ typedef struct tutti_decomposition tutti_decomposition;
  *  belong to each kind; `kind`, `whole`, `choice` belong to all. */
 typedef enum tutti_decomposition_kind {
     TUTTI_DECOMPOSITION_UNSET = 0, /* not a kind: fails with TUTTI_ERR_ARG */
-    TUTTI_BY_INDEX, /* positions in the space, 0 ... size - 1, in any order: n, index, own, memory */
-    TUTTI_BY_VALUE,   /* ids, located by the space's id map: n, ids, own, memory */
+    /* positions in the space, 0 ... size - 1, in any order: n, index, own, memory */
+    TUTTI_BY_INDEX,
+    TUTTI_BY_VALUE,   /* ids, located by the id map of the space: n, ids, own, memory */
     TUTTI_BY_BOTH,    /* positions and ids, which must agree: n, index, ids, own, memory */
-    TUTTI_BY_SLICE,   /* an n-d block of a grid, or a strided one, in the grid's order: slice */
+    TUTTI_BY_SLICE,   /* a block of a grid, possibly strided, in the order of the grid: slice */
     TUTTI_AS_THEY_LIE /* n entries after those of all lower ranks: n, own, memory */
 } tutti_decomposition_kind;
 
@@ -48,40 +49,54 @@ typedef struct tutti_decomposition_spec {
     const int64_t *ids;            /* [n] no duplicates on a rank */
     const unsigned char *own; /* [n] 1: this rank owns the entry; NULL on all ranks: no owners */
     tutti_slice slice;        /* lo, hi, stride of each dimension; a stride of 0 means 1 */
-    /* [n] place of each entry in memory, in entries from `buf`, may be negative; NULL: consecutive */
+    /* [n] place of each entry in memory, in entries from `buf`; may be negative; NULL:
+     * consecutive */
     const tutti_count *memory;
-    int whole; /* 1: every entry of the space must be held by some rank, otherwise an error; agrees */
+    int whole; /* 1: fail if an entry of the space is held by no rank; same on all ranks */
     tutti_replicas_choice
-        choice;          /* who writes what several hold; agrees.  Slices: the highest rank */
+        /* which rank writes an entry that several hold; same on all ranks.  Slices: the highest
+         * rank */
+        choice;
     int64_t reserved[8]; /* 0: for later versions */
 } tutti_decomposition_spec;
 
-/** Make a decomposition of a space, as the dataset's topology now has it (that of the segment being
- *  written, if it is one).   Collective.   Nothing of the spec is kept.  Memory of a rank: O(its
- *  entries), and its share of the id map while it is made.
- *  @return the same on all ranks, with rank and place in the message: TUTTI_ERR_ARG for a kind that
- *      is not set, a field that does not belong to the kind, a position or slice out of range, an id that is not in the map, one twice on a rank, more entries in rank order
- *      than there are; TUTTI_ERR_MISMATCH for two owners, none, a position and an id that do not agree,
- *      an entry that nobody holds although `whole`; TUTTI_ERR_FORMAT for an id map with an id twice */
+/** Make a decomposition of a space, with the sizes of the current topology (that of the segment
+ *  being written, if it is one).
+ *  Collective; kind, `whole` and `choice` must be the same on all ranks.
+ *  The spec is copied.  A rank needs memory for its entries, and for its share of the id map
+ *  during the call.
+ *  @return TUTTI_ERR_ARG if the kind is not set, a field does not belong to the kind, a
+ *      position or slice is out of range, an id is not in the map, an entry is a duplicate on a
+ *      rank, or there are more entries in rank order than the space has; TUTTI_ERR_MISMATCH if
+ *      an entry has two owners or none, a position and an id do not agree, or no rank holds an
+ *      entry although `whole` is 1; TUTTI_ERR_FORMAT if the id map has a duplicate. */
 TUTTI_API tutti_err tutti_decomposition_create(tutti_dataset *d, const char *space,
                                                const tutti_decomposition_spec *spec,
                                                tutti_decomposition **out) TUTTI_MUST_USE;
 
-/** The same of the space as it is in a segment: for reading what was written before the last topology.
- *  @param[in] segment  its number, or -1: as it is now */
+/** Make a decomposition of a space with the sizes of a segment, to read data written before the
+ *  last topology.
+ *  Collective; `segment`, kind, `whole` and `choice` must be the same on all ranks.
+ *  @param[in] segment  its number, or -1 for the current sizes.
+ *  @return as tutti_decomposition_create. */
 TUTTI_API tutti_err tutti_decomposition_create_at(tutti_dataset *d, const char *space,
                                                   tutti_count segment,
                                                   const tutti_decomposition_spec *spec,
                                                   tutti_decomposition **out) TUTTI_MUST_USE;
 
-/** Free it and null the handle; NULL is fine.   Local. */
+/** Free a decomposition and set the handle to NULL.
+ *  Not collective.
+ *  `p` and *p may be NULL. */
 TUTTI_API void tutti_decomposition_free(tutti_decomposition **p);
 
-/** Entries of this rank.   Local. */
+/** Return the number of entries of this rank.
+ *  Not collective. */
 TUTTI_API tutti_count tutti_decomposition_entries(const tutti_decomposition *p);
 
-/** The position in the space of each of them, in the order of the spec (slices: of memory).   Local.
- *  @param[out] index_out  [tutti_decomposition_entries] */
+/** Return the position of each entry of this rank in the space, in the order of the spec
+ *  (slices: in the order of the grid).
+ *  Not collective.
+ *  @param[out] index_out  [tutti_decomposition_entries]. */
 TUTTI_API tutti_err tutti_decomposition_positions(const tutti_decomposition *p,
                                                   tutti_count *index_out) TUTTI_MUST_USE;
 

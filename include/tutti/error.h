@@ -1,4 +1,4 @@
-/* Tutti: error codes and the message that goes with the last one.
+/* Tutti: error codes and messages.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_ERROR_H
 #define TUTTI_ERROR_H
@@ -7,9 +7,9 @@
 
 TUTTI_BEGIN_DECLS
 
-/* The sign says what survives.  Positive: the call was refused, nothing happened.  Negative: it
- * failed on the way, the bytes it named are undefined (all others are untouched), the handle stays
- * usable.  Values are never renumbered. */
+/* X(name, value, text).  Positive: the call was refused, and nothing has changed.  Negative:
+ * the call failed while it was running; the bytes it named are undefined, all others are
+ * unchanged, and the handle stays usable.  Values never change. */
 #define TUTTI_ERROR_TABLE(X)                                  \
     X(OK, 0, "success")                                       \
     X(ERR_ARG, 1, "invalid argument")                         \
@@ -37,49 +37,56 @@ TUTTI_BEGIN_DECLS
     X(ERR_CANCELLED, -7, "abandoned")                         \
     X(ERR_VALUE, -8, "a value does not fit its type")
 
-/** What every call that can fail returns: TUTTI_OK or one of TUTTI_ERR_*. */
+/** The result of every call that can fail: TUTTI_OK or one of TUTTI_ERR_*. */
 typedef enum tutti_err {
 #define TUTTI_ERROR_ENUM(name, value, text) TUTTI_##name = (value),
     TUTTI_ERROR_TABLE(TUTTI_ERROR_ENUM)
 #undef TUTTI_ERROR_ENUM
 } tutti_err;
 
-/** Everything that is known of the last error of this thread. */
+/** Details of the last error of this thread. */
 typedef struct tutti_error_info {
     tutti_err code;
-    int rank;           /* the rank that had the trouble, -1: unknown or no rank involved */
-    int sys_errno;      /* errno of the system call behind it, 0: none */
+    int rank;           /* rank that failed, -1: unknown or no rank involved */
+    int sys_errno;      /* errno of the failed system call, 0: none */
     tutti_off offset;   /* position in the file, -1: none */
     char operation[32]; /* "write", "open", ... or empty */
     char path[256];     /* the file (its end, if the path is longer) or empty */
-    char text[512];     /* what went wrong, one sentence */
-    int detail;         /* what tutti_refuse was given, 0: nothing */
+    char text[512];     /* reason, one sentence */
+    int detail;         /* detail passed to tutti_refuse, 0: none */
 } tutti_error_info;
 
-/** A short fixed text for a code.   Local.
- *  @return a constant string, also for unknown codes */
+/** Return a short text for a code.
+ *  Not collective.
+ *  @return a constant string, also for unknown codes. */
 TUTTI_API const char *tutti_strerror(tutti_err code);
 
-/** The name of a code as it is written in C, e.g. "TUTTI_ERR_NO_SPACE".   Local. */
+/** Return the name of a code as it is written in C, for example "TUTTI_ERR_NO_SPACE".
+ *  Not collective. */
 TUTTI_API const char *tutti_error_name(tutti_err code);
 
-/** The last error of the calling thread.   Local.
- *  After a collective call has failed this is the same on all ranks, in all fields; the exception is a call with a
- *  NULL or stale handle, which the other ranks cannot detect.
- *  @return never NULL; `code` is TUTTI_OK if there was none; valid until this thread's next call */
+/** Return the last error of the calling thread.
+ *  Not collective.
+ *  After a failed collective call all fields are the same on all ranks, except after a call with
+ *  a NULL or stale handle, which the other ranks cannot detect.
+ *  @return never NULL; `code` is TUTTI_OK if there was no error; valid until the next call of
+ *      this thread. */
 TUTTI_API const tutti_error_info *tutti_last_error(void);
 
-/** The last error of the calling thread as one line:
- *  "write of 'out.dat' at offset 4096, rank 3: no space left on the device (ENOSPC)".   Local.
- *  @return never NULL, empty if there was no error; valid until this thread's next call */
+/** Return the last error of the calling thread as one line, for example "write of 'out.dat' at
+ *  offset 4096, rank 3: no space left on the device (ENOSPC)".
+ *  Not collective.
+ *  @return never NULL, empty if there was no error; valid until the next call of this thread. */
 TUTTI_API const char *tutti_last_message(void);
 
-/** Set the reason why this rank has no valid arguments for the next collective call.   Not collective.
- *  A rank that fails locally must still make the call: with NULL as the access, slice, distribution, inspector,
- *  decomposition, list or name.  The next collective call of this thread that this rank refuses with
- *  TUTTI_ERR_ARG then fails on all ranks with this error instead.
- *  @param[in] code   TUTTI_OK: cancel   @param[in] detail  a number of the caller's own, for all ranks
- *  @param[in] text   one sentence, or NULL */
+/** Set the reason why this rank has no valid arguments for the next collective call.
+ *  Not collective.
+ *  A rank that fails locally must still make the call: with NULL as the access, slice,
+ *  distribution, inspector, decomposition, list or name.  The next collective call of this thread
+ *  that this rank refuses with TUTTI_ERR_ARG then fails on all ranks with this error instead.
+ *  @param[in] code    TUTTI_OK: cancel.
+ *  @param[in] detail  a number chosen by the caller, returned on all ranks.
+ *  @param[in] text    one sentence, or NULL. */
 TUTTI_API void tutti_refuse(tutti_err code, int detail, const char *text);
 
 TUTTI_END_DECLS

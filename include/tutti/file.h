@@ -1,25 +1,24 @@
 /* Tutti: files that all ranks of a communicator read and write together.
  *
- * Collectivity.  *Local*: any rank, any time.  *Collective*: every rank of the file's communicator
- * calls it, in the same order.  *Collective, x agrees*: and with the same x.  A collective call
- * returns the same code on every rank, and tutti_last_error() is then the same too.  Where ranks
- * meet in different calls, or x does not agree, all of them get TUTTI_ERR_MISMATCH and nothing has
- * been done. Blocking, split and started transfers of one direction count as the same call.
+ * Collective calls.  *Collective*: every rank of the communicator of the file makes the call, in
+ * the same order; all ranks return the same code, and tutti_last_error() is the same.  If ranks
+ * make different calls, or an argument that must be the same differs, all ranks return
+ * TUTTI_ERR_MISMATCH and nothing has changed.  Blocking, split and started transfers of one
+ * direction count as the same call.  *Not collective*: any rank may make the call at any time.
  *
- * Threads.  If MPI was initialised with MPI_THREAD_MULTIPLE, different files may be used by
- * different threads at the same time.  On one file, the calls that say *any thread* may be made by
- * several threads at once, whatever others do with it (but opening and closing); all other calls
- * by one thread at a time. Whichever thread started an operation, any other may complete it, under
- * MPI_THREAD_SERIALIZED too.
+ * Threads.  With MPI_THREAD_MULTIPLE different threads may use different files at the same time.
+ * On one file, calls marked *any thread* may be made by several threads at once, except while
+ * the file is being opened or closed; all other calls by one thread at a time.  An operation may
+ * be completed by another thread than the one that started it, also under MPI_THREAD_SERIALIZED.
  *
  * Visibility.  When a collective write has returned, a later collective read through the same
- * handle sees its bytes on every rank.  tutti_file_sync and tutti_file_close make them visible to
- * everybody, also on file systems with client caches; tutti_file_sync (not close) also makes them
- * durable.
+ * handle sees its bytes on every rank.  tutti_file_sync and tutti_file_close make them visible
+ * to all programs, also on file systems with client caches; tutti_file_sync (not close) also
+ * makes them durable.
  *
- * Errors.  A collective call fails with one code and one message on all ranks, those of the lowest
- * rank that fails.  A rank that passes a NULL or stale file or plan handle has no communicator:
- * only that rank gets the error, and the others, which cannot detect it, wait.
+ * Errors.  A collective call fails with one code and one message on all ranks, those of the
+ * lowest rank that fails.  A rank that passes a NULL or stale file or plan handle has no
+ * communicator: only that rank gets the error, and the others, which cannot detect it, wait.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_FILE_H
 #define TUTTI_FILE_H
@@ -38,78 +37,91 @@ typedef struct tutti_plan tutti_plan;
 
 #define TUTTI_READ 1      /* open for reading */
 #define TUTTI_WRITE 2     /* open for writing */
-#define TUTTI_CREATE 4    /* create the file if it is not there */
-#define TUTTI_EXCLUSIVE 8 /* with TUTTI_CREATE: refuse if it is there */
-#define TUTTI_TRUNCATE 16 /* start with an empty file */
-#define TUTTI_APPEND 32   /* file offsets count from the end of the file as it was at open */
+#define TUTTI_CREATE 4    /* create the file if it does not exist */
+#define TUTTI_EXCLUSIVE 8 /* with TUTTI_CREATE: fail if the file exists */
+#define TUTTI_TRUNCATE 16 /* truncate the file to 0 bytes */
+#define TUTTI_APPEND 32   /* file offsets count from the end of the file at open */
 
-/** Open a file.   Collective, all arguments agree (options: rank 0's are used).
- *  @param[in] comm  is not kept: the file works on communicators of its own
- *  @param[in] mode  TUTTI_READ | TUTTI_WRITE | ...
- *  @param[in] opt   NULL: defaults and environment
- *  @param[out] f_out  close it with tutti_file_close
- *  @return TUTTI_ERR_STATE if it is opened for writing and MPI_COMM_WORLD has one rank although a launcher
- *  started several processes; see TUTTI_SINGLE_RANK in tutti(7) */
+/** Open a file.
+ *  Collective; all arguments must be the same on all ranks (options: those of rank 0 are used).
+ *  @param[in] comm    is duplicated.
+ *  @param[in] mode    TUTTI_READ | TUTTI_WRITE | ...
+ *  @param[in] opt     NULL: defaults and environment.
+ *  @param[out] f_out  close it with tutti_file_close.
+ *  @return TUTTI_ERR_STATE if the file is opened for writing and MPI_COMM_WORLD has one rank
+ *      although a launcher started several processes; see TUTTI_SINGLE_RANK in tutti(7). */
 TUTTI_API tutti_err tutti_file_open(MPI_Comm comm, const char *path, int mode,
                                     const tutti_options *opt, tutti_file **f_out) TUTTI_MUST_USE;
 
-/** The same with permissions for a file that is created (default 0666, less the umask). */
+/** Open a file with permissions for a new file.
+ *  Collective; all arguments must be the same on all ranks.
+ *  tutti_file_open uses 0666.  The umask applies. */
 TUTTI_API tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int permissions,
                                          const tutti_options *opt,
                                          tutti_file **f_out) TUTTI_MUST_USE;
 
-/** Close a file and null the handle, also if an error is returned.   Collective.
- *  Plans of the file must have been freed and collective operations ended: otherwise
- *  TUTTI_ERR_STATE, and the file stays open, handle and all; so it does after TUTTI_ERR_MISMATCH.
- *  Independent accesses under way are waited for; their requests outlive the file.  A file that is
- *  still open at MPI_Finalize is closed there by each rank on its own; every call on it, on its
- *  plans
- *  and on collective requests is TUTTI_ERR_STATE from then on, and close frees what is left. */
+/** Close a file and set the handle to NULL, also after an error.
+ *  Collective.
+ *  Pending independent accesses are completed; their requests stay valid.  A file that is open at
+ *  MPI_Finalize is closed there by each rank; later calls on it, on its plans and on collective
+ *  requests fail with TUTTI_ERR_STATE, and close releases the rest.
+ *  @return TUTTI_ERR_STATE if a plan of the file has not been freed or a collective operation
+ *      is pending, or TUTTI_ERR_MISMATCH; in both cases the file stays open. */
 TUTTI_API tutti_err tutti_file_close(tutti_file **f);
 
-/** Remove a file.   Local. */
+/** Remove a file.
+ *  Not collective. */
 TUTTI_API tutti_err tutti_file_delete(const char *path, const tutti_options *opt) TUTTI_MUST_USE;
 
-/** The size in bytes.   Collective. */
+/** Return the size of the file in bytes.
+ *  Collective. */
 TUTTI_API tutti_err tutti_file_size(tutti_file *f, tutti_off *size_out) TUTTI_MUST_USE;
 
-/** The size as this rank sees it now.   Local, any thread. */
+/** Return the current size of the file as this rank sees it.
+ *  Not collective; any thread. */
 TUTTI_API tutti_err tutti_file_size_independent(tutti_file *f, tutti_off *size_out) TUTTI_MUST_USE;
 
-/** Change the size.   Collective, size agrees. */
+/** Change the size of the file.
+ *  Collective; `size` must be the same on all ranks. */
 TUTTI_API tutti_err tutti_file_resize(tutti_file *f, tutti_off size) TUTTI_MUST_USE;
 
-/** Make sure that the first `size` bytes have space on the device; never shrinks, never changes bytes.
- *  Collective, size agrees. */
+/** Allocate space on the device for the first `size` bytes.
+ *  Collective; `size` must be the same on all ranks.
+ *  The file never shrinks, and no byte changes. */
 TUTTI_API tutti_err tutti_file_preallocate(tutti_file *f, tutti_off size) TUTTI_MUST_USE;
 
-/** What was written is durable and visible to all when this returns.   Collective.
- *  After an error, the same on all ranks, the operating system may have dropped any byte that was written since the last
- *  successful sync: write those bytes again.  The error is reported once; a later sync succeeds although they are lost. */
+/** Make all written data durable and visible to all programs.
+ *  Collective.
+ *  After an error, the same on all ranks, the operating system may have dropped any byte that was
+ *  written since the last successful sync: write those bytes again.  The error is reported once;
+ *  a later sync succeeds although they are lost. */
 TUTTI_API tutti_err tutti_file_sync(tutti_file *f) TUTTI_MUST_USE;
 
-/** Atomic mode (off when a file has been opened).   Collective, `on` agrees.
- *  While it is on, accesses of different ranks that conflict are carried out as if one after the other, in
- *  some order: a read sees all of a write or nothing of it, whatever ways of access are mixed, and bytes that
- *  several ranks write at the same time are all of one of them.  Every access, collective ones too,
- *  holds a lock on its extent in the file meanwhile (shared to read, exclusive to write); so it is slow.
- *  Collective writes to the same byte: as ever, the highest rank wins.  Operations that were started
- *  before are completed in the mode of their start.
- *  @return TUTTI_ERR_UNSUPPORTED where the file or its file system has no locks */
+/** Switch atomic mode on or off (default: off).
+ *  Collective; `on` must be the same on all ranks.
+ *  In atomic mode conflicting accesses of different ranks are serialized: a read sees a write
+ *  completely or not at all, and bytes that several ranks write at the same time all come from
+ *  one of them.  Every access holds a lock on its extent of the file, so atomic mode is slow.
+ *  For collective writes to the same byte the highest rank still wins.  Pending operations are
+ *  completed in the mode in which they were started.
+ *  @return TUTTI_ERR_UNSUPPORTED if the file or its file system has no locks. */
 TUTTI_API tutti_err tutti_file_atomic(tutti_file *f, int on) TUTTI_MUST_USE;
 
-/** tutti_file_options for bindings of other languages, which say how many bytes they have for the
- *  struct.   Local. */
+/** Variant of tutti_file_options for bindings of other languages, with the size of their
+ *  struct.
+ *  Not collective. */
 TUTTI_API tutti_err tutti_file_options_sized(const tutti_file *f, tutti_options *opt_out,
                                              size_t struct_size) TUTTI_MUST_USE;
 
-/** The options in force (rank 0's, completed by what was found out).   Local. */
+/** Return the options in use: those of rank 0, completed by defaults and by properties of the
+ *  file system.
+ *  Not collective. */
 TUTTI_MUST_USE static inline tutti_err tutti_file_options(const tutti_file *f,
                                                           tutti_options *opt_out) {
     return tutti_file_options_sized(f, opt_out, sizeof *opt_out);
 }
 
-/** Options that an open file can change. */
+/** Options that can be changed while a file is open. */
 #define TUTTI_FILE_CHANGES(X) \
     X(method)                 \
     X(method_read)            \
@@ -128,22 +140,26 @@ TUTTI_MUST_USE static inline tutti_err tutti_file_options(const tutti_file *f,
     X(explain)                \
     X(plan_cache)
 
-/** Change options of an open file, from the next operation on: those of TUTTI_FILE_CHANGES.  All others belong to opening and stay as they are.   Collective (rank 0's are used).
- *  @return TUTTI_ERR_STATE while there are plans of the file, or operations that have not been completed */
+/** Change options of an open file, beginning with the next operation.
+ *  Collective; the options of rank 0 are used.
+ *  Only the options of TUTTI_FILE_CHANGES are changed.
+ *  @return TUTTI_ERR_STATE if the file has plans or pending operations. */
 TUTTI_API tutti_err tutti_file_change(tutti_file *f, const tutti_options *opt) TUTTI_MUST_USE;
 
 /** @name Collective access
- *  Every rank names its own bytes; an empty access is fine.  A rank that could not make its
- *  access passes
- *  NULL: then all ranks refuse, and the message is that rank's last error.  `buf` is the address
- *  of memory offset 0 of the access (NULL only if the access is empty).
- *  @param[out] count_out  NULL, or this rank's bytes: all of them after a write; after a read those
- *      that lie before the end of the file.  Bytes beyond are untouched.
- *  Writes of several ranks to the same byte: the highest rank wins (option `check`: an error).
- *  A call is no barrier for other accesses: what a rank reads may be in its buffer, and what all of
- *  them write in the file, before the last one has returned; and the buffer of a read may have been filled
- *  although another rank refuses.  The same shape again, also at another offset, is not planned again
- *  (option `plan_cache`). */
+ *  Write or read the bytes of an access.
+ *  Collective.
+ *  Every rank names its own bytes; an access may be empty.  A rank that could not make its access
+ *  passes NULL: then all ranks fail with the last error of that rank.  `buf` is the address of
+ *  memory offset 0 of the access; it may be NULL if the access is empty.
+ *  @param[out] count_out  NULL, or the number of bytes of this rank: all bytes after a write;
+ *      after a read those before the end of the file.  Memory of bytes beyond the end is not
+ *      changed.
+ *
+ *  If several ranks write the same byte, the highest rank wins; with the option `check` the call
+ *  fails with TUTTI_ERR_OVERLAP.  The call is not a barrier: a rank may return before other ranks
+ *  have finished, and the buffer of a read may have been filled although another rank refuses.  A
+ *  request of the same shape reuses its plan, also at another offset (option `plan_cache`). */
 /**@{*/
 TUTTI_API tutti_err tutti_file_write(tutti_file *f, const tutti_access *a, const void *buf,
                                      tutti_off *count_out) TUTTI_MUST_USE;
@@ -151,8 +167,9 @@ TUTTI_API tutti_err tutti_file_read(tutti_file *f, const tutti_access *a, void *
                                     tutti_off *count_out) TUTTI_MUST_USE;
 /**@}*/
 
-/** @name Independent access.   Local, any thread.
- *  The same for one rank alone: the outcome is its own. */
+/** @name Independent access
+ *  Write or read the bytes of an access by this rank alone.
+ *  Not collective; any thread. */
 /**@{*/
 TUTTI_API tutti_err tutti_file_write_independent(tutti_file *f, const tutti_access *a,
                                                  const void *buf,
@@ -161,13 +178,15 @@ TUTTI_API tutti_err tutti_file_read_independent(tutti_file *f, const tutti_acces
                                                 tutti_off *count_out) TUTTI_MUST_USE;
 /**@}*/
 
-/** @name Non-blocking independent access.   Local, any thread.
- *  File access goes on by itself, under any thread level of MPI.  Several may be under way, beside
- *  collective operations of any kind; the order in which they reach the file is not defined.  Test, wait
- *  or abandon the request like any other (see below); its outcome is this rank's own, and no other
- *  rank is waited for.  The access may be freed at once; the buffer is the library's until the
- *  request is complete.  Start returns what this rank may not do; what fails later is told by test or
- *  wait.  The count of a read: its bytes before the end of the file, as it was found then. */
+/** @name Non-blocking independent access
+ *  Start an independent access.
+ *  Not collective; any thread.
+ *  File access progresses by itself, under any thread level of MPI.  Several accesses may be
+ *  pending, together with collective operations; their order is undefined.  Complete a request
+ *  with tutti_request_test or tutti_request_wait, or abandon it; no other rank is waited for.
+ *  The access may be freed at once; the buffer must not be used until the request is complete.
+ *  Errors in the arguments are returned by the start call, later errors by test or wait.  The
+ *  count of a read is the number of bytes before the end of the file at the time of the access. */
 /**@{*/
 typedef struct tutti_request tutti_request;
 
@@ -179,24 +198,25 @@ TUTTI_API tutti_err tutti_file_read_independent_start(tutti_file *f, const tutti
                                                       tutti_request **r_out) TUTTI_MUST_USE;
 /**@}*/
 
-/** @name Split collectives: begin and end are each Collective
- *  An end that has nothing left to do with other ranks (see the table) does not look for them.
- *  Other work goes on between begin and end, and file access with it (option `background`):
+/** @name Split collectives
+ *  Begin an operation, compute, and end it.
+ *  Collective; begin and end are each collective.
+ *  The option `background` determines what happens between begin and end:
  *
- *      background   begin                           meanwhile                    end
- *      none         everything                      nothing                      tells the count
- *      io-only      write: plan, exchange           write: bytes to the file     waits, agrees
- *                   read:  plan                     read:  bytes from the file   waits, exchange, agrees
+ *      background   begin                           between                      end
+ *      none         everything                      nothing                      returns the count
+ *      io-only      write: plan, exchange           write: file access           waits, agrees
+ *                   read:  plan                     read:  file access           waits, exchanges, agrees
  *      all          starts a thread                 everything                   waits
  *
- *  The buffer is the library's from begin to end, in every setting of `background`: that of a write
- *  must not be changed, that of a read must be left alone.  The access may be freed at once.
- *  `io-only` needs memory (option `background_bytes`); what does not fit is done in begin, and the
- *  statistics say so.  The options exchange, step and pipeline count as in calls that block, as far
- *  as there is no file access to wait for: docs/reference/background.md.
- *  If begin returns an error there is nothing to end.  What fails afterwards is told by end, on all
- *  ranks, once.  Several operations may be under way on a file; they end in the order in which they
- *  began, otherwise TUTTI_ERR_STATE. */
+ *  The buffer of a write must not be changed, and the buffer of a read must not be used, between
+ *  begin and end.  The access may be freed at once.  `io-only` needs memory (option
+ *  `background_bytes`); operations that do not fit are done in begin, and the statistics count
+ *  them.  An end that has nothing left to exchange does not wait for other ranks.
+ *
+ *  If begin fails there is nothing to end.  Later errors are returned by end, on all ranks, once.
+ *  Several operations may be pending on a file; they must be ended in the order in which they
+ *  were begun, otherwise end fails with TUTTI_ERR_STATE. */
 /**@{*/
 TUTTI_API tutti_err tutti_file_write_begin(tutti_file *f, const tutti_access *a,
                                            const void *buf) TUTTI_MUST_USE;
@@ -207,103 +227,130 @@ TUTTI_API tutti_err tutti_file_read_end(tutti_file *f, tutti_off *count_out) TUT
 /**@}*/
 
 /** @name Non-blocking collectives
- *  Every rank starts the same operations on a file in the same order, but start does not wait
- *  for anybody.  Operations move on in start, test and wait of any of them, and in every
- *  collective call; with background `all` also by themselves.  They may be completed in any
- *  order, on each rank in an order of its own.  The buffer is the library's until the operation is
- *  complete.  Where a rank has not even memory to remember an operation, start tells all ranks, for
- *  once waiting for them.  A rank that passes NULL as r_out completes the operation inside the call,
- *  and all ranks return TUTTI_ERR_ARG, the others when they complete it.  Windows of MPI are made and fenced by calls that wait: unless a thread
- *  makes them (background `all`), messages in step 4 take the place of the exchanges fence and
- *  lock, and tutti_file_explain says so. */
+ *  Start a collective operation without waiting for other ranks.
+ *  Collective; every rank starts the same operations on a file in the same order.
+ *  Operations progress in start, test and wait of any operation and in every collective call;
+ *  with background `all` also by themselves.  Ranks may complete them in any order.  The buffer
+ *  must not be used until the operation is complete.
+ *
+ *  A rank that has no memory to record an operation reports this to all ranks; only then start
+ *  waits for them.  A rank that passes NULL as r_out completes the operation inside the call, and
+ *  all ranks return TUTTI_ERR_ARG, the others when they complete it.  The exchanges fence and
+ *  lock need calls that wait; without a thread (background `all`) messages in step 4 are used
+ *  instead, and tutti_file_explain reports this. */
 /**@{*/
 TUTTI_API tutti_err tutti_file_write_start(tutti_file *f, const tutti_access *a, const void *buf,
                                            tutti_request **r_out) TUTTI_MUST_USE;
 TUTTI_API tutti_err tutti_file_read_start(tutti_file *f, const tutti_access *a, void *buf,
                                           tutti_request **r_out) TUTTI_MUST_USE;
 
-/** Is it complete?   Never waits; while another thread is in a call on the file the answer is no.
- *  @param[out] done_out 1: it is complete, `r` has been freed and nulled, and what is returned is its
- *  outcome: of a collective operation the same on all ranks. */
+/** Test whether an operation is complete.
+ *  Not collective; never waits.
+ *  While another thread is in a call on the file, the answer is no.
+ *  @param[out] done_out  1: the operation is complete, `r` has been released, and
+ *      the return value is its outcome, for a collective operation the same on all ranks. */
 TUTTI_API tutti_err tutti_request_test(tutti_request **r, int *done_out,
                                        tutti_off *count_out) TUTTI_MUST_USE;
 
-/** Wait for its completion, free and null it.   @return its outcome, as for tutti_request_test */
+/** Wait for an operation to complete, free it and set the handle to NULL.
+ *  Not collective; waits for the ranks that take part in a collective operation.
+ *  @return the outcome of the operation, as tutti_request_test does. */
 TUTTI_API tutti_err tutti_request_wait(tutti_request **r, tutti_off *count_out) TUTTI_MUST_USE;
 
-/** Do not care for the outcome any longer; nulls `r`.   Local.   The operation is carried out all the
- *  same and its buffer must stay until the file has been closed. */
+/** Release a request without waiting for its outcome, and set the handle to NULL.
+ *  Not collective.
+ *  The operation is still carried out; its buffer must exist until the file has been closed. */
 TUTTI_API void tutti_request_abandon(tutti_request **r);
 /**@}*/
 
-/** @name Plans: who moves what, made once and run many times */
+/** @name Plans */
 /**@{*/
-/** Plan writes (or reads) of an access.   Collective.   The access may be freed afterwards. */
+/** Plan writes, or reads, of an access.
+ *  Collective.
+ *  The access may be freed afterwards. */
 TUTTI_API tutti_err tutti_plan_write(tutti_file *f, const tutti_access *a,
                                      tutti_plan **p_out) TUTTI_MUST_USE;
 TUTTI_API tutti_err tutti_plan_read(tutti_file *f, const tutti_access *a,
                                     tutti_plan **p_out) TUTTI_MUST_USE;
 
-/** Start an operation by a plan, with a buffer and with all file offsets shifted by `displacement`.
- *  Non-blocking (see above): everything that ranks disagree on is told by test or wait.   displacement
- *  agrees.   One at a time per plan. */
+/** Start an operation of a plan; all file offsets are shifted by `displacement`.
+ *  Collective, non-blocking; `displacement` must be the same on all ranks.
+ *  Errors on which the ranks must agree are returned by test or wait.  Only one operation per
+ *  plan may be pending. */
 TUTTI_API tutti_err tutti_plan_start(tutti_plan *p, void *buf,
                                      tutti_off displacement) TUTTI_MUST_USE;
 
-/** Is it complete?   Never waits.   @param[out] done_out 1: it is, and its outcome is what is returned */
+/** Test whether the operation of a plan is complete.
+ *  Not collective; never waits.
+ *  @param[out] done_out  1: it is complete, and the return value is its outcome. */
 TUTTI_API tutti_err tutti_plan_test(tutti_plan *p, int *done_out,
                                     tutti_off *count_out) TUTTI_MUST_USE;
 
-/** Wait for it.   @param[out] count_out as for tutti_file_write and tutti_file_read */
+/** Wait for the operation of a plan to complete.
+ *  Not collective; waits for the ranks that take part.
+ *  @param[out] count_out  as for tutti_file_write and tutti_file_read. */
 TUTTI_API tutti_err tutti_plan_wait(tutti_plan *p, tutti_off *count_out) TUTTI_MUST_USE;
 
-/** Start and wait.   Collective, displacement agrees. */
+/** Run a plan: start and wait.
+ *  Collective; `displacement` must be the same on all ranks. */
 TUTTI_API tutti_err tutti_plan_run(tutti_plan *p, void *buf, tutti_off displacement,
                                    tutti_off *count_out) TUTTI_MUST_USE;
 
-/** The same of plans of writes, which only read the buffer: for memory that is const.   A plan of reads is refused
- *  (TUTTI_ERR_ARG), on all ranks. */
+/** Run or start a plan of writes with a const buffer.
+ *  Collective; `displacement` must be the same on all ranks.
+ *  @return TUTTI_ERR_ARG on all ranks if it is a plan of reads. */
 TUTTI_API tutti_err tutti_plan_run_write(tutti_plan *p, const void *buf, tutti_off displacement,
                                          tutti_off *count_out) TUTTI_MUST_USE;
 TUTTI_API tutti_err tutti_plan_start_write(tutti_plan *p, const void *buf,
                                            tutti_off displacement) TUTTI_MUST_USE;
 
-/** What was chosen and why, one line, e.g. "two-phase: 4096-byte runs of 4 ranks interleave".   Local.
- *  @return lives as long as the plan */
+/** Return a line that states what was chosen and why, for example "two-phase: 4096-byte runs of
+ *  4 ranks interleave".
+ *  Not collective.
+ *  @return a string that is valid as long as the plan. */
 TUTTI_API const char *tutti_plan_explain(const tutti_plan *p);
 
-/** Memory that the plan takes on this rank.   Local. */
+/** Return the number of bytes that a plan occupies on this rank.
+ *  Not collective. */
 TUTTI_API size_t tutti_plan_size(const tutti_plan *p);
 
-/** Free a plan and null the handle.   Local.   NULL is fine.   An operation that has been started by it is
- *  abandoned (see tutti_request_abandon). */
+/** Free a plan and set the handle to NULL.
+ *  Not collective.
+ *  `p` and *p may be NULL.  A pending operation of the plan is abandoned (see
+ *  tutti_request_abandon). */
 TUTTI_API void tutti_plan_free(tutti_plan **p);
 /**@}*/
 
-/** tutti_file_stats for bindings of other languages, which say how many bytes they have for each
- *  struct.   Local. */
+/** Variant of tutti_file_stats for bindings of other languages, with the size of their struct.
+ *  Not collective. */
 TUTTI_API void tutti_file_stats_sized(const tutti_file *f, tutti_stats *last_out,
                                       tutti_stats *all_out, size_t struct_size);
 
-/** Statistics of the last operation, and of all since open, on this rank.   Local.
- *  @param[out] last_out, all_out  either may be NULL */
+/** Return statistics of this rank: of the last operation, and of all operations since open.
+ *  Not collective.
+ *  @param[out] last_out, all_out  either may be NULL. */
 static inline void tutti_file_stats(const tutti_file *f, tutti_stats *last_out,
                                     tutti_stats *all_out) {
     tutti_file_stats_sized(f, last_out, all_out, sizeof(tutti_stats));
 }
 
-/** How the last collective operation went and why, one line ("" before the first).   Local. */
+/** Return a line that states how the last collective operation was done and why; "" before the
+ *  first.
+ *  Not collective. */
 TUTTI_API const char *tutti_file_explain(const tutti_file *f);
 
-/** Called now and then during operations: bytes of this rank that are done, all of them, and the phase
- *  ("plan", "exchange", "file").  By the thread that made the call.  It must return soon and call
- *  nothing of Tutti. */
+/** A progress callback.  It is called during operations, by the thread that made the call, with
+ *  the number of bytes of this rank that are done, the total, and the phase ("plan",
+ *  "exchange", "file").  It must return soon and must not call the library. */
 typedef void tutti_progress_fn(void *context, tutti_off done, tutti_off total, const char *phase);
 
-/** Install a progress callback, or remove it with NULL.   Local. */
+/** Install a progress callback, or remove it with NULL.
+ *  Not collective. */
 TUTTI_API void tutti_file_on_progress(tutti_file *f, tutti_progress_fn *fn, void *context);
 
-/** Options from an MPI_Info: known keys are set, unknown ones ignored, as the standard asks.   Local. */
+/** Set options from an MPI_Info object.
+ *  Not collective.
+ *  Unknown keys are ignored, as the MPI standard requires. */
 TUTTI_API tutti_err tutti_options_from_info(tutti_options *opt, MPI_Info info) TUTTI_MUST_USE;
 
 TUTTI_END_DECLS

@@ -1,9 +1,9 @@
-/* Tutti: MPI's handles as other languages have them.
+/* Tutti: MPI handles of Fortran and other languages.
  *
- * Fortran knows communicators, datatypes and infos by integers (in mpi_f08: by a type with an integer
- * inside), and other languages get at them as such: mpi4py's `comm.py2f()`.  What such an integer
- * stands for, only a C function that was compiled for that MPI can say; a binding that is
- * interpreted has none but these.
+ * Fortran represents communicators, datatypes and infos as integers (mpi_f08: as a type that
+ * contains an integer), and other languages can obtain these integers, for example with
+ * `comm.py2f()` of mpi4py.  Only a C function compiled for the same MPI can convert them; these
+ * functions do so for interpreted languages.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_FORTRAN_H
 #define TUTTI_FORTRAN_H
@@ -13,17 +13,22 @@
 
 TUTTI_BEGIN_DECLS
 
-/** @name Handles of Fortran.   Local.
- *  MPI has been initialized, and not finalized: otherwise they are the null handle, too. */
+/** @name Handles of Fortran
+ *  MPI must be initialized and not finalized; otherwise the functions return the null handle. */
 /**@{*/
-/** The communicator that Fortran has by this integer.
- *  @return MPI_COMM_NULL if there is none, as far as the MPI can tell: calls refuse that */
+/** Return the communicator of a Fortran handle.
+ *  Not collective.
+ *  @return MPI_COMM_NULL if the handle is invalid, as far as the MPI library detects it. */
 TUTTI_API MPI_Comm tutti_comm_f2c(int handle);
 
-/** The datatype that Fortran has by this integer.   @return MPI_DATATYPE_NULL if there is none */
+/** Return the datatype of a Fortran handle.
+ *  Not collective.
+ *  @return MPI_DATATYPE_NULL if the handle is invalid. */
 TUTTI_API MPI_Datatype tutti_datatype_f2c(int handle);
 
-/** The info that Fortran has by this integer.   @return MPI_INFO_NULL if there is none */
+/** Return the info object of a Fortran handle.
+ *  Not collective.
+ *  @return MPI_INFO_NULL if the handle is invalid. */
 TUTTI_API MPI_Info tutti_info_f2c(int handle);
 /**@}*/
 

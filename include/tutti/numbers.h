@@ -1,4 +1,4 @@
-/* Tutti: types of numbers, and how they change between memory and file.
+/* Tutti: element types and their conversion between memory and file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_NUMBERS_H
 #define TUTTI_NUMBERS_H
@@ -8,9 +8,9 @@
 
 TUTTI_BEGIN_DECLS
 
-/** @name Number types */
+/** @name Element types */
 /**@{*/
-/* X(name, size, text).  Values are never renumbered: they stand in files. */
+/* X(name, size, text).  Values are stored in files and never change. */
 #define TUTTI_TYPE_TABLE(X)         \
     X(BYTES, 0, "bytes")            \
     X(INT8, 1, "int8")              \
@@ -27,42 +27,46 @@ TUTTI_BEGIN_DECLS
     X(COMPLEX128, 16, "complex128") \
     X(FLOAT16, 2, "float16")
 
-/** What an element is; TUTTI_BYTES: a number of bytes that only the caller understands. */
+/** The type of an element.  TUTTI_BYTES stands for elements that only the caller interprets. */
 typedef enum tutti_type {
 #define TUTTI_TYPE_ENUM(name, size, text) TUTTI_##name,
     TUTTI_TYPE_TABLE(TUTTI_TYPE_ENUM)
 #undef TUTTI_TYPE_ENUM
 } tutti_type;
 
-/** Bytes of an element; 0 for TUTTI_BYTES and for unknown types.   Local. */
+/** Return the size of an element in bytes; 0 for TUTTI_BYTES and for unknown types.
+ *  Not collective. */
 TUTTI_API tutti_off tutti_type_size(tutti_type type);
 
-/** "float64" and so on; "" for unknown types.   Local. */
+/** Return the name of a type, for example "float64"; "" for unknown types.
+ *  Not collective. */
 TUTTI_API const char *tutti_type_name(tutti_type type);
 
-/** The type of that name.   Local.   @return TUTTI_ERR_ARG if there is none */
+/** Find a type by its name.
+ *  Not collective.
+ *  @return TUTTI_ERR_ARG if the name is unknown. */
 TUTTI_API tutti_err tutti_type_parse(const char *name, tutti_type *out) TUTTI_MUST_USE;
 /**@}*/
 
 /** @name Conversions */
 /**@{*/
-/** The order of the bytes of a number. */
+/** The byte order of an element. */
 typedef enum tutti_byte_order {
-    TUTTI_NATIVE_ENDIAN, /* this machine's */
+    TUTTI_NATIVE_ENDIAN, /* the order of this machine */
     TUTTI_LITTLE_ENDIAN,
     TUTTI_BIG_ENDIAN
 } tutti_byte_order;
 
-/** What numbers are in the file and in memory.  All zeros: bytes, moved as they are.
+/** Types of elements in the file and in memory.  All zeros: bytes, not converted.
  *
- *  Values are rounded to nearest even between floating-point types and from integers to them, and
- *  towards zero to integers.  A value that does not fit (a finite one that is too large, or anything
- *  but a number for an integer type) is TUTTI_ERR_VALUE; all others are converted nevertheless.
- *  Complex numbers become complex numbers, half by half. */
+ *  Conversions between floating-point types, and from integers to them, round to nearest even;
+ *  conversions to integers truncate towards zero.  A value that does not fit (too large, or not a
+ *  number for an integer type) fails with TUTTI_ERR_VALUE; all other values are converted
+ *  nevertheless.  Complex values are converted to complex values only. */
 typedef struct tutti_conversion {
-    tutti_type file_type, memory_type; /* TUTTI_BYTES: both */
-    tutti_byte_order file_order;       /* that of memory is the machine's */
-    int ieee; /* 1: finite values too large for a floating-point type become infinities, no error */
+    tutti_type file_type, memory_type; /* both are TUTTI_BYTES, or none */
+    tutti_byte_order file_order;       /* memory has the order of the machine */
+    int ieee; /* 1: finite values too large for a floating-point type become infinities */
     int64_t reserved[2]; /* 0: for later versions */
 } tutti_conversion;
 /**@}*/

@@ -1,5 +1,7 @@
-/* Tutti: options.  One table is the source of the struct, the environment variables, the MPI_Info
- * keys, the command-line flags and the manual page.
+/* Tutti: options.
+ *
+ * One table defines the struct, the environment variables, the MPI_Info keys, the command-line
+ * flags and the manual page.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_OPTIONS_H
 #define TUTTI_OPTIONS_H
@@ -9,7 +11,7 @@
 
 TUTTI_BEGIN_DECLS
 
-/* Values of the options that choose one of several. */
+/* Values of the options of type CHOICE. */
 #define TUTTI_CHOICES_method "auto|independent|list|sieve|root|two-phase"
 enum {
     TUTTI_METHOD_AUTO,
@@ -80,7 +82,7 @@ enum {
       "what overlaps what: none, the next exchange (comm), file access (write), or both")          \
     X(CHOICE, domains, TUTTI_DOMAINS_AUTO, "",                                                     \
       "how the file is divided among the aggregators: a request's extent in equal parts, or by "   \
-      "its bytes (balanced), in blocks dealt out in turn (cyclic), or, whatever is asked for, an " \
+      "its bytes (balanced), in cyclic blocks (cyclic), or, whatever is asked for, an "            \
       "array in blocks of its slowest dimension, as columns (array; other files: even)")           \
     X(CHOICE, store, TUTTI_STORE_AUTO, "", "how bytes get into the file")                          \
     X(INT, cb_nodes, 0, "", "number of aggregators; 0: every rank that shares its node's memory")  \
@@ -136,8 +138,8 @@ enum {
       "aggregators read holes of at most this size along with what is wanted; with rmw they also " \
       "write over them; 0: where that is faster than another request, writes: 32k")                \
     X(BOOL, sole_writer, 0, "",                                                                    \
-      "while a collective write goes on nobody else writes to the file, by another handle, "       \
-      "another program or another thread: aggregators write small holes behind its end as zeros")
+      "no other handle, program or thread writes to the file during a collective write: "          \
+      "aggregators may write small holes beyond its end as zeros")
 
 #define TUTTI_OPTION_CTYPE_CHOICE(name) int name;
 #define TUTTI_OPTION_CTYPE_BOOL(name) int name;
@@ -147,55 +149,64 @@ enum {
 
 #define TUTTI_CHOICES_method_read TUTTI_CHOICES_method
 
-/** All options.  Always start from tutti_options_init.  Later versions add fields at the end: by
- *  struct_size, which init sets, the library knows which of them a program was compiled with. */
+/** All options.  Initialize them with tutti_options_init.  Later versions add fields at the
+ *  end; struct_size tells the library which of them a program was compiled with. */
 typedef struct tutti_options {
-    size_t struct_size; /* bytes of the struct as the program knows it; 0: not initialised */
+    size_t struct_size; /* bytes of the struct as the program knows it; 0: not initialized */
 #define TUTTI_OPTION_FIELD(type, name, def, alias, help) TUTTI_OPTION_CTYPE_##type(name)
     TUTTI_OPTION_TABLE(TUTTI_OPTION_FIELD)
 #undef TUTTI_OPTION_FIELD
 } tutti_options;
 
-/** tutti_options_init and tutti_options_defaults for bindings of other languages, which say how
- *  many bytes they have for the struct.   Local.
- *  @param[in] struct_size  that of an older version: only its fields are set; of a newer one: the
- *      rest is 0
- *  @return TUTTI_ERR_ARG also if no version of the struct has that size */
+/** Variants of tutti_options_init and tutti_options_defaults for bindings of other languages,
+ *  with the size of their struct.
+ *  Not collective.
+ *  @param[in] struct_size  the size of an older version: only its fields are set; of a newer
+ *      version: the rest is 0.
+ *  @return TUTTI_ERR_ARG if no version of the struct has that size. */
 TUTTI_API tutti_err tutti_options_init_sized(tutti_options *opt, size_t struct_size);
 TUTTI_API void tutti_options_defaults_sized(tutti_options *opt, size_t struct_size);
 
-/** Set every option to its default, then to what the environment says (TUTTI_METHOD, ...).   Local.
- *  @param[out] opt  filled in, also after an error (the offending variable then has its default)
- *  In set-user-id programs and their like the environment is ignored.
- *  @return TUTTI_ERR_OPTION if a TUTTI_ variable that names an option has a value it cannot have;
- *  of explain, trace and profile, which only tell or advise, it is then as good as not set */
+/** Set every option to its default, then to the value of its environment variable
+ *  (TUTTI_METHOD, ...).
+ *  Not collective.
+ *  In set-user-id programs the environment is ignored.
+ *  @param[out] opt  filled in, also after an error; the option of an invalid variable has its
+ *      default.
+ *  @return TUTTI_ERR_OPTION if a variable that names an option has an invalid value; invalid
+ *      values of explain, trace and profile are ignored. */
 static inline tutti_err tutti_options_init(tutti_options *opt) {
     return tutti_options_init_sized(opt, sizeof *opt);
 }
 
-/** Set every option to its default and ignore the environment.   Local. */
+/** Set every option to its default and ignore the environment.
+ *  Not collective. */
 static inline void tutti_options_defaults(tutti_options *opt) {
     tutti_options_defaults_sized(opt, sizeof *opt);
 }
 
-/** Set one option from text.   Local.
- *  @param[in] key  the option's name, "tutti_" + name, the name with - for _, or an alias
- *  @return TUTTI_ERR_OPTION for an unknown key or an impossible value, or if the option is newer
- *  than the program's struct; `opt` is then unchanged */
+/** Set one option from text.
+ *  Not collective.
+ *  @param[in] key  the name of the option, "tutti_" + name, the name with - for _, or an alias.
+ *  @return TUTTI_ERR_OPTION for an unknown key or an invalid value, or if the option is newer
+ *      than the struct of the program; `opt` is then unchanged. */
 TUTTI_API tutti_err tutti_options_set(tutti_options *opt, const char *key,
                                       const char *value) TUTTI_MUST_USE;
 
-/** The value of one option as text that tutti_options_set takes.   Local.
- *  @param[out] value  at most `size` bytes, always terminated */
+/** Return the value of an option as text that tutti_options_set accepts.
+ *  Not collective.
+ *  @param[out] value  at most `size` bytes, always terminated. */
 TUTTI_API tutti_err tutti_options_get(const tutti_options *opt, const char *key, char *value,
                                       size_t size) TUTTI_MUST_USE;
 
-/** One row of the table, for programs that list the options. */
+/** A row of the table, for programs that list the options. */
 typedef struct tutti_option_info {
     const char *name, *type, *choices, *def, *alias, *help; /* choices: "" unless type is CHOICE */
 } tutti_option_info;
 
-/** Row `i` of the table.   Local.   @return NULL past the last row */
+/** Return row `i` of the table.
+ *  Not collective.
+ *  @return NULL after the last row. */
 TUTTI_API const tutti_option_info *tutti_options_row(int i);
 
 TUTTI_END_DECLS

@@ -1,6 +1,8 @@
-/* Tutti: profiles, what a machine and its file systems can do, in numbers.  `tutti tune` measures
- * them; by them the library chooses how a request goes where an option says auto.  A profile is a
- * text: one section for the machine, one for each file system.
+/* Tutti: profiles: measured properties of a machine and its file systems.
+ *
+ * `tutti tune` measures them.  Where an option is auto, the library predicts the time of each
+ * method from them.  A profile is a text file with one section for the machine and one for each
+ * file system.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_PROFILE_H
 #define TUTTI_PROFILE_H
@@ -11,10 +13,10 @@
 
 TUTTI_BEGIN_DECLS
 
-/* Numbers of the machine (MACHINE) and of a file system (FILES).  Rates are bytes in a second, other
- * times are seconds, overlaps are shares from 0 to 1; put_bandwidth, fence and lock are 0 if nobody
- * has measured them.  A row is X(section, name, unit, local, remote, help): local and remote are what
- * is usual for file systems of this machine, and elsewhere. */
+/* X(section, name, unit, local, remote, help): values of the machine (MACHINE) and of a file
+ * system (FILES).  Rates are bytes per second, times are seconds, overlaps are shares from 0
+ * to 1; put_bandwidth, fence and lock are 0 if they have not been measured.  local and remote
+ * are the defaults for file systems of this machine and for others. */
 #define TUTTI_PROFILE_TABLE(X)                                                                    \
     X(MACHINE, ranks, COUNT, 2, 2, "ranks of a node when it was measured")                        \
     X(MACHINE, nodes, COUNT, 1, 1, "nodes when it was measured")                                  \
@@ -79,15 +81,15 @@ TUTTI_BEGIN_DECLS
     X(FILES, direct_overlap_uring, SHARE, 0.7, 0.5, "as overlap_uring")                           \
     X(FILES, direct_overlap_threads, SHARE, 0.7, 0.5, "as overlap_threads")
 
-/** The numbers of a machine and of one file system.  Later versions add numbers at the end. */
+/** The values of a machine and of one file system.  Later versions add values at the end. */
 typedef struct tutti_profile {
-    double measured; /* 1: from a profile that knows the file system, 0: what is usual */
+    double measured; /* 1: from a profile that has the file system, 0: defaults */
 #define TUTTI_PROFILE_FIELD(section, name, unit, local, remote, help) double name;
     TUTTI_PROFILE_TABLE(TUTTI_PROFILE_FIELD)
 #undef TUTTI_PROFILE_FIELD
 } tutti_profile;
 
-/** Which file system something is on. */
+/** The file system of a path. */
 typedef struct tutti_place {
     char mount[256];           /* where it is mounted */
     char type[16];             /* "ext", "tmpfs", "fuse", ... or "other" */
@@ -95,19 +97,21 @@ typedef struct tutti_place {
     int64_t reserved[4];       /* 0 */
 } tutti_place;
 
-/** One row of the table, for programs that list the numbers. */
+/** A row of the table, for programs that list the values. */
 typedef struct tutti_profile_info {
     const char *section, *name, *unit, *help;
-    size_t field; /* offset of the number in tutti_profile */
+    size_t field; /* offset of the value in tutti_profile */
 } tutti_profile_info;
 
-/** Row `i` of the table.   Local.   @return NULL past the last row */
+/** Return row `i` of the table.
+ *  Not collective.
+ *  @return NULL after the last row. */
 TUTTI_API const tutti_profile_info *tutti_profile_row(int i);
 
-/** tutti_profile_defaults, tutti_profile_load and tutti_profile_save for bindings of other
- *  languages, which say how
- *  many bytes they have for the numbers.  Numbers that the caller does not have are the usual
- *  ones; what he has beyond is 0.   Local. */
+/** Variants of tutti_profile_defaults, tutti_profile_load and tutti_profile_save for bindings
+ *  of other languages, with the size of their struct.
+ *  Not collective.
+ *  Values that the caller does not have are the defaults; additional ones are set to 0. */
 TUTTI_API void tutti_profile_defaults_sized(tutti_profile *p, const char *type, size_t struct_size);
 TUTTI_API tutti_err tutti_profile_load_sized(const char *file, const tutti_place *place,
                                              tutti_profile *p_out,
@@ -116,61 +120,71 @@ TUTTI_API tutti_err tutti_profile_save_sized(const char *file, const tutti_place
                                              const tutti_profile *p,
                                              size_t struct_size) TUTTI_MUST_USE;
 
-/** What is usual, for a file system of that type.   Local.
- *  @param[in] type  as in tutti_place; NULL: one of this machine */
+/** Set the default values for a type of file system.
+ *  Not collective.
+ *  @param[in] type  as in tutti_place; NULL: a local file system. */
 static inline void tutti_profile_defaults(tutti_profile *p, const char *type) {
     tutti_profile_defaults_sized(p, type, sizeof *p);
 }
 
-/** Which file system a path is on.   Local.
- *  @param[in] path  the last part need not be there */
+/** Find the file system of a path.
+ *  Not collective.
+ *  @param[in] path  its last component need not exist. */
 TUTTI_API tutti_err tutti_profile_place(const char *path, tutti_place *place_out) TUTTI_MUST_USE;
 
-/** Where the user's profile is, or would be: $XDG_CONFIG_HOME/tutti/profile or
- *  ~/.config/tutti/profile.   Local.
- *  @return TUTTI_ERR_NOT_FOUND if there is neither variable nor home, or no room for the path */
+/** Return the path of the profile of the user: $XDG_CONFIG_HOME/tutti/profile or
+ *  ~/.config/tutti/profile.
+ *  Not collective.
+ *  @return TUTTI_ERR_NOT_FOUND if neither variable nor home directory exists, or the path is
+ *      too long. */
 TUTTI_API tutti_err tutti_profile_path(char *path_out, size_t size) TUTTI_MUST_USE;
 
-/** The numbers for a file system.   Local.
- *  @param[in] file   a profile that must be there, and right; NULL or "": the user's, or
- *      /etc/tutti/profile, or what is usual.  Of these, one that is not understood does not count
- *  @param[in] place  numbers that the profile does not have are those that are usual for its type
- *  @return TUTTI_ERR_FORMAT with the line of `file` that is wrong */
+/** Load the values for a file system.
+ *  Not collective.
+ *  @param[in] file   a profile that must exist and be valid; NULL or "": that of the user,
+ *      /etc/tutti/profile, or the defaults; invalid ones are skipped.
+ *  @param[in] place  values that the profile does not have are the defaults of its type.
+ *  @return TUTTI_ERR_FORMAT if a line of `file` is invalid; the message names it. */
 TUTTI_MUST_USE static inline tutti_err tutti_profile_load(const char *file,
                                                           const tutti_place *place,
                                                           tutti_profile *p_out) {
     return tutti_profile_load_sized(file, place, p_out, sizeof *p_out);
 }
 
-/** Put the numbers of the machine and of one file system into a profile; those of other file systems
- *  stay.   Local.   Directories are made if they are missing; the file is replaced as a whole. */
+/** Save the values of the machine and of one file system; those of other file systems stay.
+ *  Not collective.
+ *  Missing directories are created; the file is replaced atomically. */
 TUTTI_MUST_USE static inline tutti_err tutti_profile_save(const char *file,
                                                           const tutti_place *place,
                                                           const tutti_profile *p) {
     return tutti_profile_save_sized(file, place, p, sizeof *p);
 }
 
-/** A collective request, as far as the cost model looks at it. */
+/** A collective request, as the cost model sees it. */
 typedef struct tutti_forecast {
     int is_write;
-    int ranks;           /* that take part */
-    int nodes;           /* machines that they run on, evenly; 1 ... ranks */
-    tutti_off bytes;     /* of all ranks together, from one end of the extent to the other */
-    tutti_count pieces;  /* contiguous runs of all ranks together */
+    int ranks;           /* ranks that take part */
+    int nodes;           /* nodes that they run on, evenly; 1 ... ranks */
+    tutti_off bytes;     /* of all ranks, contiguous together */
+    tutti_count pieces;  /* contiguous runs of all ranks */
     int64_t reserved[8]; /* 0: for later versions */
 } tutti_forecast;
 
-/** tutti_profile_predict with the caller's size of the numbers.   Local. */
+/** Variant of tutti_profile_predict for bindings of other languages, with the size of their
+ *  struct.
+ *  Not collective. */
 TUTTI_API tutti_err tutti_profile_predict_sized(const tutti_profile *p, size_t struct_size,
                                                 const tutti_options *opt, const tutti_forecast *f,
                                                 int *method_out,
                                                 double *seconds_out) TUTTI_MUST_USE;
 
-/** Which way a request would go, and how long that would take: by the model that decides where
- *  the option `method` is auto; what options fix is not varied.   Local, no MPI.
- *  @param[in] opt          method and so on; those of cb_nodes, windows and stores count too
- *  @param[out] method_out  TUTTI_METHOD_*, never auto   @param[out] seconds_out  of the request
- *  @return TUTTI_ERR_ARG for a forecast that cannot be */
+/** Predict the method and the time of a request with the model of `method` = auto.
+ *  Not collective; needs no MPI.
+ *  @param[in] opt           options that are set are not varied: method, cb_nodes, windows,
+ *      stores.
+ *  @param[out] method_out   TUTTI_METHOD_*, never auto.
+ *  @param[out] seconds_out  the predicted time.
+ *  @return TUTTI_ERR_ARG if the forecast is invalid. */
 TUTTI_MUST_USE static inline tutti_err tutti_profile_predict(const tutti_profile *p,
                                                              const tutti_options *opt,
                                                              const tutti_forecast *f,

@@ -1,8 +1,8 @@
 /* Tutti: checked arithmetic for sizes that come from files or callers.
  *
- * Every product or sum of counts that are not known to be small goes through these functions, and every
- * count is compared with the bytes that must exist before memory is allocated for it.  They are inline,
- * need no library and no MPI.
+ * Every product or sum of counts that may be large must use these functions, and every count
+ * must be compared with the bytes that exist before memory is allocated for it.  The functions
+ * are inline, and need neither the library nor MPI.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SIZES_H
 #define TUTTI_SIZES_H
@@ -12,24 +12,27 @@
 
 TUTTI_BEGIN_DECLS
 
-/** Add two sizes.   Local.
- *  @param[out] out  a + b; unspecified if it does not fit
- *  @return 1 if the sum fits in 64 bits, 0 on overflow */
+/** Add two sizes.
+ *  Not collective.
+ *  @param[out] out  a + b; unspecified after an overflow.
+ *  @return 1 if the sum fits in 64 bits, 0 on overflow. */
 static inline int tutti_size_add(tutti_off a, tutti_off b, tutti_off *out) {
     return !__builtin_add_overflow(a, b, out);
 }
 
-/** Multiply two sizes.   Local.
- *  @param[out] out  a * b; unspecified if it does not fit
- *  @return 1 if the product fits in 64 bits, 0 on overflow */
+/** Multiply two sizes.
+ *  Not collective.
+ *  @param[out] out  a * b; unspecified after an overflow.
+ *  @return 1 if the product fits in 64 bits, 0 on overflow. */
 static inline int tutti_size_multiply(tutti_off a, tutti_off b, tutti_off *out) {
     return !__builtin_mul_overflow(a, b, out);
 }
 
-/** Multiply the extents of a shape.   Local.
- *  @param[in]  shape  [ndims] extents
- *  @param[out] out    the product; 1 for ndims = 0; written only on success
- *  @return 1 if no extent is negative and the product fits in 64 bits, else 0 */
+/** Multiply the extents of a shape.
+ *  Not collective.
+ *  @param[in] shape  [ndims] extents.
+ *  @param[out] out   the product; 1 for ndims = 0; written only on success.
+ *  @return 1 if no extent is negative and the product fits in 64 bits, else 0. */
 static inline int tutti_size_product(int ndims, const tutti_count *shape, tutti_count *out) {
     tutti_count all = 1;
     int empty = 0, fits = 1;
@@ -45,26 +48,30 @@ static inline int tutti_size_product(int ndims, const tutti_count *shape, tutti_
     return 1;
 }
 
-/** Compare `count` items of `size` bytes each with the bytes that exist.   Local.
- *  @return 1 if 0 <= count, 1 <= size and count * size <= bytes, without overflow; else 0 */
+/** Compare `count` items of `size` bytes each with the bytes that exist.
+ *  Not collective.
+ *  @return 1 if 0 <= count, 1 <= size and count * size <= bytes, without overflow; else 0. */
 static inline int tutti_size_fits(tutti_count count, tutti_off size, tutti_off bytes) {
     return count >= 0 && size >= 1 && bytes >= 0 && count <= bytes / size;
 }
 
-/** Convert a size to int.   Local.
- *  @param[out] out  the same number; written only on success
- *  @return 1 if it fits, else 0 */
+/** Convert a size to int.
+ *  Not collective.
+ *  @param[out] out  the same number; written only on success.
+ *  @return 1 if it fits, else 0. */
 static inline int tutti_size_to_int(tutti_off n, int *out) {
     if (n < INT_MIN || n > INT_MAX) return 0;
     *out = (int)n;
     return 1;
 }
 
-/** The first of the items of part `part` where `all` items are distributed evenly over `parts` parts:
- *  all * part / parts, without overflow.  Part `parts` gives `all`.   Local.
- *  @param[in] all    >= 0
- *  @param[in] parts  >= 1
- *  @param[in] part   0 to parts */
+/** Return the first item of part `part` where `all` items are distributed evenly over `parts`
+ *  parts.
+ *  Not collective.
+ *  This is all * part / parts, computed without overflow.  Part `parts` gives `all`.
+ *  @param[in] all    >= 0.
+ *  @param[in] parts  >= 1.
+ *  @param[in] part   0 to parts. */
 static inline tutti_count tutti_size_share(tutti_count all, int parts, int part) {
     return all / parts * part + all % parts * part / parts;
 }

@@ -1,4 +1,4 @@
-/* Tutti: what an operation cost.
+/* Tutti: statistics of operations.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_STATS_H
 #define TUTTI_STATS_H
@@ -7,7 +7,7 @@
 
 TUTTI_BEGIN_DECLS
 
-/* X(ctype, name, help).  All are of this rank and add up over operations. */
+/* X(ctype, name, help).  All values are those of this rank and add up over operations. */
 #define TUTTI_STATS_TABLE(X)                                                                       \
     X(tutti_off, bytes, "bytes this rank asked for and got")                                       \
     X(tutti_count, runs, "contiguous runs in the file that this rank asked for")                   \
@@ -34,28 +34,26 @@ TUTTI_BEGIN_DECLS
     X(double, seconds_total, "time in all")                                                        \
     X(tutti_off, direct_bytes, "bytes read and written past the page cache (direct_io)")
 
-/** Statistics of one operation or of all operations on a file.  Later versions add fields at the
- *  end.
+/** Statistics of one operation or of all operations on a file.  Later versions add fields at
+ *  the end.
  *
- *  Where the seconds of an operation go: a rank is in one of these at a time, so that they add up to
- *  no more than seconds_total; what is left are checks and agreements.
+ *  At any time a rank is in one of these phases; their times add up to at most seconds_total.
+ *  The remaining time is spent in checks and agreements.
  *
- *      plan       who moves what, when: descriptions, domains, proofs
+ *      plan       descriptions, domains, checks for overlap
  *      file       calls of the store, and waiting for the file:
- *                 - with nothing else to do while an access of this rank is
- *                   under way
- *                 - until it may begin one (option stagger; another rank of
- *                   the node writes)
- *                 - in staging memory that ranks share, for a window that its
- *                   aggregator is writing or reading
- *      exchange   the rest: copies, messages, and waiting for other ranks
+ *                 - with nothing else to do while an access of this rank is pending
+ *                 - until this rank may start an access (option stagger; another
+ *                   rank of the node writes)
+ *                 - in shared staging memory, for a window that its aggregator is
+ *                   writing or reading
+ *      exchange   everything else: copies, messages, waiting for other ranks
  *
- *  Copies count as exchange although file access goes on behind them; waiting for messages does
- *  not: the part of it that a pipeline hides is file time.  What MPI does in a call that blocks
- *  (steps 1 and 2, fence) is exchange.  A rank that is no aggregator cannot see what the others wait
- *  for where bytes come by messages, fences or locks: there the shares of the aggregators (windows
- *  above 0) are those of the operation.  Between the calls that move a non-blocking operation on, its
- *  clock stands still. */
+ *  Copies count as exchange even if file access is pending; waiting for messages does not: the
+ *  part of it that a pipeline hides is file time.  Time inside blocking MPI calls (steps 1 and 2,
+ *  fence) is exchange.  If bytes are exchanged by messages, fences or locks, a rank that is not
+ *  an aggregator cannot see what the others wait for: use the shares of the aggregators (windows
+ *  above 0).  The clock of a non-blocking operation stops between the calls that progress it. */
 typedef struct tutti_stats {
 #define TUTTI_STATS_FIELD(ctype, name, help) ctype name;
     TUTTI_STATS_TABLE(TUTTI_STATS_FIELD)

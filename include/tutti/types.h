@@ -1,4 +1,4 @@
-/* Tutti: the integer types and export marks that every header shares.
+/* Tutti: integer types and export macros that all headers use.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TYPES_H
 #define TUTTI_TYPES_H
@@ -39,13 +39,15 @@ typedef int64_t tutti_off;
 /** A number of elements, runs or pieces. */
 typedef int64_t tutti_count;
 
-/** The version of the library that is running (the macros tell the one that was compiled against).
- *  Local.
- *  @return TUTTI_VERSION as the library was built with */
+/** Return the version of the library that is running.
+ *  Not collective.
+ *  The macros contain the version of the headers.
+ *  @return TUTTI_VERSION of the library. */
 TUTTI_API int tutti_version(void);
 
-/** The same as text, for instance "0.1.0".   Local.
- *  @return a string that lives as long as the program */
+/** Return the version of the library as text, for example "0.1.0".
+ *  Not collective.
+ *  @return a string that is valid as long as the program runs. */
 TUTTI_API const char *tutti_version_string(void);
 
 TUTTI_END_DECLS

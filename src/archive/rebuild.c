@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/sums.h"
+#include "timestep/blocks.h"
 
 void tutti__repair_lost(tutti__repair *r, int64_t n, const char *format, ...) {
     va_list args;

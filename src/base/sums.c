@@ -17,8 +17,9 @@ uint64_t tutti__sum_of(const void *data, size_t bytes) {
 }
 
 tutti_err tutti__sums_add(tutti__sums *s, tutti_off offset, const void *data, tutti_off bytes) {
-    tutti_off at = (offset + s->bytes - 1) & ~(s->bytes - 1);
-    for (; at + s->bytes <= offset + bytes; at += s->bytes) {
+    tutti_off end;
+    for (tutti_off at = tutti__sums_next(s, offset, &end); end <= offset + bytes;
+         at = tutti__sums_next(s, end, &end)) {
         if (s->n == s->room) {
             const size_t room = 2 * s->room + 64;
             tutti__sum *v = tutti__realloc(s->v, room * sizeof *v);
@@ -27,7 +28,8 @@ tutti_err tutti__sums_add(tutti__sums *s, tutti_off offset, const void *data, tu
             s->room = room;
         }
         const char *block = (const char *)data + (at - offset);
-        s->v[s->n++] = (tutti__sum){at / s->bytes, tutti__sum_of(block, (size_t)s->bytes)};
+        s->v[s->n++] =
+            (tutti__sum){(at - s->start) / s->bytes, tutti__sum_of(block, (size_t)(end - at))};
     }
     return TUTTI_OK;
 }

@@ -58,7 +58,7 @@ static tutti_err reuse_plan(tutti_request *r, const tutti__finding *x, tutti_pla
     r->found.plan = p;
     r->found.owns_plan = 1;
     r->stats.plan_hits++;
-    r->found.displacement = x->displacement;
+    r->found.displacement = r->op.base + x->displacement;
     r->found.file_size = x->size;
     r->found.moved = x->moved && !p->run;
     r->found.done = (x->all & MOVED) && !p->run;
@@ -93,7 +93,8 @@ static tutti_err make_plan(tutti_request *r, const tutti__finding *x, const tutt
     p->asked.is_write = r->op.is_write;
     p->cache.resident =
         own ? r->progress.background == TUTTI_BACKGROUND_IO_ONLY : (x->all & RESIDENT) != 0;
-    p->means = (tutti__means){r->op.store, r->op.stats, p->cache.resident, r->op.room, x->block};
+    p->means = (tutti__means){r->op.store, r->op.stats, p->cache.resident,
+                              r->op.room,  x->block,    r->op.base};
     /* a plan of the caller that may run in the background may also be started */
     p->cache.inside = !(x->all & OUTSIDE) || (own && p->cache.resident);
     p->asked.own = tutti__access_share(r->op.access);
@@ -111,6 +112,7 @@ static tutti_err make_plan(tutti_request *r, const tutti__finding *x, const tutt
     }
     if (!own) tutti__plan_cache_add(p);
     r->found.plan = p;
+    r->found.displacement = r->op.base;
     r->found.owns_plan = 1;
     r->found.file_size = x->size;
     return TUTTI_OK;
@@ -126,7 +128,7 @@ void tutti__find_start(const tutti_request *r, tutti__finding *x) {
     x->bytes = !fine ? 0 : op->parts ? op->parts->batch->bytes : tutti_access_bytes(op->access);
     tutti__file_report(op->file, 0, x->bytes, "plan");
     x->block = op->sums ? op->sums->bytes : 0;
-    const int64_t also[] = {r->asked.least, op->room, x->block};
+    const int64_t also[] = {r->asked.least, op->room, x->block, op->base};
     x->call = (tutti__call){
         .object = r->asked.how == TUTTI__PLAN_ONLY ? "plan" : "file",
         .name = op->is_write ? "write" : "read",

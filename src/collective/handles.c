@@ -53,6 +53,7 @@ tutti_err tutti__request_live(tutti_request **pr) {
     }
     TUTTI_ASSERT(r != NULL);
     if (r->asked.how == TUTTI__INDEPENDENT || (r->op.file && !r->op.file->ended)) return TUTTI_OK;
+    if (!r->op.file && r->callback.task) return tutti__mpi_is_up();
     tutti__handle_remove(&r->handle);
     r->progress.abandoned = 1;
     if (!r->op.file) tutti__free_lent(r); /* tutti__requests_drop has left nothing but this */

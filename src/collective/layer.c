@@ -15,6 +15,7 @@ static tutti_request request_of(const tutti__transfer *t) {
                               .is_write = t->is_write,
                               .buf = (char *)(uintptr_t)t->buf,
                               .room = t->room,
+                              .base = t->base,
                               .sums = t->sums},
                        .asked.how = t->how,
                        .asked.refused = t->local_err,
@@ -70,12 +71,23 @@ const tutti_options *tutti__file_options(const tutti_file *f) {
     return &f->opt;
 }
 
+tutti_off tutti__file_base(const tutti_file *f, tutti_off at) {
+    const int strict = f->opt.direct_io || f->layout.striped || f->layout.incoherent;
+    return strict && at % f->opt.striping_unit != 0 ? 0 : at;
+}
+
 const char *tutti__file_path(const tutti_file *f) {
     return f->path;
 }
 
 tutti_off tutti__file_origin(const tutti_file *f) {
     return f->origin;
+}
+
+void tutti__file_stats_add(const tutti_file *f, tutti_stats *to) {
+    tutti_stats all;
+    tutti_file_stats(f, NULL, &all);
+    tutti__stats_add(to, &all);
 }
 
 void tutti__file_hold(tutti_file *f) {

@@ -27,6 +27,7 @@ typedef struct tutti__transfer {
     const char *name; /* of the operation, for messages */
     tutti_file *file;
     int is_write;
+    tutti_off base; /* where offset 0 of accesses is (tutti__file_base); the same on all ranks */
     const tutti_access *access; /* with `buf`; NULL: `parts`, of which there may be none */
     const void *buf;            /* reads: writable */
     int parts_n;
@@ -71,9 +72,11 @@ void tutti__requests_settle(tutti_file *f);
  * Not collective. */
 tutti_err tutti__requests_none(const tutti_file *f) TUTTI_MUST_USE;
 
-/* Another task on a file, progressed like a started transfer: a fiber runs task(context), whose waits
- * yield; then collected(context, outcome) is called by the test or wait that completes the request.  It
- * is not ordered with the transfers of the file, and needs a team of its own to talk to other ranks.
+/* Another task, progressed like a started transfer: a fiber runs task(context), whose waits yield; then
+ * collected(context, outcome) is called by the test or wait that completes the request.  It is not
+ * ordered with transfers that the caller starts, and needs a team that nobody else uses meanwhile.  A transfer inside of it runs as
+ * if it had been started there, and `how` is ignored.  Without a file (NULL) only the thread that started it, or
+ * that tests or waits for it, runs it.
  * Make it, then start it, which cannot fail, or drop it.   Not collective. */
 typedef struct tutti__task {
     const char *name;
@@ -95,7 +98,13 @@ int tutti__file_is_busy(const tutti_file *f);
 tutti__team *tutti__file_team(const tutti_file *f); /* NULL: MPI_Finalize has closed the file */
 const tutti_options *tutti__file_options(const tutti_file *f); /* those in force */
 const char *tutti__file_path(const tutti_file *f);
+/* A base for accesses to the bytes from `at` on: `at`, from which windows are then cut, so that the same
+ * accesses at another base use the same plan; or 0, where only stripes have one writer each.   Not
+ * collective; the same on all ranks. */
+tutti_off tutti__file_base(const tutti_file *f, tutti_off at);
 tutti_off tutti__file_origin(const tutti_file *f); /* where offset 0 of accesses is in the file */
+/* Add the statistics of all its operations.   Not collective. */
+void tutti__file_stats_add(const tutti_file *f, tutti_stats *to);
 /* Keep other threads from using it, over several calls. */
 void tutti__file_hold(tutti_file *f);
 void tutti__file_release(tutti_file *f);

@@ -6,6 +6,7 @@
 #include "collective/find.h"
 #include "collective/request.h"
 #include "comm/call.h"
+#include "comm/collective_count.h"
 #include "comm/vote.h"
 #include "comm/wait.h"
 #include "direct/direct.h"
@@ -264,6 +265,7 @@ tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int pe
 
     wish first = mine;
     MPI_Request told;
+    tutti__collective_add();
     TUTTI_MPI(MPI_Ibcast(&first, (int)sizeof first, MPI_BYTE, 0, comm, &told));
     TUTTI_TRY(tutti__team_finish(1, &told));
     first.opt.nodes[sizeof first.opt.nodes - 1] = '\0';

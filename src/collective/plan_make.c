@@ -175,7 +175,7 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
     }
     TUTTI_CHECK(!any_overlap || !p->file->opt.check, TUTTI_ERR_OVERLAP,
                 "two ranks write the same bytes, at offset %lld",
-                (long long)(last_overlap + p->file->origin));
+                (long long)(last_overlap + p->file->origin + p->means.base));
     if (any_overlap) *overlap_out = 1;
     *again_out = 0;
     if (any_overlap && !staged && p->means.block > 0) {

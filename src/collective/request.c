@@ -36,9 +36,12 @@ static void state_set(tutti_request *r, int state) {
 
 /* ---- at once: both halves here */
 
+static tutti_err run_inside(const tutti_request *asked, tutti_off *count_out);
+
 tutti_err tutti__request_run(tutti_request *r, tutti_off *count_out) {
     tutti__op *op = &r->op;
     tutti_file *f = op->file;
+    if (tutti__fiber_inside()) return run_inside(r, count_out);
     TUTTI_USE(f);
     tutti__requests_settle(f); /* what was started before comes first */
     tutti__operation_begin(&r->stats);
@@ -84,6 +87,7 @@ static void half_of_split(tutti_request *r, void (*half)(tutti_request *), int b
 /* ---- lists */
 
 static void list_request(tutti_file *f, tutti_request *r) {
+    if (!f) return;
     tutti_request **at = &f->requests.first;
     while (*at) at = &(*at)->next.of_file;
     *at = r;
@@ -174,10 +178,19 @@ static void request_resume(tutti_request *r) {
     if (r->progress.fiber) fiber_resume(r);
 }
 
-/* Unless another thread is using the file.  Behind an operation that has not departed nobody
+/* A task without a file belongs to the thread that started it or waits for it. */
+static void own(tutti_request *r) {
+    if (!r->op.file) atomic_store(&r->progress.owner, (uintptr_t)pthread_self());
+}
+
+/* Unless another thread is using the file, or owns the task.  Behind an operation that has not departed nobody
  * else departs. */
 static void request_try(tutti_request *r) {
     tutti_file *f = r->op.file;
+    if (!f) {
+        if (atomic_load(&r->progress.owner) == (uintptr_t)pthread_self()) fiber_resume(r);
+        return;
+    }
     if (f->ended || pthread_mutex_trylock(&f->use) != 0) return;
     const int queued = state_of(r) == TUTTI__QUEUED;
     f->requests.queue_stands |= queued;
@@ -189,7 +202,7 @@ static void request_try(tutti_request *r) {
 static int requests_progress(void) {
     if (travellers == 0 || pthread_mutex_trylock(&travel_lock) != 0) return travellers;
     for (tutti_request *r = travelling; r; r = r->next.travelling)
-        r->op.file->requests.queue_stands = 0;
+        if (r->op.file) r->op.file->requests.queue_stands = 0;
     for (tutti_request *r = travelling, *next; r; r = next) {
         next = r->next.travelling;
         if (state_of(r) != TUTTI__QUEUED || !r->op.file->requests.queue_stands) request_try(r);
@@ -345,6 +358,29 @@ tutti_err tutti__request_start(const tutti_request *asked, tutti_request **out) 
 
 /* ---- tasks */
 
+/* An operation of a task: both halves in the task's fiber, as an operation that was started.  The use of the file is
+ * not locked meanwhile: another thread may have to run the fiber next. */
+static tutti_err run_inside(const tutti_request *asked, tutti_off *count_out) {
+    tutti_request *r = tutti__malloc(sizeof *r), started = *asked;
+    tutti_file *f = asked->op.file;
+    started.asked.how = TUTTI__STARTED;
+    started.callback.collected = NULL;
+    if (!r) return refuse(&started, TUTTI_ERR_NOMEM);
+    request_init(r, &started);
+    list_request(f, r);
+    if (r->progress.background != TUTTI_BACKGROUND_ALL ||
+        tutti__worker_give(&f->requests.worker, 1, travel_by_thread, r) != TUTTI_OK)
+        travel(r);
+    while (state_of(r) != TUTTI__ARRIVED) tutti__yield();
+    tutti_stats *task = tutti__store_account(NULL); /* what was counted for the task */
+    if (task) {
+        tutti__stats_add(&r->stats, task);
+        memset(task, 0, sizeof *task);
+    }
+    (void)tutti__store_account(task);
+    return tutti__request_collect(&r, count_out);
+}
+
 static void task_travel(void *context) {
     tutti_request *r = context;
     r->result.outcome = r->callback.task(r->callback.context);
@@ -362,6 +398,7 @@ tutti_err tutti__task_make(const tutti__task *t, tutti_request **out) {
     r->callback.task = t->task;
     r->callback.collected = t->collected;
     r->callback.context = t->context;
+    own(r);
     state_set(r, TUTTI__AWAY);
     const tutti_err err = tutti__fiber_make(task_travel, r, &r->progress.fiber);
     if (err == TUTTI_OK)
@@ -397,6 +434,10 @@ void tutti__task_start(tutti_request *r) {
 /* Wait for a turn: for the thread of the file, for messages, or, if `event` is not NULL, for answers of
  * other ranks. */
 static void wait_for(tutti_file *f, tutti__event *event, tutti__wait *w) {
+    if (!f) {
+        tutti__yield();
+        return;
+    }
     if (f->requests.worker) tutti__worker_wait(f->requests.worker, NULL, travellers ? 50 : 1000);
     if (f->requests.worker && !travellers) return;
     w->event = event;
@@ -405,6 +446,7 @@ static void wait_for(tutti_file *f, tutti__event *event, tutti__wait *w) {
 
 /* Who asks for an independent access does not call MPI, unless any thread may. */
 int tutti__request_test(tutti_request *r) {
+    own(r);
     if (r->asked.how != TUTTI__INDEPENDENT || anywhere) (void)requests_progress();
     return state_of(r) == TUTTI__ARRIVED;
 }
@@ -428,20 +470,20 @@ void tutti__request_wait(tutti_request *r) {
         wait_independent(r);
         return;
     }
-    tutti__wait w = tutti__wait_begin(r->op.file->team, NULL);
+    tutti_file *f = r->op.file;
+    tutti__wait w = tutti__wait_begin(f ? f->team : NULL, NULL);
     while (!tutti__request_test(r)) { /* other ranks' answers wake a request without a fiber */
-        const int answers = r->progress.finding && !r->progress.fiber;
-        tutti__team *t = r->op.file->team;
-        wait_for(r->op.file, answers ? tutti__consensus_event(t) : NULL, &w);
+        const int answers = f && r->progress.finding && !r->progress.fiber;
+        wait_for(f, answers ? tutti__consensus_event(f->team) : NULL, &w);
     }
 }
 
 /* A split operation ends at the same point of the program on all ranks: its memory can be kept. */
 static void segment_keep(tutti_request *r) {
-    tutti__team *t = r->op.file->team;
     tutti_plan *p = r->found.plan;
     if (r->asked.how != TUTTI__SPLIT || !r->found.owns_plan || !p || !p->memory.segment.base)
         return;
+    tutti__team *t = r->op.file->team;
     tutti__segment_drop(&t->staging->spare);
     t->staging->spare = p->memory.segment;
     memset(&p->memory.segment, 0, sizeof p->memory.segment);
@@ -454,17 +496,19 @@ tutti_err tutti__request_collect(tutti_request **pr, tutti_off *count_out) {
     if (r->asked.how == TUTTI__INDEPENDENT) return tutti__independent_collect(pr, count_out);
     TUTTI_USE(f);
     const tutti_err err = r->result.outcome;
-    tutti__stats_settle(f, &r->stats, 1);
+    if (f) tutti__stats_settle(f, &r->stats, 1);
     if (r->found.plan) tutti__plan_explained(f, r->found.plan);
     if (err != TUTTI_OK) tutti__error_assign(&r->result.trouble);
     if (r->callback.collected) r->callback.collected(r->callback.context, err);
     if (err != TUTTI_OK)
-        tutti__error_context(r->asked.name, f->path, -1);
+        tutti__error_context(f ? r->asked.name : NULL, f ? f->path : NULL, -1);
     else if (count_out)
         *count_out = r->result.count;
-    tutti_request **at = &r->op.file->requests.first;
-    while (*at != r) at = &(*at)->next.of_file;
-    *at = r->next.of_file;
+    if (f) {
+        tutti_request **at = &f->requests.first;
+        while (*at != r) at = &(*at)->next.of_file;
+        *at = r->next.of_file;
+    }
     segment_keep(r);
     request_free(r);
     *pr = NULL;

@@ -47,7 +47,7 @@ tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) {
             op.buf = (char *)((uintptr_t)op.buf + (uintptr_t)(r->op.access->memory.disp -
                                                               p->asked.access->memory.disp));
         if (may_go_first(&r->op, p, x->bytes)) {
-            op.shift = op.file->origin + x->displacement;
+            op.shift = op.file->origin + op.base + x->displacement;
             op.eof = TUTTI__OFF_END;
             op.eof_unknown = 1;
             const int batch = p->choice.method == TUTTI_METHOD_INDEPENDENT ? 1 : TUTTI__LIST_BATCH;
@@ -84,12 +84,13 @@ int tutti__small_claim(const tutti_file *f) {
 
 tutti_err tutti__small_write(const tutti_plan *p, const tutti_request *r, tutti_off displacement) {
     const tutti_file *f = p->file;
-    const tutti_io_run run = {f->origin + displacement + p->cache.lo,
-                              tutti__consensus_room_now(f->team), (size_t)p->cache.bytes};
+    const tutti_off at = r->op.base + displacement + p->cache.lo;
+    const tutti_io_run run = {f->origin + at, tutti__consensus_room_now(f->team),
+                              (size_t)p->cache.bytes};
     const double start = tutti__now();
     tutti_err err = tutti__store_write(r->op.store, &run, 1);
     if (err == TUTTI_OK && r->op.sums)
-        err = tutti__sums_add(r->op.sums, displacement + p->cache.lo, run.memory, p->cache.bytes);
+        err = tutti__sums_add(r->op.sums, at, run.memory, p->cache.bytes);
     err = tutti__operation_under_way(err);
     r->op.stats->seconds_file += tutti__now() - start;
     tutti__trace_event("store", "write", start, p->cache.bytes, -1);

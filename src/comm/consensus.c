@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/machine.h"
+#include "comm/collective_count.h"
 #include "comm/wait.h"
 
 typedef union {
@@ -25,7 +26,7 @@ typedef union {
     _Alignas(64) char posted[TUTTI__POST_BYTES];
 } answers;
 
-/* What stands before the answers. */
+/* The memory before the answers. */
 typedef struct {
     /* answers of all ranks in all rounds */
     _Alignas(64) _Atomic int64_t arrived;
@@ -70,7 +71,7 @@ static void arrive(const tutti__team *t) {
 
 void tutti__consensus_say(tutti__team *t, int64_t yes, int n, const tutti__range *range) {
     TUTTI_ASSERT(tutti__consensus_ready(t) && n <= TUTTI__CONSENSUS_RANGES);
-    tutti__agreements++;
+    tutti__collective_add();
     if (t->size == 1) return;
     t->consensus.round++;
     answers *mine = answers_of(t, t->rank);
@@ -111,7 +112,7 @@ int64_t tutti__consensus_hear(tutti__team *t, int64_t yes, int n, tutti__range *
         yes &= theirs->yes;
         for (int i = 0; i < n; i++) {
             const int64_t v = theirs->v[i];
-            if (v == INT64_MAX) continue; /* says nothing */
+            if (v == INT64_MAX) continue; /* unused */
             if (v < range[i].min) range[i].min = v;
             if (v > range[i].max) range[i].max = v;
         }

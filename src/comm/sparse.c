@@ -13,7 +13,7 @@
 typedef struct {
     tutti__sparse_message *v;
     int n, room;
-    tutti_err err; /* the first trouble; the exchange goes on, so that nobody hangs */
+    tutti_err err; /* the first error; the exchange continues, so that no rank hangs */
 } mailbox;
 
 static void mailbox_put(mailbox *m, int rank, size_t bytes, void *data) {
@@ -31,8 +31,8 @@ static void mailbox_put(mailbox *m, int rank, size_t bytes, void *data) {
     m->v[m->n++] = (tutti__sparse_message){rank, bytes, data};
 }
 
-/* Receive one message that a probe has found.  Without memory for it, it is taken off the wire all
- * the same (cut to nothing), so that its sender can go on. */
+/* Receive one message that a probe has found.  If it cannot be allocated, it is received
+ * truncated, so that its sender can continue. */
 static tutti_err mailbox_receive(mailbox *m, tutti__team *t, const MPI_Status *found, int tag) {
     int n = 0;
     TUTTI_MPI(MPI_Get_count(found, MPI_BYTE, &n));

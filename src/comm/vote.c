@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "comm/collective_count.h"
 #include "comm/consensus.h"
 #include "comm/wait.h"
 
@@ -103,7 +104,7 @@ static tutti_err ballot_reduce(tutti__team *t, int tag, const tutti__vote *v, ba
 
 static tutti_err vote_with(tutti__team *t, int tag, tutti_err mine, tutti__vote *io) {
     ballot b;
-    tutti__agreements++;
+    tutti__collective_add();
     TUTTI_ASSERT(io->reductions <= TUTTI__REDUCTIONS && io->ranges <= TUTTI__RANGES);
     b.fail = INT64_MAX;
     b.yes = io->yes;
@@ -150,8 +151,7 @@ tutti_err tutti__team_max(tutti__team *t, tutti_err mine, int64_t *io) {
     return tutti__team_reduce(t, mine, 1, &(tutti__reduction){TUTTI__MAX, io});
 }
 
-/* All is well most of the time, and a consensus says so; otherwise it takes a vote to tell what is
- * not. */
+/* Usually all ranks succeed, and a consensus reports it; otherwise a vote finds the error. */
 tutti_err tutti__team_agree(tutti__team *t, tutti_err mine) {
     if (tutti__consensus_ready(t) && tutti__consensus(t, mine == TUTTI_OK, 0, NULL))
         return TUTTI_OK;
@@ -166,12 +166,14 @@ tutti_err tutti__team_agree_apart(tutti__team *t, int tag, tutti_err mine) {
 
 tutti_err tutti__team_sum(tutti__team *t, int64_t *v, int n) {
     MPI_Request r;
+    tutti__collective_add();
     TUTTI_MPI(MPI_Iallreduce(MPI_IN_PLACE, v, n, MPI_INT64_T, MPI_SUM, t->comm, &r));
     return tutti__team_finish(1, &r);
 }
 
 tutti_err tutti__team_tell(tutti__team *t, void *data, int bytes) {
     MPI_Request r;
+    tutti__collective_add();
     TUTTI_MPI(MPI_Ibcast(data, bytes, MPI_BYTE, 0, t->comm, &r));
     return tutti__team_finish(1, &r);
 }

@@ -7,7 +7,7 @@
 
 #include <endian.h>
 #include <string.h>
-#include "dataset/blocks.h"
+#include "timestep/blocks.h"
 
 /* Sections one after the other. */
 static tutti_err numbering_make(const tutti__section *sections, int64_t n, tutti__block_list *out) {
@@ -18,71 +18,29 @@ static tutti_err numbering_make(const tutti__section *sections, int64_t n, tutti
 
 /* ---- those of the segment being written */
 
-/* What this rank knows. */
-static tutti_err sums_collect(tutti_dataset *d, const tutti__block_list *m, tutti__sum **out,
-                              int64_t *n_out) {
-    for (int64_t r = 0; r < d->now.records_n; r++) {
-        const tutti__sums *sums = &d->now.records[r]->sums;
-        for (size_t i = 0; i < sums->n; i++) {
+tutti_err tutti__checksums_known(const tutti_dataset *d, tutti__block_list *blocks_out,
+                                 tutti__sum **known_out, int64_t *n_out) {
+    TUTTI_TRY(numbering_make(d->now.sections, d->now.sections_n, blocks_out));
+    for (int64_t r = 0; r < d->now.puts.n; r++) {
+        const tutti__put_record *record = d->now.puts.v[r];
+        for (size_t i = 0; i < record->sums.n; i++) {
             int64_t s = -1;
-            const int64_t block = tutti__blocks_whole(m, sums->v[i].block, &s);
+            const int64_t block = tutti__blocks_whole(blocks_out, record->sums.v[i].block, &s);
             if (block < 0) continue;
-            if (d->now.progress[s].puts != 1 || d->now.progress[s].record != r) continue;
-            tutti__sum *k = tutti__table_grow(out, n_out, sizeof **out);
+            if (d->now.progress[s].puts != 1 || d->now.progress[s].record != record) continue;
+            tutti__sum *k = tutti__table_grow(known_out, n_out, sizeof **known_out);
             if (!k) return TUTTI_ERR_NOMEM;
-            *k = (tutti__sum){block, sums->v[i].hash};
+            *k = (tutti__sum){block, record->sums.v[i].hash};
         }
     }
     return TUTTI_OK;
 }
 
-static uint64_t sum_of_sums(uint64_t *table, int64_t n) { /* as they lie in the file */
+uint64_t tutti__checksum_of_blocks(uint64_t *table, int64_t n) { /* as they are in the file */
     for (int64_t i = 0; i < n; i++) table[i] = htole64(table[i]);
     const uint64_t sum = tutti__sum_of(table, (size_t)n * sizeof *table);
     for (int64_t i = 0; i < n; i++) table[i] = le64toh(table[i]);
     return sum;
-}
-
-static tutti_err sums_make(tutti_dataset *d, const tutti__block_list *m, uint64_t **table) {
-    tutti__sum *mine = NULL;
-    int64_t n = 0;
-    tutti_err err = tutti__dataset_agree(d, sums_collect(d, m, &mine, &n));
-    if (err == TUTTI_OK)
-        err = tutti__blocks_sum(tutti__dataset_team_now(d), d->now.file, m, n, mine, table);
-    tutti__free(mine);
-    return err;
-}
-
-tutti_err tutti__checksums_make(tutti_dataset *d, uint64_t **table_out, int64_t *n_out) {
-    tutti__block_list m = {0};
-    uint64_t *table = NULL, *sums = NULL;
-    const int64_t n = d->now.sections_n;
-    *table_out = NULL;
-    *n_out = 0;
-    if (!d->opt.checksums || n == 0) return TUTTI_OK;
-    tutti_err err = numbering_make(d->now.sections, n, &m);
-    sums = tutti__calloc((size_t)n, sizeof *sums);
-    if (!sums) err = TUTTI_ERR_NOMEM;
-    err = tutti__dataset_agree(d, err);
-    TUTTI_ASSERT(err != TUTTI_OK || sums);
-    if (err == TUTTI_OK) err = sums_make(d, &m, &table);
-    for (int64_t i = 0; table && err == TUTTI_OK && i < n; i++)
-        sums[i] = sum_of_sums(table + m.first[i], m.first[i + 1] - m.first[i]);
-    if (err == TUTTI_OK)
-        err = tutti__team_tell(tutti__dataset_team_now(d), sums, (int)(n * (int64_t)sizeof *sums));
-    for (int64_t i = 0; err == TUTTI_OK && i < n; i++) {
-        d->now.sections[i].sum = sums[i];
-        d->now.sections[i].summed = 1;
-    }
-    if (err == TUTTI_OK) {
-        *table_out = table;
-        *n_out = m.first[n];
-    } else {
-        tutti__free(table);
-    }
-    tutti__blocks_free(&m);
-    tutti__free(sums);
-    return err;
 }
 
 /* ---- those of a segment that is there */
@@ -193,11 +151,11 @@ tutti_err tutti__checksums_by_section(tutti_dataset *d, const tutti__comparison 
     tutti__block_list m = {0};
     uint64_t *table = NULL;
     tutti_err err = tutti__dataset_agree(d, numbering_make(sections, n, &m));
-    if (err == TUTTI_OK)
-        err = tutti__blocks_sum(tutti__dataset_team_now(d), c->file, &m, 0, NULL, &table);
+    if (err == TUTTI_OK) err = tutti__blocks_sum(d->team, c->file, &m, 0, NULL, &table);
     for (int64_t s = 0; table && err == TUTTI_OK && s < n; s++) {
         const tutti__variable *v = tutti__model_variable_id(&d->model, sections[s].variable);
-        if (sum_of_sums(table + m.first[s], m.first[s + 1] - m.first[s]) == sections[s].sum)
+        if (tutti__checksum_of_blocks(table + m.first[s], m.first[s + 1] - m.first[s]) ==
+            sections[s].sum)
             continue;
         err = tutti__error_set(TUTTI_ERR_FORMAT, 0, sections[s].start,
                                "variable '%s' in segment %lld (time index %lld) is damaged",
@@ -216,7 +174,7 @@ tutti_err tutti__checksums_compare(tutti_dataset *d, const tutti__segment_row *g
     TUTTI_TRY(tutti__sections_of(d, g - d->model.segments, &c.known));
     for (int64_t i = 0; i < c.known->n; i++)
         if (!c.known->sections[i].summed) return TUTTI_OK; /* written without checksums */
-    TUTTI_TRY(tutti__dataset_file(d, row, 0, &c.file));
+    TUTTI_TRY(tutti__dataset_file(d, row, &c.file));
     const tutti_err err = d->container->compare(d, &c);
     for (int64_t i = 0; i < c.known->n && err == TUTTI_OK && bytes_out; i++)
         *bytes_out += c.known->sections[i].bytes;

@@ -1,154 +1,28 @@
-/* dataset: segments begin and are committed.
+/* dataset: segments are committed.
  *
  * A commit, in this order: all data is in the file; checksums; the trailer; all of that is on the device
  * (TUTTI_DURABLE); then one transaction of the database makes the segment part of the dataset, and those
- * that wait for the same commit.  Killed before its end, none of them is there, and their bytes are cut
- * off by the next writer.  A segment that waits is whole, with its trailer, since the next one lies
- * behind it; its rows are added to the database by the commit.
+ * that wait for the same commit.  Killed before its end, none of them is there, and the next writer truncates their
+ * bytes.  A segment that waits is whole, with its trailer, since the next one lies behind it; the commit adds its rows
+ * to the database.  The outline is timestep/step_commit.h.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/dataset_impl.h"
 
 #include <endian.h>
-#include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "comm/by_thread.h"
+#include "timestep/step_commit.h"
 
-/* ---- where the next one lies */
+/* What rank 0 tells all ranks at the end. */
+typedef struct tutti__commit_message {
+    tutti__verdict verdict; /* must be first */
+    tutti__segment_row segment;
+    int64_t has_rows; /* netCDF: rows of the commit, which failed, could not be removed */
+    uint64_t sums[];  /* [sections] */
+} commit_message;
 
-/* Committed or not. */
-static const tutti__segment_row *last_segment(const tutti_dataset *d) {
-    if (d->now.under_way) return &d->now.segment;
-    return d->model.segments_n > 0 ? &d->model.segments[d->model.segments_n - 1] : NULL;
-}
-
-static tutti_err begin_check(const tutti_dataset *d, tutti_segment_kind kind, int64_t index,
-                             double time) {
-    const tutti__segment_row *last = last_segment(d);
-    TUTTI_TRY(tutti__dataset_writable(d));
-    TUTTI_CHECK(kind == TUTTI_TOPOLOGY || kind == TUTTI_STATE, TUTTI_ERR_ARG,
-                "segment kind %d is none", (int)kind);
-    TUTTI_CHECK(!isnan(time), TUTTI_ERR_ARG, "the time is not a number");
-    TUTTI_CHECK(!last || index > last->index || (index == last->index && (int)kind > last->kind),
-                TUTTI_ERR_ARG, "time index %lld does not come after the last one, %lld",
-                (long long)index, (long long)last->index);
-    return TUTTI_OK;
-}
-
-static int64_t group_of(const tutti_dataset *d, int64_t index) {
-    const int64_t n = d->opt.indices_per_file;
-    const int64_t q = index / n;
-    return index % n < 0 ? q - 1 : q;
-}
-
-/* Behind the last segment of the last file, or at the beginning of a new one.   Collective. */
-static tutti_err place_choose(tutti_dataset *d, int64_t index, tutti__writing *w) {
-    const tutti__model *m = &d->model;
-    const tutti__segment_row *last = last_segment(d);
-    const tutti__datafile *file = d->now.under_way ? &d->now.row
-                                  : last           ? tutti__model_file_id(m, last->file)
-                                                   : NULL;
-    if (file && !d->now.under_way && !tutti__model_file_lives(m, file->id))
-        file = NULL; /* it may be gone */
-    if (file && d->opt.indices_per_file > 0 && group_of(d, index) != group_of(d, last->index))
-        file = NULL;
-    int continues = 1;
-    if (file) TUTTI_TRY(d->container->continues(d, file, w->segment.kind, &continues));
-    w->new_file = !file || !continues;
-    if (w->new_file) {
-        w->row.id = d->now.row.id;
-        for (int64_t i = 0; i < m->files_n; i++) w->row.id = tutti__max(w->row.id, m->files[i].id);
-        w->row.id++;
-        snprintf(w->row.name, sizeof w->row.name, "data-%06lld.%s", (long long)w->row.id,
-                 d->container->extension);
-    } else {
-        w->row = *file;
-    }
-    w->segment.file = w->row.id;
-    d->container->place(d, w);
-    return TUTTI_OK;
-}
-
-/* ---- rows of a commit that failed */
-
-/* Rank 0, in a transaction: rows behind those of the last commit. */
-static tutti_err rows_remove(tutti_dataset *d) {
-    const tutti__model *m = &d->model;
-    int64_t segment = 0, file = 0;
-    for (int64_t i = 0; i < m->segments_n; i++) segment = tutti__max(segment, m->segments[i].id);
-    for (int64_t i = 0; i < m->files_n; i++) file = tutti__max(file, m->files[i].id);
-    while (++segment <= m->serial) {
-        TUTTI_TRY(tutti__meta_remove_segment(d->meta, segment));
-        TUTTI_TRY(tutti__meta_remove_file(d->meta, ++file)); /* at most one per segment */
-    }
-    return TUTTI_OK;
-}
-
-/* Rank 0. */
-static tutti_err rows_undo(tutti_dataset *d) {
-    TUTTI_TRY(tutti__meta_begin(d->meta));
-    const tutti_err err = rows_remove(d);
-    if (err == TUTTI_OK) return tutti__meta_commit(d->meta);
-    tutti__meta_rollback(d->meta);
-    return err;
-}
-
-/* ---- giving up */
-
-/* Its bytes are gone; what came after it is gone already. */
-static tutti_err bytes_remove(tutti_dataset *d, const tutti__writing *w) {
-    if (w->new_file) {
-        char path[4096];
-        tutti__dataset_data_path(d, w->row.name, path, sizeof path);
-        tutti_err err = tutti__dataset_file_close(d, &w->row);
-        if (d->team->rank == 0 && unlink(path) != 0 && err == TUTTI_OK)
-            err = tutti__error_sys(errno, -1, path);
-        return tutti__dataset_agree(d, err);
-    }
-    return d->container->discard(d, w);
-}
-
-tutti_err tutti__dataset_give_up(tutti_dataset *d) {
-    tutti_err err = TUTTI_OK;
-    if (!d->now.under_way) return TUTTI_OK;
-    if (d->has_rows && rows_undo(d) == TUTTI_OK) d->has_rows = 0; /* or with the next commit */
-    for (int64_t i = d->waiting_n; i >= 0; i--) {
-        const tutti__writing *w = i == d->waiting_n ? &d->now : &d->waiting[i];
-        err = TUTTI_ALSO(err, bytes_remove(d, w));
-        tutti__model_sizes_drop(&d->model, w->segment.id);
-    }
-    tutti__writings_free(d);
-    tutti__ncfile_free(&d->nc);
-    tutti__dataset_forget(d);
-    d->has_leftovers |= err != TUTTI_OK;
-    return err;
-}
-
-static tutti_err none_started(const tutti_dataset *d) {
-    for (int64_t i = 0; i < d->now.records_n; i++)
-        TUTTI_CHECK(d->now.records[i]->outcome != TUTTI__PUT_UNKNOWN, TUTTI_ERR_STATE,
-                    "a put has been started and not completed");
-    return TUTTI_OK;
-}
-
-static tutti_err discard_check(const tutti_dataset *d) {
-    TUTTI_TRY(tutti__dataset_writable(d));
-    TUTTI_CHECK(d->now.under_way, TUTTI_ERR_STATE, "no segment has begun");
-    return none_started(d);
-}
-
-tutti_err tutti_dataset_discard(tutti_dataset *d) {
-    TUTTI_KEEP_ERRNO;
-    const tutti__call same = {.name = "discard"};
-    TUTTI_TRY(tutti__dataset_enter(d));
-    TUTTI_TRY(tutti__dataset_call(d, &same, discard_check(d)));
-    return tutti__dataset_named(d, "discard", tutti__dataset_give_up(d));
-}
-
-/* ---- commit */
+/* ---- before */
 
 /* All sections of a segment have the bytes that were put. */
 static tutti_err sections_check(const tutti_dataset *d, const tutti__writing *w) {
@@ -172,15 +46,86 @@ static tutti_err sections_check(const tutti_dataset *d, const tutti__writing *w)
     return TUTTI_OK;
 }
 
-static tutti_err commit_check(const tutti_dataset *d) {
-    TUTTI_TRY(discard_check(d));
+tutti_err tutti__commit_check(const tutti_dataset *d) {
+    TUTTI_TRY(tutti__dataset_discardable(d));
     for (int64_t i = 0; i < d->waiting_n; i++) TUTTI_TRY(sections_check(d, &d->waiting[i]));
     TUTTI_TRY(sections_check(d, &d->now));
     return d->container->commit_check(d);
 }
 
-/* Rank 0, in a transaction: what belongs to one segment. */
-static tutti_err rows_of(tutti_dataset *d, const tutti__writing *w) {
+/* Room for the rows of the model: they must not fail to be there once the database has them. */
+static tutti_err reserve_rows(tutti_dataset *d) {
+    tutti__model *m = &d->model;
+    const int64_t segments = m->segments_n, files = m->files_n;
+    int fits = 1;
+    for (int64_t i = 0; i <= d->waiting_n && fits; i++) {
+        const tutti__writing *w = i == d->waiting_n ? &d->now : &d->waiting[i];
+        fits = TUTTI__GROW(m, segments) != NULL;
+        if (fits && w->new_file) fits = TUTTI__GROW(m, files) != NULL;
+    }
+    m->segments_n = segments;
+    m->files_n = files;
+    return fits ? TUTTI_OK : TUTTI_ERR_NOMEM;
+}
+
+static int message_bytes(const tutti_dataset *d) {
+    return (int)(sizeof(commit_message) + (size_t)d->now.sections_n * sizeof(uint64_t));
+}
+
+/* Memory for everything that all ranks have to have afterwards.   Local. */
+static tutti_err reserve_message(tutti_dataset *d) {
+    tutti__free(d->message);
+    d->message = tutti__calloc(1, (size_t)message_bytes(d));
+    if (!d->message) return TUTTI_ERR_NOMEM;
+    d->now.segment.sections = (int)d->now.sections_n;
+    d->container->end(d);
+    return TUTTI_OK;
+}
+
+static tutti_err prepare_commit(tutti_dataset *d) {
+    TUTTI_TRY(tutti__commit_check(d));
+    TUTTI_TRY(reserve_rows(d));
+    TUTTI_TRY(reserve_message(d));
+    tutti__ncfile_free(&d->nc_next);
+    return d->container->set_aside(d, &d->nc_next);
+}
+
+static void release_message(tutti_dataset *d) {
+    tutti__free(d->message);
+    d->message = NULL;
+    tutti__ncfile_free(&d->nc_next);
+}
+
+/* ---- rows.   Rank 0 */
+
+/* In a transaction: rows behind those of the last commit are removed. */
+static tutti_err remove_rows(tutti_dataset *d) {
+    const tutti__model *m = &d->model;
+    int64_t segment = 0, file = 0;
+    for (int64_t i = 0; i < m->segments_n; i++) segment = tutti__max(segment, m->segments[i].id);
+    for (int64_t i = 0; i < m->files_n; i++) file = tutti__max(file, m->files[i].id);
+    while (++segment <= m->serial) {
+        TUTTI_TRY(tutti__meta_remove_segment(d->meta, segment));
+        TUTTI_TRY(tutti__meta_remove_file(d->meta, ++file)); /* at most one per segment */
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err undo_rows(tutti_dataset *d) {
+    TUTTI_TRY(tutti__meta_begin(d->meta));
+    const tutti_err err = remove_rows(d);
+    if (err == TUTTI_OK) return tutti__meta_commit(d->meta);
+    tutti__meta_rollback(d->meta);
+    return err;
+}
+
+void tutti__commit_rows_undo(tutti_dataset *d) {
+    if (d->has_rows && d->team->rank == 0 && undo_rows(d) == TUTTI_OK)
+        d->has_rows = 0; /* or with the next commit */
+}
+
+/* In a transaction: what belongs to one segment. */
+static tutti_err add_rows_of(tutti_dataset *d, const tutti__writing *w) {
     if (w->new_file) TUTTI_TRY(tutti__meta_add_file(d->meta, &w->row));
     for (int64_t i = 0; i < d->model.sizes_n; i++)
         if (d->model.sizes[i].segment == w->segment.id)
@@ -191,145 +136,106 @@ static tutti_err rows_of(tutti_dataset *d, const tutti__writing *w) {
 }
 
 /* The same, of everything since the last commit; the row of the segment being written is missing. */
-static tutti_err rows_add(tutti_dataset *d) {
+static tutti_err add_rows(tutti_dataset *d) {
     const tutti__writing *now = &d->now;
-    if (d->has_rows) TUTTI_TRY(rows_remove(d));
+    if (d->has_rows) TUTTI_TRY(remove_rows(d));
     TUTTI_TRY(tutti__meta_add_fresh(d->meta, &d->model));
     for (int64_t i = 0; i < d->waiting_n; i++) {
-        TUTTI_TRY(rows_of(d, &d->waiting[i]));
+        TUTTI_TRY(add_rows_of(d, &d->waiting[i]));
         TUTTI_TRY(tutti__meta_add_segment(d->meta, &d->waiting[i].segment));
     }
-    TUTTI_TRY(rows_of(d, now));
+    TUTTI_TRY(add_rows_of(d, now));
     for (int64_t i = 0; i < now->infos_n; i++)
         TUTTI_TRY(tutti__meta_info_set(d->meta, &now->infos[i]));
     return tutti__meta_set(d->meta, "serial", now->segment.id);
 }
 
-/* What the steps of a commit pass on. */
-typedef struct {
-    tutti_dataset *dataset;
-    int joined;      /* another segment of the same commit comes behind this one */
-    uint64_t *table; /* of checksums, rank 0 */
-    int64_t blocks;
-} committing;
+/* ---- the steps of rank 0 */
 
-/* ---- the steps of a commit that take long, as jobs (comm/by_thread.h) */
-
-/* The transaction up to its end, and what must be in the file before. */
-static tutti_err prepare(void *context) {
-    const committing *c = context;
-    tutti_dataset *d = c->dataset;
-    const tutti__trailer_spec spec = {c->table, c->blocks, c->joined, 1};
-    if (d->now.has_tail) TUTTI_TRY(tutti__cut_here(d->now.file, d->now.end));
+/* Checksums of sections; the transaction up to its end; what must be in the file before that. */
+static tutti_err finish(tutti_dataset *d, uint64_t *table, int64_t n, int is_joined) {
+    const tutti__trailer_spec spec = {table, n, is_joined, 1};
+    tutti__writing *w = &d->now;
+    int64_t first = 0;
+    for (int64_t i = 0; table && i < w->sections_n; i++) {
+        tutti__section *s = &w->sections[i];
+        const int64_t blocks = tutti__blocks_of(s->start, s->bytes);
+        s->sum = tutti__checksum_of_blocks(table + first, blocks);
+        s->summed = 1;
+        first += blocks;
+    }
+    for (int64_t i = 0; i < n; i++) table[i] = htole64(table[i]);
+    if (w->tail) TUTTI_TRY(tutti__cut_here(w->file, w->tail));
     TUTTI_TRY(tutti__meta_begin(d->meta));
-    TUTTI_TRY(rows_add(d));
-    for (int64_t i = 0; i < c->blocks; i++) c->table[i] = htole64(c->table[i]);
+    TUTTI_TRY(add_rows(d));
     return d->container->finish(d, &spec);
 }
 
-static tutti_err data_sync(void *context) {
-    const committing *c = context;
-    return tutti__sync_here(c->dataset->now.file);
+static tutti_err finish_segment(void *dataset, uint64_t *table, int64_t n) {
+    return finish(dataset, table, n, 0);
 }
 
-static tutti_err directory_sync(void *context) {
-    const committing *c = context;
-    return tutti__meta_sync_directory(c->dataset->meta);
+static tutti_err finish_joined(void *dataset, uint64_t *table, int64_t n) {
+    return finish(dataset, table, n, 1);
 }
 
-static tutti_err transaction_end(void *context) {
-    const committing *c = context;
-    return tutti__meta_commit(c->dataset->meta);
+/* What all ranks have to know. */
+static void fill_message(tutti_dataset *d) {
+    d->message->segment = d->now.segment;
+    for (int64_t i = 0; i < d->now.sections_n; i++) d->message->sums[i] = d->now.sections[i].sum;
 }
 
-static tutti_err transaction_undo(void *context) {
-    const committing *c = context;
-    tutti__meta_rollback(c->dataset->meta);
-    return TUTTI_OK;
+static int has_new_file(const tutti_dataset *d) {
+    int new_file = d->now.new_file;
+    for (int64_t i = 0; i < d->waiting_n; i++) new_file |= d->waiting[i].new_file;
+    return new_file;
 }
 
-static tutti_err publish(void *context) {
-    const committing *c = context;
-    return c->dataset->container->publish(c->dataset);
-}
-
-/* Publishing has failed: the rows that the database has already are removed. */
-static tutti_err publish_undo(void *context) {
-    const committing *c = context;
-    return rows_undo(c->dataset);
-}
-
-static tutti__open_file *open_file_now(const tutti_dataset *d) {
-    int64_t i = 0;
-    while (d->files[i].id != d->now.row.id) i++;
-    return &d->files[i];
-}
-
-/* By all ranks, or by rank 0 alone; all know how it went.   Collective. */
-static tutti_err by_all(committing *c, tutti__job_fn *step) {
-    return tutti__dataset_agree(c->dataset, tutti__by_thread(step, c));
-}
-
-static tutti_err by_root(committing *c, tutti__job_fn *step) {
-    const int root = c->dataset->team->rank == 0;
-    return tutti__dataset_agree(c->dataset, root ? tutti__by_thread(step, c) : TUTTI_OK);
-}
-
-/* ---- commit, blocking or started */
-
-/* Everything that is now in the database is not fresh any more. */
-static void model_settle(tutti_dataset *d) {
+/* The model has no rows any more that are not in the database. */
+static void settle_model(tutti_dataset *d) {
     for (int64_t i = 0; i < d->model.spaces_n; i++) d->model.spaces[i].fresh = 0;
     for (int64_t i = 0; i < d->model.variables_n; i++) d->model.variables[i].fresh = 0;
     for (int64_t i = 0; i < d->model.sizes_n; i++) d->model.sizes[i].fresh = 0;
 }
 
-/* Room for the rows of the model: they must not fail to be there once the database has them. */
-static tutti_err model_room(tutti_dataset *d) {
-    tutti__model *m = &d->model;
-    int64_t segments = 0, files = 0;
-    int full = 0;
-    for (int64_t i = 0; i <= d->waiting_n && !full; i++) {
-        const tutti__writing *w = i == d->waiting_n ? &d->now : &d->waiting[i];
-        full = !TUTTI__GROW(m, segments);
-        segments += !full;
-        if (full || !w->new_file) continue;
-        full = !TUTTI__GROW(m, files);
-        files += !full;
+/* The transaction ends; the commit point of containers that have another one follows. */
+static tutti_err publish_segment(void *dataset) {
+    tutti_dataset *d = dataset;
+    if (d->opt.level == TUTTI_DURABLE && has_new_file(d))
+        TUTTI_TRY(tutti__meta_sync_directory(d->meta));
+    TUTTI_TRY(tutti__meta_commit(d->meta));
+    fill_message(d);
+    if (!d->container->publish) return TUTTI_OK;
+    settle_model(d);
+    const tutti_err err = d->container->publish(d);
+    if (err != TUTTI_OK) {
+        TUTTI_KEEP_LAST_ERROR;
+        d->message->has_rows = undo_rows(d) != TUTTI_OK; /* the next writer sees missing records */
     }
-    m->segments_n -= segments;
-    m->files_n -= files;
-    return full ? TUTTI_ERR_NOMEM : TUTTI_OK;
-}
-
-/* The segment being written is whole: sums and trailer are in the file, rows of all segments since the
- * last commit in a transaction of rank 0 that has not ended.   Collective. */
-static tutti_err complete(committing *c) {
-    tutti_dataset *d = c->dataset;
-    const tutti__writing *w = &d->now;
-    tutti__segment_row *g = &d->now.segment;
-    tutti_err err = tutti__checksums_make(d, &c->table, &c->blocks);
-    g->sections = (int)w->sections_n;
-    d->container->end(d);
-    if (err == TUTTI_OK) {
-        err = by_root(c, prepare);
-        d->now.has_tail = 1; /* the trailer */
-    }
-    if (err == TUTTI_OK) err = tutti__team_tell(tutti__dataset_team_now(d), g, (int)sizeof *g);
-    tutti__free(c->table);
     return err;
 }
 
-static void undo(committing *c) {
-    TUTTI_KEEP_LAST_ERROR;
-    if (c->dataset->team->rank == 0) (void)!tutti__by_thread(transaction_undo, c);
+static tutti_err undo_transaction(void *dataset) {
+    const tutti_dataset *d = dataset;
+    tutti__meta_rollback(d->meta);
+    return TUTTI_OK;
 }
 
-static void uncount(committing *c) {
-    TUTTI_KEEP_LAST_ERROR;
-    const int root = c->dataset->team->rank == 0;
-    const tutti_err undone = root ? tutti__by_thread(publish_undo, c) : TUTTI_OK;
-    c->dataset->has_rows = undone != TUTTI_OK; /* the next writer sees that records are missing */
+/* The segment waits: its rows are added again by the commit. */
+static tutti_err publish_joined(void *dataset) {
+    fill_message(dataset);
+    return undo_transaction(dataset);
+}
+
+static const tutti__commit_steps WHOLE = {finish_segment, publish_segment, undo_transaction};
+static const tutti__commit_steps JOINED = {finish_joined, publish_joined, undo_transaction};
+
+/* ---- syncs */
+
+static tutti__open_file *open_file_now(const tutti_dataset *d) {
+    int64_t i = 0;
+    while (d->files[i].id != d->now.row.id) i++;
+    return &d->files[i];
 }
 
 /* A sync has failed.  Also bytes of earlier segments may be lost, unless this handle has synced them before: the
@@ -353,9 +259,8 @@ static void sync_failed(tutti_dataset *d) {
     tutti__error_assign(&info);
 }
 
-static tutti_err data_durable(committing *c) {
-    tutti_dataset *d = c->dataset;
-    const tutti_err err = by_all(c, data_sync);
+tutti_err tutti__commit_sync(tutti_dataset *d) {
+    const tutti_err err = tutti__dataset_agree(d, tutti__sync_here(d->now.file));
     if (err == TUTTI_OK)
         open_file_now(d)->is_synced = 1;
     else
@@ -363,57 +268,93 @@ static tutti_err data_durable(committing *c) {
     return err;
 }
 
-static int has_new_file(const tutti_dataset *d) {
-    int new_file = d->now.new_file;
-    for (int64_t i = 0; i < d->waiting_n; i++) new_file |= d->waiting[i].new_file;
-    return new_file;
-}
+/* ---- commit, blocking or started */
 
-/* The outline: in a call that blocks, or in a fiber whose waits yield. */
-static tutti_err commit(void *context) {
-    tutti_dataset *d = context;
-    committing c = {.dataset = d};
-    const int durable = d->opt.level == TUTTI_DURABLE;
-    tutti_err err = complete(&c);
-    if (err == TUTTI_OK && durable) err = data_durable(&c);
-    if (err == TUTTI_OK && durable && has_new_file(d)) err = by_root(&c, directory_sync);
-    if (err == TUTTI_OK) err = by_root(&c, transaction_end);
-    if (err != TUTTI_OK) undo(&c);
-    if (err == TUTTI_OK && d->container->publish) {
-        model_settle(d);
-        err = by_root(&c, publish);
-        if (err != TUTTI_OK) uncount(&c);
+/* Everything but what precedes the call.   Collective, on the team of the commit. */
+static tutti_err run_commit(tutti_dataset *d, tutti__team *team, const tutti__commit_steps *steps) {
+    tutti__block_list blocks = {0};
+    tutti__sum *known = NULL;
+    tutti__step_commit c = {.team = team,
+                            .file = d->now.file,
+                            .is_durable = steps == &WHOLE && d->opt.level == TUTTI_DURABLE,
+                            .has_checksums = d->opt.checksums && d->now.sections_n > 0,
+                            .steps = steps,
+                            .step = d,
+                            .verdict = &d->message->verdict,
+                            .verdict_bytes = message_bytes(d)};
+    if (c.has_checksums) {
+        c.local_err = tutti__checksums_known(d, &blocks, &known, &c.known_n);
+        c.blocks = &blocks;
+        c.known = known;
     }
-    return tutti__dataset_named(d, "commit", err);
+    const tutti_err err = tutti__step_commit_run(&c);
+    d->now.tail = d->now.end; /* the trailer */
+    if (err == TUTTI_OK) {
+        d->now.segment = d->message->segment;
+        for (int64_t i = 0; c.has_checksums && i < d->now.sections_n; i++) {
+            d->now.sections[i].sum = d->message->sums[i];
+            d->now.sections[i].summed = 1;
+        }
+    }
+    if (c.is_sync_failed)
+        sync_failed(d);
+    else if (err == TUTTI_OK && c.is_durable)
+        open_file_now(d)->is_synced = 1;
+    if (err != TUTTI_OK) d->has_rows |= d->message->has_rows != 0;
+    tutti__blocks_free(&blocks);
+    tutti__free(known);
+    return err;
 }
 
-static void model_add(tutti__model *m, const tutti__writing *w) {
+tutti_err tutti__commit_set_aside(tutti_dataset *d) {
+    tutti_err err = tutti__dataset_agree(d, reserve_message(d));
+    if (err == TUTTI_OK) err = run_commit(d, d->team, &JOINED);
+    release_message(d);
+    return err;
+}
+
+static tutti_err commit_on(tutti_dataset *d, tutti__team *team) {
+    return tutti__dataset_named(d, "commit", run_commit(d, team, &WHOLE));
+}
+
+static tutti_err commit_task(void *context) {
+    tutti_dataset *d = context;
+    return commit_on(d, d->aside);
+}
+
+static void add_to_model(tutti__model *m, const tutti__writing *w) {
     m->segments[m->segments_n++] = w->segment;
     if (w->new_file) m->files[m->files_n++] = w->row;
 }
 
 /* All ranks have what rank 0 has in the database. */
-static void committed(void *context, tutti_err outcome) {
+static void end_commit(void *context, tutti_err outcome) {
     tutti_dataset *d = context;
     d->commit = NULL;
-    if (outcome != TUTTI_OK) return;
-    d->has_rows = 0;
-    d->container->committed(d);
-    for (int64_t i = 0; i < d->waiting_n; i++) model_add(&d->model, &d->waiting[i]);
-    model_add(&d->model, &d->now);
-    model_settle(d);
-    tutti__writings_free(d);
+    if (outcome == TUTTI_OK) {
+        d->has_rows = 0;
+        d->container->committed(d);
+        for (int64_t i = 0; i < d->waiting_n; i++) add_to_model(&d->model, &d->waiting[i]);
+        add_to_model(&d->model, &d->now);
+        settle_model(d);
+        tutti__writings_free(d);
+    }
+    release_message(d);
 }
 
 tutti_err tutti_dataset_commit(tutti_dataset *d) {
     TUTTI_KEEP_ERRNO;
     const tutti__call same = {.name = "commit"};
     TUTTI_TRY(tutti__dataset_enter(d));
-    tutti_err err = commit_check(d);
-    if (err == TUTTI_OK) err = model_room(d);
-    TUTTI_TRY(tutti__dataset_call(d, &same, err));
-    err = commit(d);
-    committed(d, err);
+    tutti_err err = tutti__dataset_idle(d);
+    if (err == TUTTI_OK) err = prepare_commit(d);
+    err = tutti__dataset_call(d, &same, err);
+    if (err != TUTTI_OK) {
+        if (!d->commit) release_message(d);
+        return err;
+    }
+    err = commit_on(d, d->team);
+    end_commit(d, err);
     return err;
 }
 
@@ -423,12 +364,11 @@ tutti_err tutti_dataset_commit_start(tutti_dataset *d, tutti_request **r_out) {
     tutti_request *r = NULL;
     TUTTI_TRY(tutti__dataset_enter(d));
     tutti_err err = tutti__dataset_idle(d);
-    if (err == TUTTI_OK) err = commit_check(d);
+    if (err == TUTTI_OK) err = prepare_commit(d);
     if (err == TUTTI_OK && !r_out)
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the request");
-    if (err == TUTTI_OK) err = model_room(d);
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument r_out is NULL");
     if (err == TUTTI_OK) {
-        const tutti__task task = {"commit", d->now.file, commit, committed, d};
+        const tutti__task task = {"commit", d->now.file, commit_task, end_commit, d};
         err = tutti__task_make(&task, &r);
     }
     err = tutti__dataset_call(d, &same, err);
@@ -436,6 +376,7 @@ tutti_err tutti_dataset_commit_start(tutti_dataset *d, tutti_request **r_out) {
         err =
             tutti__dataset_named(d, "commit_start", tutti__team_take(d->team->comm, "", &d->aside));
     if (err != TUTTI_OK) {
+        if (!d->commit) release_message(d);
         tutti__task_drop(&r);
         return err;
     }
@@ -443,101 +384,4 @@ tutti_err tutti_dataset_commit_start(tutti_dataset *d, tutti_request **r_out) {
     d->commit = *r_out = r;
     tutti__task_start(r);
     return TUTTI_OK;
-}
-
-/* ---- begin */
-
-static uint64_t begin_hash(tutti_segment_kind kind, int64_t index, double time) {
-    const int64_t words[] = {(int64_t)kind, index};
-    return tutti__hash(tutti__hash(TUTTI__HASH_START, words, sizeof words), &time, sizeof time);
-}
-
-/* The segment does not begin.  If the file cannot be removed, the next one of that name is emptied.   Collective. */
-static void new_file_remove(tutti_dataset *d, const tutti__writing *w) {
-    TUTTI_KEEP_LAST_ERROR;
-    if (w->new_file && bytes_remove(d, w) != TUTTI_OK) d->has_leftovers = 1;
-}
-
-/* A segment behind the last one.   Collective. */
-static tutti_err begin(tutti_dataset *d, tutti_segment_kind kind, int64_t index, double time,
-                       tutti__writing *out) {
-    tutti__writing w = {.segment = {.kind = (int)kind, .index = index, .time = time}};
-    w.segment.id = d->model.serial + 1;
-    TUTTI_TRY(place_choose(d, index, &w));
-    TUTTI_TRY(tutti__dataset_file(d, &w.row, w.new_file, &w.file));
-    const int root = d->team->rank == 0;
-    const tutti_err err = tutti__dataset_agree(d, root ? d->container->prepare(d, &w) : TUTTI_OK);
-    if (err != TUTTI_OK) {
-        new_file_remove(d, &w);
-        return err;
-    }
-    if (!d->now.under_way) d->has_leftovers = 0;
-    d->model.serial = w.segment.id; /* never given twice by this handle */
-    w.under_way = 1;
-    *out = w;
-    return TUTTI_OK;
-}
-
-tutti_err tutti_dataset_begin(tutti_dataset *d, tutti_segment_kind kind, int64_t index,
-                              double time) {
-    TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__dataset_enter(d));
-    const tutti__call same = {.name = "begin",
-                              .what = "the segment's kind, index or time",
-                              .hash = begin_hash(kind, index, time)};
-    tutti_err err = d->now.under_way
-                        ? tutti__error_set(TUTTI_ERR_STATE, 0, -1,
-                                           "a segment has begun and was neither committed nor "
-                                           "discarded")
-                        : begin_check(d, kind, index, time);
-    TUTTI_TRY(tutti__dataset_call(d, &same, err));
-    return tutti__dataset_named(d, "begin", begin(d, kind, index, time, &d->now));
-}
-
-/* The segment being written is whole and waits; the rows go into the database by the commit. */
-static tutti_err put_aside(tutti_dataset *d) {
-    committing c = {.dataset = d, .joined = 1};
-    const tutti_err err = complete(&c);
-    undo(&c);
-    return err;
-}
-
-static tutti_err begin_also(tutti_dataset *d, tutti_segment_kind kind, int64_t index, double time) {
-    tutti__writing w, *waiting = NULL;
-    tutti__ncfile before = d->nc;
-    TUTTI_TRY(put_aside(d));
-    waiting = tutti__table_grow(&d->waiting, &d->waiting_n, sizeof *waiting);
-    tutti_err err = waiting ? TUTTI_OK : TUTTI_ERR_NOMEM;
-    if (waiting) d->waiting_n--;
-    if (err == TUTTI_OK) err = d->container->set_aside(d, &d->nc);
-    const int aside = err == TUTTI_OK;
-    err = tutti__dataset_agree(d, err);
-    if (err == TUTTI_OK) err = begin(d, kind, index, time, &w);
-    if (err == TUTTI_OK && d->opt.level == TUTTI_DURABLE && w.row.id != d->now.row.id) {
-        err = data_durable(&(committing){.dataset = d}); /* the commit syncs the last file */
-        if (err != TUTTI_OK) new_file_remove(d, &w);
-    }
-    if (aside) tutti__ncfile_free(err == TUTTI_OK ? &before : &d->nc);
-    if (aside && err != TUTTI_OK) d->nc = before;
-    TUTTI_TRY(err);
-    w.infos = d->now.infos; /* the commit writes all of them */
-    w.infos_n = d->now.infos_n;
-    d->now.infos = NULL;
-    d->now.infos_n = 0;
-    d->waiting[d->waiting_n++] = d->now;
-    d->now = w;
-    return TUTTI_OK;
-}
-
-tutti_err tutti_dataset_begin_also(tutti_dataset *d, tutti_segment_kind kind, int64_t index,
-                                   double time) {
-    TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__dataset_enter(d));
-    const tutti__call same = {.name = "begin_also",
-                              .what = "the segment's kind, index or time",
-                              .hash = begin_hash(kind, index, time)};
-    tutti_err err = commit_check(d);
-    if (err == TUTTI_OK) err = begin_check(d, kind, index, time);
-    TUTTI_TRY(tutti__dataset_call(d, &same, err));
-    return tutti__dataset_named(d, "begin_also", begin_also(d, kind, index, time));
 }

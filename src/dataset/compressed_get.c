@@ -118,7 +118,7 @@ tutti_err tutti__compressed_verify(tutti_dataset *d, const tutti__segment_row *g
     for (int64_t i = 0; i < k->n; i++) {
         const tutti__variable *v = tutti__model_variable_id(&d->model, k->sections[i].variable);
         if (v->compress == 0) continue;
-        if (!f) TUTTI_TRY(tutti__dataset_file(d, tutti__model_file_id(&d->model, g->file), 0, &f));
+        if (!f) TUTTI_TRY(tutti__dataset_file(d, tutti__model_file_id(&d->model, g->file), &f));
         TUTTI_TRY(section_verify(d, f, &k->sections[i]));
     }
     return TUTTI_OK;
@@ -137,7 +137,7 @@ static tutti_err questions_write(const tutti__chunk_walk *begin, char **data,
     if (!at) return TUTTI_ERR_NOMEM;
     *data = at;
     for (w = *begin; tutti__chunk_walk_next(&w, &p); at += sizeof(tutti__chunk_record)) {
-        const tutti__chunk_record r = {p.position, p.n};
+        const tutti__chunk_record r = {p.position, p.n, 0};
         memcpy(at, &r, sizeof r);
         TUTTI_TRY(
             tutti__chunk_mail_add(mail, p.keeper, at, sizeof r, (size_t)(p.n * w.grid->item)));

@@ -3,7 +3,7 @@
  * There is one table per kind; tutti_dataset.container is chosen when the dataset is opened.  The life of a
  * step (a segment) calls them in this order:
  *
- *   begin     continues, place, prepare
+ *   begin     is_known, load, continues, place, prepare
  *   write     put_check, section_start
  *   commit    commit_check, end, finish; data and directory are synced; the transaction; publish; committed
  *   discard   discard
@@ -44,11 +44,16 @@ typedef struct tutti__container {
 
     /* ---- begin */
 
-    /* *out: a step of this kind can be appended to `file`, which has the last one.   Collective. */
-    tutti_err (*continues)(tutti_dataset *d, const tutti__datafile *file, int kind, int *out);
+    /* Whether this rank knows all that `continues` and `place` need of the file with the last step: the same on all ranks.
+     * Local. */
+    int (*is_known)(const tutti_dataset *d, const tutti__datafile *file);
+    /* Make it known.   Collective. */
+    tutti_err (*load)(tutti_dataset *d, const tutti__datafile *file);
+    /* Whether a step of this kind can be appended to the file that is known.   Local. */
+    int (*continues)(const tutti_dataset *d, int kind);
     /* Set w->segment.start and w->end; the file of the step is known.   Local. */
-    void (*place)(tutti_dataset *d, tutti__writing *w);
-    /* Rank 0: the file has all that must precede the step, and nothing at or behind its start. */
+    void (*place)(const tutti_dataset *d, tutti__writing *w);
+    /* Rank 0: the file, which is not new, has all that must precede the step, and nothing at or behind its start. */
     tutti_err (*prepare)(tutti_dataset *d, const tutti__writing *w);
 
     /* ---- write */

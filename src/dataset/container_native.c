@@ -42,15 +42,23 @@ static tutti_err accept_file(const tutti_dataset *d, const tutti__datafile *f) {
 
 /* ---- begin and write */
 
-static tutti_err always_continue(tutti_dataset *d, const tutti__datafile *file, int kind,
-                                 int *out) {
-    (void)d, (void)file, (void)kind;
-    *out = 1;
+static int is_always_known(const tutti_dataset *d, const tutti__datafile *file) {
+    (void)d, (void)file;
+    return 1;
+}
+
+static tutti_err load_nothing(tutti_dataset *d, const tutti__datafile *file) {
+    (void)d, (void)file;
     return TUTTI_OK;
 }
 
+static int always_continues(const tutti_dataset *d, int kind) {
+    (void)d, (void)kind;
+    return 1;
+}
+
 /* Behind the last segment of the file, committed or not. */
-static void place_segment(tutti_dataset *d, tutti__writing *w) {
+static void place_segment(const tutti_dataset *d, tutti__writing *w) {
     const tutti__model *m = &d->model;
     tutti_off end = TUTTI__SEGMENT_ALIGN;
     if (!w->new_file && d->now.under_way) end = d->now.segment.end;
@@ -59,18 +67,9 @@ static void place_segment(tutti_dataset *d, tutti__writing *w) {
     w->end = w->segment.start = tutti__align_up(end, TUTTI__SEGMENT_ALIGN);
 }
 
-static tutti_err write_header(tutti_file *f) {
-    char *head = tutti__malloc(TUTTI__SEGMENT_ALIGN);
-    if (!head) return TUTTI_ERR_NOMEM;
-    tutti__datafile_head(head);
-    const tutti_err err = tutti__file_put(f, 0, TUTTI__SEGMENT_ALIGN, head);
-    tutti__free(head);
-    return err;
-}
-
 static tutti_err prepare_file(tutti_dataset *d, const tutti__writing *w) {
     (void)d;
-    return w->new_file ? write_header(w->file) : tutti__cut_here(w->file, w->segment.start);
+    return tutti__cut_here(w->file, w->segment.start);
 }
 
 /* Blocks of checksums and pages belong to one section. */
@@ -88,11 +87,20 @@ static void end_segment(tutti_dataset *d) {
     g->end = g->trailer + TUTTI__SEGMENT_ALIGN;
 }
 
-/* The header, if a sync has failed since it was written, and the trailer. */
+static tutti_err write_header(tutti_file *f) {
+    char *head = tutti__malloc(TUTTI__SEGMENT_ALIGN);
+    if (!head) return TUTTI_ERR_NOMEM;
+    tutti__datafile_head(head);
+    const tutti_err err = tutti__file_put(f, 0, TUTTI__SEGMENT_ALIGN, head);
+    tutti__free(head);
+    return err;
+}
+
+/* The header of a new file, and the trailer. */
 static tutti_err finish_segment(tutti_dataset *d, const tutti__trailer_spec *spec) {
     tutti__segment_row *g = &d->now.segment;
     char *buf = NULL;
-    if (d->now.new_file && d->now.failed_sync) TUTTI_TRY(write_header(d->now.file));
+    if (d->now.new_file) TUTTI_TRY(write_header(d->now.file));
     tutti_err err = tutti__trailer_make(d->meta, spec, g, &buf);
     if (err == TUTTI_OK) err = tutti__file_put(d->now.file, g->trailer, g->end - g->trailer, buf);
     tutti__free(buf);
@@ -112,7 +120,7 @@ static tutti_err set_nothing_aside(const tutti_dataset *d, tutti__ncfile *out) {
 
 static tutti_err discard_bytes(tutti_dataset *d, const tutti__writing *w) {
     tutti_file *f = NULL;
-    TUTTI_TRY(tutti__dataset_file(d, &w->row, 0, &f));
+    TUTTI_TRY(tutti__dataset_file(d, &w->row, &f));
     return tutti_file_resize(f, w->segment.start);
 }
 
@@ -144,7 +152,9 @@ const tutti__container tutti__container_native = {
     .space_check = accept_space,
     .variable_check = accept_variable,
     .type_check = accept_type,
-    .continues = always_continue,
+    .is_known = is_always_known,
+    .load = load_nothing,
+    .continues = always_continues,
     .place = place_segment,
     .prepare = prepare_file,
     .put_check = accept_put,

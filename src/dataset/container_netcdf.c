@@ -11,10 +11,10 @@
 /* ---- the file that segments go to */
 
 /* What rank 0 finds in the database, on all ranks.   Collective. */
-static tutti_err nc_load(tutti_dataset *d, int64_t file) {
+static tutti_err load_file(tutti_dataset *d, const tutti__datafile *file) {
     tutti__ncfile f = {0};
     const int root = d->team->rank == 0;
-    tutti_err err = root ? tutti__ncfile_load(d->meta, &d->model, file, &f) : TUTTI_OK;
+    tutti_err err = root ? tutti__ncfile_load(d->meta, &d->model, file->id, &f) : TUTTI_OK;
     TUTTI_TRY(tutti__dataset_agree(d, err));
     void *fixed = f.fixed, *state = f.state;
     err = tutti__team_tell(d->team, &f, (int)sizeof f);
@@ -50,26 +50,25 @@ static int as_defined(const tutti_dataset *d) {
     return 1;
 }
 
-static tutti_err file_continues(tutti_dataset *d, const tutti__datafile *file, int kind, int *out) {
-    *out = 0;
-    if (kind == TUTTI_TOPOLOGY) return TUTTI_OK;
-    if (d->nc.file != file->id) TUTTI_TRY(nc_load(d, file->id));
-    *out = d->nc.first.id ? as_defined(d) : tutti__netcdf_header_most(&d->model) <= d->nc.area;
-    return TUTTI_OK;
+static int is_file_known(const tutti_dataset *d, const tutti__datafile *file) {
+    return d->nc.file == file->id;
 }
 
-static void place_segment(tutti_dataset *d, tutti__writing *w) {
-    tutti__ncfile *f = &d->nc;
-    if (w->new_file) {
-        tutti__ncfile_free(f);
-        f->file = w->row.id;
-        f->area = tutti__align_up(2 * tutti__netcdf_header_most(&d->model), TUTTI__NETCDF_ALIGN);
-    }
+static int file_continues(const tutti_dataset *d, int kind) {
+    if (kind == TUTTI_TOPOLOGY) return 0;
+    return d->nc.first.id ? as_defined(d) : tutti__netcdf_header_most(&d->model) <= d->nc.area;
+}
+
+static void place_segment(const tutti_dataset *d, tutti__writing *w) {
+    const tutti__ncfile none = {0}, *f = w->new_file ? &none : &d->nc;
+    w->area = f->area;
+    if (w->new_file)
+        w->area = tutti__align_up(2 * tutti__netcdf_header_most(&d->model), TUTTI__NETCDF_ALIGN);
     if (f->first.id)
         w->segment.start = f->first.start + f->records * (f->first.end - f->first.start);
     else
         w->segment.start =
-            tutti__align_up(tutti__max(f->area, f->topology.end), TUTTI__NETCDF_ALIGN);
+            tutti__align_up(tutti__max(w->area, f->topology.end), TUTTI__NETCDF_ALIGN);
     w->end = w->segment.start + (w->segment.kind == TUTTI_STATE ? TUTTI__NETCDF_TIME : 0);
 }
 
@@ -258,10 +257,9 @@ static void follow_commit(tutti_dataset *d) {
     const int64_t defined = find_defined(d);
     d->model.commit = first_of_commit(d);
     if (defined) d->model.defined = defined;
-    if (d->now.segment.kind == TUTTI_STATE && d->nc.first.id)
-        d->nc.records++;
-    else
-        tutti__ncfile_free(&d->nc); /* read again from the database */
+    tutti__ncfile_free(&d->nc);
+    d->nc = d->nc_next;
+    d->nc_next = (tutti__ncfile){0};
 }
 
 /* ---- discard, erase, verify */
@@ -299,6 +297,8 @@ const tutti__container tutti__container_netcdf = {
     .space_check = tutti__netcdf_space_check,
     .variable_check = tutti__netcdf_variable_check,
     .type_check = tutti__netcdf_type_check,
+    .is_known = is_file_known,
+    .load = load_file,
     .continues = file_continues,
     .place = place_segment,
     .prepare = prepare_file,

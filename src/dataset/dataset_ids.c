@@ -121,37 +121,31 @@ static tutti_err ids_place(tutti_dataset *d, const tutti__space *space, const tu
             space->name); /* on all ranks alike */
         return TUTTI_OK;
     }
-    TUTTI_TRY(tutti__section_new(d, &new, 8 * all, &s));
+    TUTTI_TRY(tutti__space_resize(d, space->id, 1, &all, 1));
+    s = tutti__section_new(d, &new, 8 * all);
     tutti__section_progress_of(d, s)->content = hash;
-    const tutti_err err = tutti__space_resize(d, space->id, 1, &all, 1);
-    if (err != TUTTI_OK) tutti__section_drop(d, s);
-    return err;
+    return TUTTI_OK;
 }
 
 static tutti_err ids_write(tutti_dataset *d, const tutti__variable *v, tutti_count before,
-                           tutti_count n, const int64_t *ids) {
+                           tutti_count n, const int64_t *ids, tutti__put_record *record) {
     const tutti__section *s = tutti__section_now(d, v->id, 0);
-    tutti__put_record *record = NULL;
     tutti_access *access = NULL;
-    tutti_err err = tutti__record_new(d, &record);
-    if (err == TUTTI_OK) err = tutti__record_target(d, record, s, 0, 1);
-    if (err == TUTTI_OK) err = tutti_access_contiguous(s->start + 8 * before, 8 * n, &access);
-    err = tutti__dataset_agree(d, err);
-    if (err != TUTTI_OK && record) tutti__record_end(record, err);
-    if (err == TUTTI_OK) {
-        const tutti_part part = {.access = access,
-                                 .buf = (void *)(uintptr_t)ids,
-                                 .convert = {.file_type = TUTTI_INT64,
-                                             .memory_type = TUTTI_INT64,
-                                             .file_order = (tutti_byte_order)v->order}};
-        const tutti__move m = {.file = d->now.file,
-                               .name = "ids",
+    tutti_err mine = tutti__section_target(d, record, s, 0, 1);
+    if (mine == TUTTI_OK) mine = tutti_access_contiguous(s->start + 8 * before, 8 * n, &access);
+    const tutti_part part = {.access = access,
+                             .buf = (void *)(uintptr_t)ids,
+                             .convert = {.file_type = TUTTI_INT64,
+                                         .memory_type = TUTTI_INT64,
+                                         .file_order = (tutti_byte_order)v->order}};
+    const tutti__transfer t = {.name = "ids",
+                               .file = d->now.file,
                                .is_write = 1,
-                               .n = 1,
+                               .parts_n = 1,
                                .parts = &part,
-                               .record = record};
-        err = tutti__dataset_move(&m, TUTTI_OK);
-    }
+                               .local_err = mine,
+                               .sums = &record->sums};
+    const tutti_err err = tutti__put_transfer(record, &t, NULL);
     tutti_access_free(&access);
     return err;
 }
@@ -166,8 +160,14 @@ tutti_err tutti_dataset_ids(tutti_dataset *d, const char *space, tutti_count n,
     TUTTI_TRY(tutti__dataset_enter(d));
     const tutti__call same = {
         .name = "ids", .what = "the space", .hash = tutti__hash_text(TUTTI__HASH_START, space)};
-    TUTTI_TRY(tutti__dataset_call(d, &same, ids_check(d, space, n, ids, &s)));
-    tutti_err err = ids_differ(d->team, n, ids);
+    tutti__put_record *record = NULL;
+    tutti_err err = ids_check(d, space, n, ids, &s);
+    if (err == TUTTI_OK) err = tutti__sections_reserve(d, 1);
+    if (err == TUTTI_OK) err = tutti__put_new(&d->now.puts, 1, &record);
+    err = tutti__dataset_call(d, &same, err);
+    if (err != TUTTI_OK) tutti__put_drop(&record);
+    TUTTI_TRY(err);
+    err = ids_differ(d->team, n, ids);
     if (err == TUTTI_OK) err = tutti__team_sum(d->team, &all, 1);
     if (err == TUTTI_OK &&
         MPI_Exscan(&n, &before, 1, MPI_INT64_T, MPI_SUM, d->team->comm) != MPI_SUCCESS)
@@ -180,7 +180,11 @@ tutti_err tutti_dataset_ids(tutti_dataset *d, const char *space, tutti_count n,
     if (err == TUTTI_OK) err = tutti__own_variable(d, s, "ids", &v);
     if (err == TUTTI_OK) err = ids_hash(d, before, n, ids, &hash);
     if (err == TUTTI_OK) err = ids_place(d, s, v, all, hash);
-    if (err == TUTTI_OK) err = ids_write(d, v, before, n, ids);
+    if (err == TUTTI_OK) err = tutti__tail_cut(d);
+    if (err == TUTTI_OK)
+        err = ids_write(d, v, before, n, ids, record);
+    else
+        tutti__put_drop(&record);
     return tutti__dataset_named(d, "ids", err);
 }
 
@@ -201,15 +205,14 @@ static tutti_err map_find(tutti_dataset *d, const tutti__space_view *view, tutti
     const tutti__writing *w = tutti__writing_of(d, z->segment);
     if (v && w) {
         found = tutti__writing_section(w, v->id, 0);
-        TUTTI_TRY(tutti__dataset_file(d, &w->row, 0, f));
+        TUTTI_TRY(tutti__dataset_file(d, &w->row, f));
     } else if (v) {
         const tutti__segment_row *g = tutti__model_segment_id(&d->model, z->segment);
         const tutti__known *k = NULL;
         TUTTI_CHECK(g, TUTTI_ERR_FORMAT, "the ids of space '%s' have no segment", s->name);
         TUTTI_TRY(tutti__sections_of(d, g - d->model.segments, &k));
         found = tutti__section_find(k, v->id, 0);
-        if (found)
-            TUTTI_TRY(tutti__dataset_file(d, tutti__model_file_id(&d->model, g->file), 0, f));
+        if (found) TUTTI_TRY(tutti__dataset_file(d, tutti__model_file_id(&d->model, g->file), f));
     }
     TUTTI_CHECK(found && found->type == TUTTI_INT64, TUTTI_ERR_FORMAT,
                 "the ids of space '%s' are not there", s->name);
@@ -235,9 +238,9 @@ tutti_err tutti__dataset_ids(tutti_dataset *d, const tutti__space_view *view, tu
                              .convert = {.file_type = TUTTI_INT64,
                                          .memory_type = TUTTI_INT64,
                                          .file_order = (tutti_byte_order)order}};
-    const tutti__move m = {
+    const tutti__dataset_reading m = {
         .file = f, .name = "read ids", .n = 1, .parts = &part, .least = s.start + s.bytes};
-    const tutti_err err = tutti__dataset_move(&m, mine);
+    const tutti_err err = tutti__dataset_read(&m, mine);
     tutti_access_free(&access);
     return err;
 }

@@ -29,7 +29,9 @@
 #include "base/hash.h"
 #include "base/options_impl.h"
 #include "dataset/container.h"
-#include "dataset/section_state.h"
+#include "timestep/blocks.h"
+#include "timestep/put_record.h"
+#include "timestep/started.h"
 #include "decomposition/decomposition.h"
 #include "layer/object.h"
 
@@ -55,30 +57,11 @@ tutti_err tutti__dataset_ids(tutti_dataset *d, const tutti__space_view *view, tu
 
 /* ---- the object */
 
-/* A section that an operation writes. */
-typedef struct tutti__put_target {
-    int64_t variable, part;
-    int64_t decomposition;
-    int64_t ticket; /* section_state.h */
-    int is_whole;   /* the operation covers the section */
-} tutti__put_target;
-
-/* An operation that writes sections, and its outcome. */
-typedef struct tutti__put_record {
-    tutti_err outcome; /* TUTTI__PUT_UNKNOWN: under way */
-    tutti__sums sums;  /* of blocks that this rank sent to the file */
-    tutti_dataset *dataset;
-    tutti_request *request; /* started and not collected; NULL: none */
-    tutti__put_target *targets;
-    int64_t targets_n;
-} tutti__put_record;
-#define TUTTI__PUT_UNKNOWN ((tutti_err)1000)
-
 /* A section that is being written, besides its row.  All but `state` are the same on all ranks. */
 typedef struct tutti__section_progress {
     tutti__section_state state;
-    int64_t record; /* the last operation that wrote it; -1: none */
-    int puts;       /* how many did */
+    const tutti__put_record *record; /* the last put of it; NULL: none */
+    int puts;                        /* how many wrote it */
     /* Before the next put its fill value (TUTTI_RANKED: its header) is written.  Not if that put covers the section:
      * then no commit succeeds before one that does has. */
     int needs_base;
@@ -94,15 +77,16 @@ typedef struct tutti__writing {
     tutti_file *file; /* one of the open ones */
     int new_file;     /* its row is not in the database yet */
     tutti__datafile row;
-    tutti_off end;   /* the next section lies behind this */
-    int has_tail;    /* bytes behind `end` may have been written: sections moved, a commit failed */
+    tutti_off area; /* netCDF: bytes for the header, if the file is new */
+    tutti_off end;  /* the next section lies behind this */
+    /* Bytes from here on may have been written and belong to no section: sections moved, a commit failed.  0: none */
+    tutti_off tail;
     int failed_sync; /* a sync of its file has failed since it began */
     tutti__section *sections;
     int64_t sections_n;
     tutti__section_progress *progress;
     int64_t progress_n;
-    tutti__put_record **records;
-    int64_t records_n;
+    tutti__put_list puts;
     tutti__info *infos; /* rank 0 */
     int64_t infos_n;
 } tutti__writing;
@@ -130,7 +114,7 @@ typedef struct tutti__listed {
 /* How many entries of a decomposition the ranks write. */
 typedef struct tutti__ranked_sizes {
     int64_t decomposition;
-    int64_t *head;           /* the header of its sections; NULL: nothing is known */
+    int64_t *head;           /* the header of its sections */
     tutti_off bytes;         /* of the header */
     tutti_count before, all; /* entries of lower ranks, of all ranks */
 } tutti__ranked_sizes;
@@ -153,12 +137,13 @@ struct tutti_dataset {
     TUTTI__OBJECT;
     tutti__team *aside; /* the same ranks, for a commit that was started; NULL until there is one */
     tutti_request *commit; /* under way; NULL: none */
-    int64_t number;        /* of this process */
-    int64_t count;         /* decompositions */
-    int64_t stamps;        /* given out */
-    int64_t clock;         /* uses of files */
+    struct tutti__commit_message
+        *message;   /* of the commit under way: what rank 0 tells; commit.c */
+    int64_t number; /* of this process */
+    int64_t count;  /* decompositions */
+    int64_t stamps; /* given out */
+    int64_t clock;  /* uses of files */
     int mode;
-    int started; /* a get is or was under way: files stay open */
     tutti_dataset_options opt;
     tutti_options io;
     tutti_off
@@ -171,7 +156,8 @@ struct tutti_dataset {
     int64_t waiting_n;
     int has_leftovers; /* bytes of a discarded segment could not be removed */
     int has_rows; /* netCDF: rows of a commit that failed could not be removed from the database */
-    tutti__ncfile nc; /* data files are netCDF: the one that segments go to */
+    tutti__ncfile nc;      /* data files are netCDF: the one that segments go to */
+    tutti__ncfile nc_next; /* with the segments of the commit under way */
     tutti__open_file *files;
     int64_t files_n;
     tutti__known *known;
@@ -180,18 +166,23 @@ struct tutti_dataset {
     int64_t listed_n;
     tutti__places *places;
     int64_t places_n;
-    tutti__ranked_sizes ranked; /* of the last decomposition that put a ranked variable */
+    tutti__ranked_sizes *ranked; /* of decompositions that ranked variables were put with */
+    int64_t ranked_n;
+    tutti__start_queue starts; /* puts and gets that were started and not completed */
+    tutti_stats stats;         /* of data files that have been closed */
+    tutti_progress_fn *progress;
+    void *progress_context;
 };
 
 /* ---- dataset_object.c */
 /* tutti__object_call; also refused while a commit is under way. */
 tutti_err tutti__dataset_call(tutti_dataset *d, const tutti__call *c,
                               tutti_err mine) TUTTI_MUST_USE;
-/* The ranks as whoever runs may use them: all calls have one team, a commit under way another. */
-tutti__team *tutti__dataset_team_now(const tutti_dataset *d);
-/* The first thing in every collective call: the handle is live, and puts and commits whose requests were abandoned
- * have ended.  Local, but waits for other ranks, which progress in their own calls. */
+/* The first thing in every collective call: the handle is live, operations that were started have run, and puts and
+ * commits whose requests were abandoned have ended.  Local, but waits for other ranks, which progress in their own calls. */
 tutti_err tutti__dataset_enter(tutti_dataset *d) TUTTI_MUST_USE;
+/* The same of a handle that is live; the last error stays. */
+void tutti__dataset_run_started(tutti_dataset *d);
 /* No commit is under way. */
 tutti_err tutti__dataset_idle(const tutti_dataset *d) TUTTI_MUST_USE;
 /* A later agreement of the same call. */
@@ -209,9 +200,19 @@ tutti_err tutti__dataset_here(const tutti_dataset *d, tutti_count segment) TUTTI
 /* The end of a call that reads, with what it has come to: a writer may have removed or archived segments
  * meanwhile.  Then neither data nor errors are to be trusted: TUTTI_ERR_STATE.   Collective; `err` agrees. */
 tutti_err tutti__dataset_still_there(tutti_dataset *d, tutti_err err) TUTTI_MUST_USE;
-/* A data file, opened if it is not; `creates`: anew.   Collective. */
-tutti_err tutti__dataset_file(tutti_dataset *d, const tutti__datafile *row, int creates,
+/* A data file, opened if it is not.   Collective. */
+tutti_err tutti__dataset_file(tutti_dataset *d, const tutti__datafile *row,
                               tutti_file **out) TUTTI_MUST_USE;
+/* The same if it is open; otherwise NULL.   Local. */
+tutti_file *tutti__dataset_file_find(tutti_dataset *d, const tutti__datafile *row);
+/* Room for one more, so that opening it cannot fail for that on one rank alone.   Local. */
+tutti_err tutti__dataset_file_reserve(tutti_dataset *d) TUTTI_MUST_USE;
+/* Open one that is not open, for which room is reserved, and that is known to be a file.   Collective. */
+tutti_err tutti__dataset_file_open(tutti_dataset *d, const tutti__datafile *row,
+                                   tutti_file **out) TUTTI_MUST_USE;
+/* Rank 0: an empty one. */
+tutti_err tutti__dataset_file_create(const tutti_dataset *d,
+                                     const tutti__datafile *row) TUTTI_MUST_USE;
 /* Close it (NULL: all).   Collective. */
 tutti_err tutti__dataset_file_close(tutti_dataset *d, const tutti__datafile *row) TUTTI_MUST_USE;
 void tutti__dataset_data_path(const tutti_dataset *d, const char *name, char *to, size_t room);
@@ -221,18 +222,15 @@ void tutti__places_free(tutti__places *at); /* what it has */
 /* Forget what is known of segments that are gone. */
 void tutti__dataset_forget(tutti_dataset *d);
 
-/* Carry out one operation on a data file; `mine` is what this rank has against it.   Collective. */
-typedef struct tutti__move {
+/* A read of sections of a data file.  `mine` is the error of this rank.   Collective. */
+typedef struct tutti__dataset_reading {
     tutti_file *file;
     const char *name;
-    int is_write;
     int n;
     const tutti_part *parts;
-    tutti_off least;           /* reads: where the sections end */
-    tutti__put_record *record; /* writes: where sums and outcome go, or NULL */
-    tutti_request **started;   /* do not wait: the request goes here */
-} tutti__move;
-tutti_err tutti__dataset_move(const tutti__move *m, tutti_err mine) TUTTI_MUST_USE;
+    tutti_off least; /* where the sections end */
+} tutti__dataset_reading;
+tutti_err tutti__dataset_read(const tutti__dataset_reading *r, tutti_err mine) TUTTI_MUST_USE;
 
 /* ---- dataset_describe.c */
 /* A space has another size from the segment being written on; `ids`: and an id map. */
@@ -262,27 +260,24 @@ const tutti__writing *tutti__writing_of(const tutti_dataset *d, int64_t segment)
 /* Its section of a variable, or NULL. */
 tutti__section *tutti__writing_section(const tutti__writing *w, int64_t variable, int64_t part);
 /* That of the segment being written; NULL: none yet. */
-tutti__section *tutti__section_now(tutti_dataset *d, int64_t variable, int64_t part);
-/* A new one of it; its bytes are 0.   Collective. */
-tutti_err tutti__section_new(tutti_dataset *d, const tutti__section *of, tutti_off bytes,
-                             tutti__section **out) TUTTI_MUST_USE;
-/* Give one another length, and so another place; its bytes are 0.   Collective. */
-tutti_err tutti__section_move(tutti_dataset *d, tutti__section *s, tutti_off bytes,
-                              tutti__section **out) TUTTI_MUST_USE;
+tutti__section *tutti__section_now(const tutti_dataset *d, int64_t variable, int64_t part);
+/* Room for so many more sections, so that adding them cannot fail on one rank alone.   Local. */
+tutti_err tutti__sections_reserve(tutti_dataset *d, int64_t n) TUTTI_MUST_USE;
+/* A new one of it, for which room is reserved.  Its bytes are 0 once tutti__tail_cut has been called.   Local. */
+tutti__section *tutti__section_new(tutti_dataset *d, const tutti__section *of, tutti_off bytes);
+/* Give one another length, and so another place; likewise. */
+void tutti__section_move(tutti_dataset *d, tutti__section *s, tutti_off bytes);
+/* Remove one of it.   Local. */
+void tutti__section_drop(tutti_dataset *d, tutti__section *s);
+/* After sections have moved or a commit has failed: bytes that belong to no section are 0.   Collective if w->tail is set,
+ * which is the same on all ranks. */
+tutti_err tutti__tail_cut(tutti_dataset *d) TUTTI_MUST_USE;
 tutti__section_progress *tutti__section_progress_of(const tutti_dataset *d,
                                                     const tutti__section *s);
-/* Remove one of it. */
-void tutti__section_drop(tutti_dataset *d, tutti__section *s);
-/* A put of it was started and has not ended, as far as this rank knows. */
-int tutti__section_in_flight(const tutti_dataset *d, const tutti__section *s);
-
-/* A record of an operation that is going to write sections. */
-tutti_err tutti__record_new(tutti_dataset *d, tutti__put_record **out) TUTTI_MUST_USE;
-/* It writes this section.   Local. */
-tutti_err tutti__record_target(tutti_dataset *d, tutti__put_record *record, const tutti__section *s,
-                               int64_t decomposition, int is_whole) TUTTI_MUST_USE;
-/* It has ended: the states of its sections change.   Local. */
-void tutti__record_end(tutti__put_record *record, tutti_err outcome);
+/* The put writes this section.   Local. */
+tutti_err tutti__section_target(tutti_dataset *d, tutti__put_record *record,
+                                const tutti__section *s, int64_t decomposition,
+                                int is_whole) TUTTI_MUST_USE;
 /* A sync of the file of the segment being written has failed: what was written to it must be written again. */
 void tutti__sections_sync_failed(tutti_dataset *d);
 void tutti__writings_free(tutti_dataset *d); /* nothing is under way any more */
@@ -291,29 +286,46 @@ void tutti__writings_free(tutti_dataset *d); /* nothing is under way any more */
 tutti_err tutti__file_put(tutti_file *f, tutti_off at, tutti_off bytes,
                           const void *data) TUTTI_MUST_USE;
 
-/* ---- ranked.c */
-/* A section of the segment being written for this decomposition, and, if missing, its list of entries.
- * Nothing is written.   Collective. */
-tutti_err tutti__ranked_new(tutti_dataset *d, const tutti__variable *v, tutti_decomposition *p,
-                            tutti__section **out) TUTTI_MUST_USE;
-/* Write the list and the header where they are missing.   Collective. */
-tutti_err tutti__ranked_prepare(tutti_dataset *d, const tutti__variable *v,
-                                tutti_decomposition *p) TUTTI_MUST_USE;
-/* Remove a section, and its list if no other section uses it. */
+/* ---- ranked_put.c */
+/* What the ranks write of a decomposition; NULL: not known yet.  Valid until the next one is exchanged.   Local. */
+const tutti__ranked_sizes *tutti__ranked_sizes_of(const tutti_dataset *d, int64_t decomposition);
+/* Exchange it, when a decomposition is first put.   Collective. */
+tutti_err tutti__ranked_sizes_exchange(tutti_dataset *d,
+                                       const tutti__decomposition_facts *facts) TUTTI_MUST_USE;
+/* Keep those of the last few decompositions only.   Local. */
+void tutti__ranked_trim(tutti_dataset *d);
+/* Whether a section of all entries would be too large: TUTTI_ERR_OVERFLOW.   Local. */
+tutti_err tutti__ranked_fits(const tutti__variable *v,
+                             const tutti__ranked_sizes *sizes) TUTTI_MUST_USE;
+/* A section of the segment being written for these entries, and, if missing, a section for the list of the
+ * entries; room for both is reserved, also in d->listed.   Local. */
+tutti__section *tutti__ranked_new(tutti_dataset *d, const tutti__variable *v, int64_t decomposition,
+                                  const tutti__ranked_sizes *sizes);
+/* The list of a decomposition's entries, if it is a section of the segment being written; or NULL. */
+tutti__section *tutti__ranked_list(const tutti_dataset *d, const tutti__variable *v,
+                                   int64_t decomposition);
+/* The positions of the entries that this rank writes, as they are in the list: to be freed.   Local. */
+tutti_err tutti__ranked_positions(tutti_decomposition *p, int64_t **out) TUTTI_MUST_USE;
+/* Remove a section, and its list if no other section uses it.   Local. */
 void tutti__ranked_drop(tutti_dataset *d, tutti__section *s);
-/* What this rank writes into one, and what it reads of one: accesses of the data file. */
-tutti_err tutti__ranked_writes(tutti_dataset *d, const tutti__section *s, tutti_off item,
-                               tutti_decomposition *p, tutti_access **out) TUTTI_MUST_USE;
-/* *holes_out: memory places of entries that nobody has put, to be freed.   Collective. */
+/* The variable with lists of entries of a space (an id); NULL: there is none yet. */
+const tutti__variable *tutti__ranked_lists(const tutti_dataset *d, int64_t space);
+void tutti__ranked_free(tutti_dataset *d);
+
+/* ---- ranked_get.c */
+/* What this rank reads of a section: an access of the data file.  *holes_out: memory places of entries that no rank
+ * has put, to be freed.   Collective. */
 tutti_err tutti__ranked_reads(tutti_dataset *d, const tutti__section *s, tutti_off item,
                               tutti_decomposition *p, tutti_access **out, tutti_count **holes_out,
                               tutti_count *holes_n_out) TUTTI_MUST_USE;
 
 /* ---- checksums.c */
-/* Sums of all blocks of the segment being written, section by section, on rank 0; sections have
- * theirs on all.   Collective. */
-tutti_err tutti__checksums_make(tutti_dataset *d, uint64_t **table_out,
-                                int64_t *n_out) TUTTI_MUST_USE;
+/* Blocks of the segment being written, section by section, and the checksums that this rank knows: to be freed.
+ * Local. */
+tutti_err tutti__checksums_known(const tutti_dataset *d, tutti__block_list *blocks_out,
+                                 tutti__sum **known_out, int64_t *n_out) TUTTI_MUST_USE;
+/* The checksum of a section, from those of its blocks. */
+uint64_t tutti__checksum_of_blocks(uint64_t *table, int64_t n);
 /* Compare a section (NULL: all) of a segment with its sums.   Collective. */
 tutti_err tutti__checksums_compare(tutti_dataset *d, const tutti__segment_row *g,
                                    const tutti__section *only, tutti_off *bytes_out) TUTTI_MUST_USE;
@@ -330,9 +342,21 @@ tutti_err tutti__metadata_check(const tutti_dataset *d) TUTTI_MUST_USE;
 tutti_err tutti__dataset_options_take(const tutti_dataset_options *opt,
                                       tutti_dataset_options *out) TUTTI_MUST_USE;
 
-/* ---- commit.c */
+/* ---- begin.c */
 /* Give up what has begun since the last commit.   Collective. */
 tutti_err tutti__dataset_give_up(tutti_dataset *d) TUTTI_MUST_USE;
+/* A segment has begun, and no put is under way.   Local. */
+tutti_err tutti__dataset_discardable(const tutti_dataset *d) TUTTI_MUST_USE;
+
+/* ---- commit.c */
+/* The segments that have begun can be committed.   Local. */
+tutti_err tutti__commit_check(const tutti_dataset *d) TUTTI_MUST_USE;
+/* The segment being written is whole: its checksums and its trailer are in the file.   Collective. */
+tutti_err tutti__commit_set_aside(tutti_dataset *d) TUTTI_MUST_USE;
+/* The file of the segment being written is on the device.   Collective. */
+tutti_err tutti__commit_sync(tutti_dataset *d) TUTTI_MUST_USE;
+/* Rows that a commit which failed has left in the database are removed, if it is possible now.   Local. */
+void tutti__commit_rows_undo(tutti_dataset *d);
 
 /* ---- carry.c */
 /* Segments are going to be removed or archived: goes[] of the model. */

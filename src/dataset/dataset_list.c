@@ -145,7 +145,7 @@ static tutti_err chunks_ask(tutti_dataset *d, const asked *q, tutti__section *s,
     TUTTI_CHECK(tutti__model_variable_id(&d->model, s->variable)->compress > 0, TUTTI_ERR_ARG,
                 "variable '%s' is not compressed: it has no chunks", q->variable);
     const int64_t file = d->model.segments[q->segment].file;
-    tutti_err err = tutti__dataset_file(d, tutti__model_file_id(&d->model, file), 0, f);
+    tutti_err err = tutti__dataset_file(d, tutti__model_file_id(&d->model, file), f);
     if (err == TUTTI_OK) err = tutti__compressed_grid(d, *f, s, g);
     return tutti__dataset_still_there(d, err);
 }

@@ -2,10 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/dataset_impl.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include "base/fiber.h"
 
 const tutti__class tutti__dataset_class = {"dataset", "dataset", "closed"};
 
@@ -28,16 +25,15 @@ int64_t tutti__dataset_count(tutti_dataset *d) {
 
 /* ---- agreement */
 
-tutti__team *tutti__dataset_team_now(const tutti_dataset *d) {
-    return tutti__fiber_inside() ? d->aside : d->team;
+void tutti__dataset_run_started(tutti_dataset *d) {
+    TUTTI_KEEP_LAST_ERROR;
+    tutti__request_complete_abandoned(d->commit);
+    tutti__start_queue_run(&d->starts);
 }
 
-/* Its outcome is reported by what depends on it: the number of segments, the next commit. */
 tutti_err tutti__dataset_enter(tutti_dataset *d) {
     TUTTI_TRY(tutti__dataset_live(d));
-    tutti__request_complete_abandoned(d->commit);
-    for (int64_t i = 0; i < d->now.records_n; i++)
-        tutti__request_complete_abandoned(d->now.records[i]->request);
+    tutti__dataset_run_started(d);
     return TUTTI_OK;
 }
 
@@ -51,11 +47,11 @@ tutti_err tutti__dataset_call(tutti_dataset *d, const tutti__call *c, tutti_err 
 }
 
 tutti_err tutti__dataset_agree(tutti_dataset *d, tutti_err mine) {
-    return tutti__team_agree(tutti__dataset_team_now(d), mine);
+    return tutti__team_agree(d->team, mine);
 }
 
 tutti_err tutti__dataset_tell(tutti_dataset *d, void **data, size_t *bytes) {
-    return tutti__team_tell_all(tutti__dataset_team_now(d), data, bytes);
+    return tutti__team_tell_all(d->team, data, bytes);
 }
 
 tutti_err tutti__dataset_writable(const tutti_dataset *d) {
@@ -190,104 +186,4 @@ void tutti__dataset_forget(tutti_dataset *d) {
             !tutti__model_archived(&d->model, d->listed[i].segment))
             d->listed[n++] = d->listed[i];
     d->listed_n = n;
-}
-
-/* ---- data files */
-
-void tutti__dataset_data_path(const tutti_dataset *d, const char *name, char *to, size_t room) {
-    snprintf(to, room, "%s/%s", d->path, name);
-}
-
-static tutti_err open_file_close(tutti_dataset *d, int64_t i) {
-    const tutti_err err = tutti_file_close(&d->files[i].file);
-    d->files[i] = d->files[--d->files_n];
-    return err;
-}
-
-tutti_err tutti__dataset_file_close(tutti_dataset *d, const tutti__datafile *row) {
-    tutti_err err = TUTTI_OK;
-    for (int64_t i = d->files_n - 1; i >= 0; i--)
-        if (!row || d->files[i].id == row->id) err = TUTTI_ALSO(err, open_file_close(d, i));
-    return err;
-}
-
-/* So many are open at a time; the one that was used least recently goes. */
-enum { OPEN_FILES = 16 };
-
-static tutti_err make_room(tutti_dataset *d) {
-    int64_t oldest = -1;
-    if (d->files_n < OPEN_FILES || d->started) return TUTTI_OK;
-    for (int64_t i = 0; i < d->files_n; i++)
-        if (d->files[i].file != d->now.file &&
-            (oldest < 0 || d->files[i].used < d->files[oldest].used))
-            oldest = i;
-    return oldest < 0 ? TUTTI_OK : open_file_close(d, oldest);
-}
-
-/* Rank 0: names lead to files in the directory, not to links out of it. */
-static tutti_err plain_file(const char *path, const char *name) {
-    struct stat st;
-    TUTTI_CHECK(lstat(path, &st) != 0 || S_ISREG(st.st_mode), TUTTI_ERR_FORMAT,
-                "'%s' is no file but a link or something else", name);
-    return TUTTI_OK;
-}
-
-tutti_err tutti__dataset_file(tutti_dataset *d, const tutti__datafile *row, int creates,
-                              tutti_file **out) {
-    char path[4096];
-    tutti_file *f = NULL;
-    for (int64_t i = 0; i < d->files_n; i++)
-        if (d->files[i].id == row->id) {
-            d->files[i].used = ++d->clock;
-            *out = d->files[i].file;
-            return TUTTI_OK;
-        }
-    TUTTI_TRY(make_room(d));
-    tutti__dataset_data_path(d, row->name, path, sizeof path);
-    int mode = TUTTI_READ | (d->mode & TUTTI_WRITE);
-    if (creates) mode |= TUTTI_CREATE | TUTTI_TRUNCATE;
-    TUTTI_TRY(tutti__dataset_agree(d, d->team->rank == 0 ? plain_file(path, row->name) : TUTTI_OK));
-    TUTTI_TRY(tutti_file_open(d->team->comm, path, mode, &d->io, &f));
-    tutti__open_file *o = tutti__table_grow(&d->files, &d->files_n, sizeof *d->files);
-    const tutti_err err = tutti__dataset_agree(d, o ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    if (err != TUTTI_OK) {
-        TUTTI_KEEP_LAST_ERROR;
-        if (o) d->files_n--;
-        if (tutti_file_close(&f) != TUTTI_OK) f = NULL;
-        return err;
-    }
-    *o = (tutti__open_file){row->id, f, ++d->clock, 0};
-    *out = f;
-    return TUTTI_OK;
-}
-
-/* A put that was started. */
-static void put_collected(void *context, tutti_err outcome) {
-    tutti__put_record *record = context;
-    const int abandoned = tutti__request_is_abandoned(record->request);
-    tutti__record_end(record, abandoned ? TUTTI_ERR_STATE : outcome); /* its outcome is unknown */
-    tutti__dataset_misfit(record->dataset, record->dataset->now.sections,
-                          record->dataset->now.sections_n, outcome);
-}
-
-tutti_err tutti__dataset_move(const tutti__move *m, tutti_err mine) {
-    tutti__transfer t = {.name = m->name,
-                         .file = m->file,
-                         .is_write = m->is_write,
-                         .parts_n = m->n,
-                         .parts = m->parts,
-                         .how = m->started ? TUTTI__STARTED : TUTTI__AT_ONCE,
-                         .local_err = mine,
-                         .least = m->least};
-    if (m->record) {
-        t.sums = &m->record->sums;
-        t.collected = put_collected;
-        t.context = m->record;
-    }
-    const tutti_err err = tutti__transfer_run(&t, m->started);
-    if (m->record && (!m->started || err != TUTTI_OK))
-        tutti__record_end(m->record, err);
-    else if (m->record)
-        m->record->request = *m->started;
-    return err;
 }

@@ -88,7 +88,9 @@ static void object_free(tutti_dataset *d) {
     tutti__dataset_forget(d);
     tutti__free(d->places);
     tutti__free(d->listed);
-    tutti__free(d->ranked.head);
+    tutti__ranked_free(d);
+    tutti__free(d->message);
+    tutti__ncfile_free(&d->nc_next);
     tutti__free(d->files);
     if (d->aside) tutti__team_give(&d->aside);
     if (d->team) tutti__team_give(&d->team);
@@ -140,8 +142,18 @@ static tutti_err tidy(tutti_dataset *d) {
     return tutti__dataset_reclaim(d);
 }
 
+/* A team for the first data file is in the pool from now on: making one blocks in MPI, which an operation that was started
+ * must not do.   Collective. */
+static tutti_err make_file_team(const tutti_dataset *d) {
+    tutti__team *team = NULL;
+    TUTTI_TRY(tutti__team_take(d->team->comm, d->io.nodes, &team));
+    tutti__team_give(&team);
+    return TUTTI_OK;
+}
+
 static tutti_err open_on(int mode, tutti_dataset *d) {
     const int root = d->team->rank == 0;
+    TUTTI_TRY(make_file_team(d));
     TUTTI_TRY(tutti__dataset_agree(d, root ? meta_open(d, mode) : TUTTI_OK));
     TUTTI_TRY(tutti__dataset_load(d, &d->model));
     if (mode & TUTTI_WRITE) TUTTI_TRY(container_take(d));
@@ -184,11 +196,6 @@ tutti_err tutti_dataset_open(MPI_Comm comm, const char *path, int mode,
 
 /* ---- close, refresh */
 
-static tutti_err none_under_way(const tutti_dataset *d) {
-    for (int64_t i = 0; i < d->files_n; i++) TUTTI_TRY(tutti__requests_none(d->files[i].file));
-    return TUTTI_OK;
-}
-
 tutti_err tutti_dataset_close(tutti_dataset **pd) {
     TUTTI_KEEP_ERRNO;
     TUTTI_CHECK(pd && *pd, TUTTI_ERR_ARG, "dataset handle is NULL");
@@ -199,7 +206,7 @@ tutti_err tutti_dataset_close(tutti_dataset **pd) {
         *pd = NULL;
         return live;
     }
-    TUTTI_TRY(tutti__dataset_call(d, &same, none_under_way(d)));
+    TUTTI_TRY(tutti__dataset_call(d, &same, tutti__start_queue_empty(&d->starts, NULL)));
     tutti_err err = tutti__dataset_give_up(d);
     const tutti_err closed = tutti__dataset_file_close(d, NULL);
     if (err == TUTTI_OK) err = closed;
@@ -225,7 +232,7 @@ tutti_err tutti_dataset_refresh(tutti_dataset *d, int *changed_out) {
     const tutti__call same = {.name = "refresh"};
     tutti__model new;
     TUTTI_TRY(tutti__dataset_enter(d));
-    TUTTI_TRY(tutti__dataset_call(d, &same, none_under_way(d)));
+    TUTTI_TRY(tutti__dataset_call(d, &same, tutti__start_queue_empty(&d->starts, NULL)));
     if (changed_out) *changed_out = 0;
     if (d->mode & TUTTI_WRITE) return TUTTI_OK; /* nobody else writes */
     tutti_err err = tutti__dataset_load(d, &new);

@@ -98,8 +98,7 @@ static tutti_err removal_check(const tutti_dataset *d) {
     TUTTI_TRY(tutti__dataset_writable(d));
     TUTTI_CHECK(!d->now.under_way, TUTTI_ERR_STATE,
                 "a segment has begun and was neither committed nor discarded");
-    for (int64_t i = 0; i < d->files_n; i++) TUTTI_TRY(tutti__requests_none(d->files[i].file));
-    return TUTTI_OK;
+    return tutti__start_queue_empty(&d->starts, NULL);
 }
 
 static tutti_err erase_check(const tutti_dataset *d, tutti_count segment) {

@@ -86,13 +86,28 @@ const tutti__writing *tutti__writing_of(const tutti_dataset *d, int64_t segment)
     return d->now.under_way && d->now.segment.id == segment ? &d->now : NULL;
 }
 
-/* Bytes behind the sections are 0: the file ends there.   Collective. */
-static tutti_err tail_cut(tutti_dataset *d) {
+tutti__section *tutti__writing_section(const tutti__writing *w, int64_t variable, int64_t part) {
+    for (int64_t i = 0; i < w->sections_n; i++)
+        if (w->sections[i].variable == variable && w->sections[i].part == part)
+            return &w->sections[i];
+    return NULL;
+}
+
+tutti__section *tutti__section_now(const tutti_dataset *d, int64_t variable, int64_t part) {
+    return tutti__writing_section(&d->now, variable, part);
+}
+
+tutti__section_progress *tutti__section_progress_of(const tutti_dataset *d,
+                                                    const tutti__section *s) {
+    return &d->now.progress[s - d->now.sections];
+}
+
+tutti_err tutti__tail_cut(tutti_dataset *d) {
     tutti__writing *w = &d->now;
-    if (!w->has_tail) return TUTTI_OK;
+    if (!w->tail) return TUTTI_OK;
     const int root = d->team->rank == 0;
-    TUTTI_TRY(tutti__dataset_agree(d, root ? tutti__cut_here(w->file, w->end) : TUTTI_OK));
-    w->has_tail = 0;
+    TUTTI_TRY(tutti__dataset_agree(d, root ? tutti__cut_here(w->file, w->tail) : TUTTI_OK));
+    w->tail = 0;
     return TUTTI_OK;
 }
 
@@ -110,33 +125,29 @@ static tutti__section *sort_last(tutti__writing *w) {
     return &w->sections[i];
 }
 
-static tutti_err grow(tutti__writing *w) {
-    tutti__section *s = tutti__table_grow(&w->sections, &w->sections_n, sizeof *s);
-    tutti__section_progress *progress =
-        s ? tutti__table_grow(&w->progress, &w->progress_n, sizeof *progress) : NULL;
-    if (s && !progress) w->sections_n--;
-    return progress ? TUTTI_OK : TUTTI_ERR_NOMEM;
+tutti_err tutti__sections_reserve(tutti_dataset *d, int64_t n) {
+    tutti__writing *w = &d->now;
+    const int64_t sections = w->sections_n, progress = w->progress_n;
+    int fits = 1;
+    for (int64_t i = 0; i < n && fits; i++)
+        fits = tutti__table_grow(&w->sections, &w->sections_n, sizeof *w->sections) &&
+               tutti__table_grow(&w->progress, &w->progress_n, sizeof *w->progress);
+    w->sections_n = sections;
+    w->progress_n = progress;
+    return fits ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
-tutti_err tutti__section_new(tutti_dataset *d, const tutti__section *of, tutti_off bytes,
-                             tutti__section **out) {
+tutti__section *tutti__section_new(tutti_dataset *d, const tutti__section *of, tutti_off bytes) {
     tutti__writing *w = &d->now;
-    TUTTI_TRY(tail_cut(d));
-    const tutti_err mine = grow(w), err = tutti__dataset_agree(d, mine);
-    if (err != TUTTI_OK) {
-        w->sections_n -= mine == TUTTI_OK;
-        w->progress_n -= mine == TUTTI_OK;
-        return err;
-    }
-    tutti__section *s = &w->sections[w->sections_n - 1];
-    *s = *of;
-    s->segment = w->segment.id;
-    s->start = d->container->section_start(d, of, bytes);
-    s->bytes = bytes;
-    w->end = tutti__max(w->end, s->start + bytes);
-    w->progress[w->sections_n - 1] = (tutti__section_progress){.record = -1, .needs_base = 1};
-    *out = sort_last(w);
-    return TUTTI_OK;
+    const int64_t i = w->sections_n++;
+    w->progress_n++;
+    w->sections[i] = *of;
+    w->sections[i].segment = w->segment.id;
+    w->sections[i].start = d->container->section_start(d, of, bytes);
+    w->sections[i].bytes = bytes;
+    w->end = tutti__max(w->end, w->sections[i].start + bytes);
+    w->progress[i] = (tutti__section_progress){.needs_base = 1};
+    return sort_last(w);
 }
 
 /* Take a row out; the caller has its contents. */
@@ -145,27 +156,24 @@ static void row_remove(tutti__writing *w, int64_t i) {
     const int64_t behind = w->sections_n - 1 - i;
     if (behind == 0 && w->end == s->start + s->bytes) {
         w->end = s->start;
-        w->has_tail = 1;
+        w->tail = w->tail ? tutti__min(w->tail, w->end) : w->end;
     }
     memmove(&w->sections[i], &w->sections[i + 1], (size_t)behind * sizeof *w->sections);
     memmove(&w->progress[i], &w->progress[i + 1], (size_t)behind * sizeof *w->progress);
 }
 
-tutti_err tutti__section_move(tutti_dataset *d, tutti__section *s, tutti_off bytes,
-                              tutti__section **out) {
+void tutti__section_move(tutti_dataset *d, tutti__section *s, tutti_off bytes) {
     tutti__writing *w = &d->now;
     const int64_t i = s - w->sections, last = w->sections_n - 1;
     tutti__section moved = *s;
     const tutti__section_progress progress = w->progress[i];
     row_remove(w, i);
-    const tutti_err err = tail_cut(d);
-    moved.start = d->container->section_start(d, &moved, err == TUTTI_OK ? bytes : 0);
-    moved.bytes = err == TUTTI_OK ? bytes : 0; /* on error without bytes, until the next put */
-    w->end = tutti__max(w->end, moved.start + moved.bytes);
+    moved.start = d->container->section_start(d, &moved, bytes);
+    moved.bytes = bytes;
+    w->end = tutti__max(w->end, moved.start + bytes);
     w->sections[last] = moved;
     w->progress[last] = progress;
-    *out = sort_last(w);
-    return err;
+    (void)sort_last(w);
 }
 
 void tutti__section_drop(tutti_dataset *d, tutti__section *s) {
@@ -177,15 +185,34 @@ void tutti__section_drop(tutti_dataset *d, tutti__section *s) {
     w->progress_n--;
 }
 
-static void writing_free(tutti__writing *w) {
-    for (int64_t i = 0; i < w->records_n; i++) {
-        tutti__sums_free(&w->records[i]->sums);
-        tutti__free(w->records[i]->targets);
-        tutti__free(w->records[i]);
+tutti_err tutti__section_target(tutti_dataset *d, tutti__put_record *record,
+                                const tutti__section *s, int64_t decomposition, int is_whole) {
+    tutti__section_progress *progress = tutti__section_progress_of(d, s);
+    progress->record = record;
+    progress->puts++;
+    return tutti__put_target_add(record, &(tutti__put_target){.variable = s->variable,
+                                                              .part = s->part,
+                                                              .entries = decomposition,
+                                                              .is_whole = is_whole,
+                                                              .is_own = s->part > 0});
+}
+
+void tutti__sections_sync_failed(tutti_dataset *d) {
+    for (int64_t i = 0; i <= d->waiting_n; i++) {
+        tutti__writing *w = i == d->waiting_n ? &d->now : &d->waiting[i];
+        if (w->row.id != d->now.row.id) continue;
+        w->failed_sync = 1;
+        for (int64_t k = 0; k < w->sections_n; k++) {
+            tutti__section_sync_failed(&w->progress[k].state);
+            w->progress[k].needs_base = 1;
+        }
     }
+}
+
+static void writing_free(tutti__writing *w) {
+    tutti__puts_free(&w->puts);
     for (int64_t i = 0; i < w->progress_n; i++) tutti__section_state_free(&w->progress[i].state);
     for (int64_t i = 0; i < w->infos_n; i++) tutti__free(w->infos[i].value);
-    tutti__free(w->records);
     tutti__free(w->infos);
     tutti__free(w->sections);
     tutti__free(w->progress);

@@ -27,18 +27,18 @@ tutti__burden tutti__balance_round(int round, tutti_off limit, tutti_off mean, t
 }
 
 /* Within the limit, or at least with no more than the giving rank keeps. */
-static int can_take(const tutti__burden *b, int rank, int from, tutti_off bytes) {
+static int can_take_item(const tutti__burden *b, int rank, int from, tutti_off bytes) {
     const tutti_off left = b->passes_on ? b->bytes[from] - bytes : 0;
     return b->bytes[rank] <= tutti__max(b->limit, left) - bytes;
 }
 
 /* The rank that item i is moved to; -1: none. */
-static int new_writer(const tutti__items *v, tutti_count i, const tutti__burden *b, int writer,
-                      int cut) {
+static int find_new_writer(const tutti__items *v, tutti_count i, const tutti__burden *b, int writer,
+                           int cut) {
     int found = -1;
     for (tutti_count k = v->start[i]; k < v->start[i + 1]; k++) {
         const int rank = v->holder[k];
-        if (rank == writer || !can_take(b, rank, writer, v->bytes[i])) continue;
+        if (rank == writer || !can_take_item(b, rank, writer, v->bytes[i])) continue;
         if (rank == b->last) return rank;
         if (cut && (found < 0 || b->bytes[rank] < b->bytes[found])) found = rank;
     }
@@ -52,7 +52,7 @@ void tutti__balance(tutti__balance_pass pass, const tutti__items *v, tutti__burd
         const tutti_count i = backward ? v->n - 1 - k : k;
         const int from = writer[i];
         if (b->bytes[from] > b->limit && !tutti__items_local(v, i)) {
-            const int to = new_writer(v, i, b, from, cut);
+            const int to = find_new_writer(v, i, b, from, cut);
             if (to >= 0) {
                 b->bytes[from] -= v->bytes[i];
                 b->bytes[to] += v->bytes[i];

@@ -38,14 +38,15 @@ typedef struct {
 
 /* ---- messages between neighbours; rank -1: none */
 
-static tutti_err send_to(const chain *c, int to, const void *data, int bytes) {
+static tutti_err send_to_neighbour(const chain *c, int to, const void *data, int bytes) {
     MPI_Request r;
     if (to < 0) return TUTTI_OK;
     TUTTI_MPI(MPI_Isend(data, bytes, MPI_BYTE, to, c->tag, c->team->comm, &r));
     return tutti__team_finish(1, &r);
 }
 
-static tutti_err receive_from(const chain *c, int from, void *data, int room, int *bytes_out) {
+static tutti_err receive_from_neighbour(const chain *c, int from, void *data, int room,
+                                        int *bytes_out) {
     MPI_Request r;
     MPI_Status s;
     int done = 0;
@@ -65,17 +66,17 @@ static tutti_err receive_from(const chain *c, int from, void *data, int room, in
 /* ---- the rule */
 
 /* The state of the rule at the end of the range before. */
-static tutti_err carry_receive(chain *c, tutti__carry *carry) {
+static tutti_err receive_carry(chain *c, tutti__carry *carry) {
     int bytes = 0;
     *carry = (tutti__carry){0, c->coming, TUTTI__AS_NEXT};
-    TUTTI_TRY(
-        receive_from(c, c->before, c->coming, c->team->size * (int)sizeof *c->coming, &bytes));
+    TUTTI_TRY(receive_from_neighbour(c, c->before, c->coming,
+                                     c->team->size * (int)sizeof *c->coming, &bytes));
     carry->n = bytes / (int)sizeof *c->coming;
     return TUTTI_OK;
 }
 
-static tutti_err carry_send(const chain *c, const tutti__carry *carry) {
-    return send_to(c, c->behind, carry->rank, carry->n * (int)sizeof *carry->rank);
+static tutti_err send_carry(const chain *c, const tutti__carry *carry) {
+    return send_to_neighbour(c, c->behind, carry->rank, carry->n * (int)sizeof *carry->rank);
 }
 
 /* Forward.  *before_out: the writer of open items in front of this range. */
@@ -87,18 +88,18 @@ static tutti_err go_forward(chain *c, int *before_out) {
     tutti_count local = 0;
     while (local < v->n && !tutti__items_local(v, local)) local++;
     if (local == v->n) { /* none: all depends on what comes in */
-        TUTTI_TRY(carry_receive(c, &in));
+        TUTTI_TRY(receive_carry(c, &in));
         rule(c->choice, v, &in, writer);
         if (c->behind < 0) tutti__writers_fill(v->n, writer, in.rank[0]);
-        TUTTI_TRY(carry_send(c, &in));
+        TUTTI_TRY(send_carry(c, &in));
     } else {
         const tutti__items rest = tutti__items_part(v, local, v->n);
         const tutti__items head = tutti__items_part(v, 0, local + 1);
         rule(c->choice, &rest, &out, writer + local);
         if (c->behind < 0) tutti__writers_fill(rest.n, writer + local, out.rank[0]);
         const int of_local = writer[local];
-        TUTTI_TRY(carry_send(c, &out));
-        TUTTI_TRY(carry_receive(c, &in));
+        TUTTI_TRY(send_carry(c, &out));
+        TUTTI_TRY(receive_carry(c, &in));
         rule(c->choice, &head, &in, writer); /* with the local item, where an open run may end */
         writer[local] = of_local;
     }
@@ -109,7 +110,7 @@ static tutti_err go_forward(chain *c, int *before_out) {
 /* ---- counting and balancing */
 
 /* Shares of all ranks, on all ranks. */
-static tutti_err tally(chain *c) {
+static tutti_err sum_shares(chain *c) {
     tutti__team *t = c->team;
     const tutti__items *v = &c->g->items;
     enum { WORDS = sizeof(tutti_replicas_share) / sizeof(int64_t) };
@@ -126,7 +127,7 @@ static tutti_err tally(chain *c) {
 
 /* ---- all of it */
 
-static tutti_err chain_run(chain *c, tutti_replicas_stats *s, tutti_off *position_out) {
+static tutti_err run_chain(chain *c, tutti_replicas_stats *s, tutti_off *position_out) {
     tutti__team *t = c->team;
     const int takes_part = c->g->items.n > 0;
     int before = TUTTI__AS_NEXT;
@@ -145,7 +146,7 @@ static tutti_err chain_run(chain *c, tutti_replicas_stats *s, tutti_off *positio
     for (int k = 0; k < team->size; k++) {
         const heading *h = &c->headings[k];
         TUTTI_CHECK(h->bytes <= most && s->bytes <= most - h->bytes, TUTTI_ERR_OVERFLOW,
-                    "the items take more than 2^62 bytes");
+                    "the items exceed 2^62 bytes");
         if (k == team->rank) *position_out = s->bytes;
         s->bytes += h->bytes;
         s->copies += h->copies;
@@ -165,14 +166,15 @@ static tutti_err chain_run(chain *c, tutti_replicas_stats *s, tutti_off *positio
         tutti__writers_fill(n, writer, TUTTI__AS_NEXT);
         if (before == TUTTI__AS_NEXT) before = writer[0];
         if (before != TUTTI__AS_NEXT) {
-            TUTTI_TRY(send_to(c, c->before, &before, (int)sizeof before));
+            TUTTI_TRY(send_to_neighbour(c, c->before, &before, (int)sizeof before));
             told = 1;
         }
-        TUTTI_TRY(receive_from(c, c->behind, &behind, (int)sizeof behind, &bytes));
+        TUTTI_TRY(receive_from_neighbour(c, c->behind, &behind, (int)sizeof behind, &bytes));
         tutti__writers_fill(n, writer, behind);
-        TUTTI_TRY(told ? TUTTI_OK : send_to(c, c->before, &writer[0], (int)sizeof writer[0]));
+        TUTTI_TRY(told ? TUTTI_OK
+                       : send_to_neighbour(c, c->before, &writer[0], (int)sizeof writer[0]));
     }
-    TUTTI_TRY(tally(c));
+    TUTTI_TRY(sum_shares(c));
     s->rule_intervals = tutti__tally_intervals(t->size, c->shares);
     s->rule_most = tutti__tally_most(t->size, c->shares);
     const tutti_off limit = tutti__balance_limit(c->choice, s->bytes, t->size);
@@ -191,15 +193,15 @@ static tutti_err chain_run(chain *c, tutti_replicas_stats *s, tutti_off *positio
                 const int room = (ranks + 1) * (int)sizeof *burden;
                 int limit_bytes = 0;
                 burden[ranks] = -1;
-                TUTTI_TRY(receive_from(c, from, burden, room, &limit_bytes));
+                TUTTI_TRY(receive_from_neighbour(c, from, burden, room, &limit_bytes));
                 tutti__burden b = tutti__balance_round(round, limit, s->bytes / t->size, burden);
                 b.last = (int)burden[ranks];
                 tutti__balance((tutti__balance_pass)pass_no, &c->g->items, &b, c->g->writer);
                 burden[ranks] = b.last;
-                TUTTI_TRY(send_to(c, to, burden, room));
+                TUTTI_TRY(send_to_neighbour(c, to, burden, room));
             }
         }
-        TUTTI_TRY(tally(c));
+        TUTTI_TRY(sum_shares(c));
     }
     TUTTI_ASSERT(tutti__writers_are_valid(&c->g->items, c->g->writer));
     tutti__tally_stats(t->size, c->shares, limit, s);
@@ -222,7 +224,7 @@ tutti_err tutti__chain_choose(tutti__team *t, const tutti_replicas_choice *choic
                 ? TUTTI_OK
                 : TUTTI_ERR_NOMEM));
     *stats_out = (tutti_replicas_stats){0};
-    if (err == TUTTI_OK) err = chain_run(&c, stats_out, position_out);
+    if (err == TUTTI_OK) err = run_chain(&c, stats_out, position_out);
     if (err == TUTTI_OK) {
         *shares_out = c.shares;
         c.shares = NULL;

@@ -15,7 +15,7 @@
 /* ---- the curve: at each level a cell is divided into 2^dims cells, which the curve visits in the order
  * of Gray's code, rotated (by `turn` bits) and reflected (by `entry`) */
 
-static uint32_t rotate_right(uint32_t v, int by, int dims) {
+static uint32_t rotate_bits(uint32_t v, int by, int dims) {
     const uint32_t mask = (1u << dims) - 1;
     by %= dims;
     return ((v >> by) | (v << (dims - by))) & mask;
@@ -27,7 +27,7 @@ static uint32_t gray_inverse(uint32_t g) {
 }
 
 /* The axis along which the curve leaves cell w, in the orientation of the cell. */
-static int direction(uint32_t w, int dims) {
+static int exit_axis(uint32_t w, int dims) {
     if (w == 0) return 0;
     const uint32_t i = w % 2 ? w : w - 1;
     return __builtin_ctz(~i) % dims;
@@ -40,11 +40,11 @@ uint64_t tutti__hilbert(int dims, int bits, const uint32_t *x) {
     for (int b = bits - 1; b >= 0; b--) {
         uint32_t cell = 0;
         for (int k = 0; k < dims; k++) cell |= ((x[k] >> b) & 1u) << k;
-        const uint32_t w = gray_inverse(rotate_right(cell ^ entry, turn + 1, dims));
+        const uint32_t w = gray_inverse(rotate_bits(cell ^ entry, turn + 1, dims));
         const uint32_t even = w == 0 ? 0 : 2 * ((w - 1) / 2), in = even ^ even >> 1;
         key = key << dims | w;
-        entry ^= rotate_right(in, dims - (turn + 1) % dims, dims);
-        turn = (turn + direction(w, dims) + 1) % dims;
+        entry ^= rotate_bits(in, dims - (turn + 1) % dims, dims);
+        turn = (turn + exit_axis(w, dims) + 1) % dims;
     }
     return key;
 }
@@ -57,7 +57,7 @@ typedef struct {
     double low[3], extent;
 } grid;
 
-static tutti_err grid_make(tutti__team *t, const tutti__points *p, grid *g) {
+static tutti_err make_point_grid(tutti__team *t, const tutti__points *p, grid *g) {
     static const int bits_of[] = {1, 31, 31, 21};
     double box[6]; /* lowest, and negative of the highest, at half their size: no overflow */
     MPI_Request r;
@@ -82,7 +82,7 @@ static tutti_err grid_make(tutti__team *t, const tutti__points *p, grid *g) {
     return TUTTI_OK;
 }
 
-static uint64_t key_of(const grid *g, const double *x) {
+static uint64_t curve_key(const grid *g, const double *x) {
     uint32_t at[3] = {0, 0, 0};
     const double cells = (double)((1u << g->bits) - 1);
     for (int k = 0; k < g->dims; k++)
@@ -92,7 +92,7 @@ static uint64_t key_of(const grid *g, const double *x) {
 
 /* ---- sorting */
 
-static int by_key(const void *a, const void *b) {
+static int compare_keys(const void *a, const void *b) {
     const tutti__curve_point *x = a, *y = b;
     if (x->key != y->key) return x->key < y->key ? -1 : 1;
     return (x->number > y->number) - (x->number < y->number);
@@ -116,7 +116,7 @@ static tutti_err choose_splitters(tutti__team *t, tutti_count n, const tutti__cu
     TUTTI_TRY(tutti__team_finish(1, &r));
     for (size_t i = 0; i < (size_t)t->size * SAMPLES; i++)
         if (all[i].weight == 0) all[kept++] = all[i];
-    qsort(all, kept, sizeof *all, by_key);
+    qsort(all, kept, sizeof *all, compare_keys);
     for (int i = 1; i < t->size; i++)
         out[i - 1] = kept > 0 ? all[tutti_size_share((tutti_count)kept, t->size, i)]
                               : (tutti__curve_point){0, 0, 0};
@@ -127,7 +127,7 @@ tutti_err tutti__curve_sort(tutti__team *t, const tutti__points *p, tutti_count 
                             tutti__curve_point **out) {
     tutti__curve_point *v = NULL;
     grid g;
-    TUTTI_TRY(grid_make(t, p, &g));
+    TUTTI_TRY(make_point_grid(t, p, &g));
     v = tutti__malloc(((size_t)p->n + 1) * sizeof *v);
     tutti_err err = tutti__team_agree(t, v ? TUTTI_OK : TUTTI_ERR_NOMEM);
     if (err != TUTTI_OK) {
@@ -136,10 +136,10 @@ tutti_err tutti__curve_sort(tutti__team *t, const tutti__points *p, tutti_count 
     }
     TUTTI_ASSERT(v != NULL);
     for (tutti_count i = 0; i < p->n; i++)
-        v[i] = (tutti__curve_point){.key = key_of(&g, p->coordinates + 3 * i),
+        v[i] = (tutti__curve_point){.key = curve_key(&g, p->coordinates + 3 * i),
                                     .number = p->first + i,
                                     .weight = p->weight ? p->weight[i] : 1};
-    qsort(v, (size_t)p->n, sizeof *v, by_key);
+    qsort(v, (size_t)p->n, sizeof *v, compare_keys);
     if (t->size == 1) {
         *n_out = p->n;
         *out = v;
@@ -157,16 +157,17 @@ tutti_err tutti__curve_sort(tutti__team *t, const tutti__points *p, tutti_count 
         tutti_count at = 0;
         bound[0] = 0;
         for (int r = 1; r < t->size; r++) {
-            while (at < p->n && by_key(&v[at], &cut[r - 1]) < 0) at++;
+            while (at < p->n && compare_keys(&v[at], &cut[r - 1]) < 0) at++;
             bound[r] = at;
         }
         bound[t->size] = p->n;
-        err = tutti__send_ranges(t, TUTTI_OK, sizeof *v, v, bound, n_out, (void **)out);
+        const tutti__outgoing o = {.item = sizeof *v, .data = v, .bound = bound};
+        err = tutti__ranges_send(t, TUTTI_OK, &o, n_out, (void **)out);
     }
     tutti__free(cut);
     tutti__free(all);
     tutti__free(bound);
-    if (err == TUTTI_OK) qsort(*out, (size_t)*n_out, sizeof **out, by_key);
+    if (err == TUTTI_OK) qsort(*out, (size_t)*n_out, sizeof **out, compare_keys);
     tutti__free(v);
     return err;
 }

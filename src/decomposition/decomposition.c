@@ -23,20 +23,64 @@ void tutti__decomposition_destroy(tutti_decomposition *p) {
     tutti__free(p);
 }
 
-static int alive(const tutti_decomposition *p) {
-    return p && tutti__handle_alive(&p->handle, &tutti__decomposition_class);
+/* Positions ascend and are inside the space; the runs have `entries` entries. */
+static int runs_are_valid(const tutti__entry_runs *r, tutti_count entries, tutti_count space) {
+    tutti_count sum = 0, end = 0;
+    for (tutti_count i = 0; i < r->n; i++) {
+        const tutti__entry_run *run = &r->run[i];
+        if (run->n < 1 || run->position < end || run->place < 0) return 0;
+        end = run->position + run->n;
+        sum += run->n;
+    }
+    return sum == entries && r->entries == entries && end <= space;
+}
+
+static int slice_is_valid(const tutti_decomposition *p) {
+    const tutti_slice *s = &p->slice;
+    tutti_count passed = 0;
+    if (p->held.run || p->written.run || p->ndims < 1 || p->ndims > TUTTI_MAX_DIMS) return 0;
+    if (tutti_slice_count(p->ndims, s, NULL) != p->facts.entries) return 0;
+    for (int d = 0; d < p->ndims && p->facts.entries > 0; d++)
+        if (s->lo[d] < 0 || s->hi[d] > p->shape[d] || s->stride[d] < 1) return 0;
+    for (tutti_count i = 0; i < p->facts.entries && p->passed; i++) passed += p->passed[i];
+    return p->facts.written == p->facts.entries - passed;
+}
+
+int tutti__decomposition_is_valid(const tutti_decomposition *p) {
+    const tutti__decomposition_facts *f = &p->facts;
+    if (f->entries < 0 || f->entries > p->of || f->written < 0 || f->written > f->entries) return 0;
+    for (const tutti__sized_access *a = p->accesses; a; a = a->next)
+        if (!a->access || a->item_bytes < 1) return 0;
+    if (p->is_slice) return slice_is_valid(p);
+    if (p->passed || !runs_are_valid(&p->held, f->entries, p->of)) return 0;
+    return f->written == f->entries ? p->written.n == 0
+                                    : runs_are_valid(&p->written, f->written, p->of);
 }
 
 tutti_err tutti__decomposition_live(const tutti_decomposition *p) {
     if (!p) TUTTI_TRY(tutti__error_refused());
-    return tutti__handle_check(p, &tutti__decomposition_class);
+    TUTTI_TRY(tutti__handle_check(p, &tutti__decomposition_class));
+    TUTTI_ASSERT(tutti__decomposition_is_valid(p));
+    return TUTTI_OK;
 }
 
 void tutti_decomposition_free(tutti_decomposition **p) {
     TUTTI_KEEP_ERRNO;
     if (!p || !*p) return;
-    if (alive(*p)) tutti__decomposition_destroy(*p);
+    const int alive = tutti__handle_alive(*p, &tutti__decomposition_class);
+    if (alive && (*p)->users > 0)
+        (*p)->is_freed = 1;
+    else if (alive)
+        tutti__decomposition_destroy(*p);
     *p = NULL;
+}
+
+void tutti__decomposition_hold(tutti_decomposition *p) {
+    p->users++;
+}
+
+void tutti__decomposition_release(tutti_decomposition *p) {
+    if (--p->users == 0 && p->is_freed) tutti__decomposition_destroy(p);
 }
 
 /* ---- queries */
@@ -46,7 +90,7 @@ void tutti__decomposition_facts_of(const tutti_decomposition *p, tutti__decompos
 }
 
 tutti_count tutti_decomposition_entries(const tutti_decomposition *p) {
-    return alive(p) ? p->facts.entries : 0;
+    return tutti__handle_alive(p, &tutti__decomposition_class) ? p->facts.entries : 0;
 }
 
 tutti_err tutti__decomposition_list(const tutti_decomposition *p, tutti_count *position_out,
@@ -107,7 +151,7 @@ tutti_err tutti__decomposition_runs(const tutti_decomposition *p, int is_write,
 /* ---- accesses */
 
 /* A run in bytes; 0: overflow. */
-static int run_bytes(const tutti__entry_run *r, tutti_off item, tutti_off *file, tutti_off *memory,
+static int scale_run(const tutti__entry_run *r, tutti_off item, tutti_off *file, tutti_off *memory,
                      tutti_off *length) {
     tutti_off end;
     return tutti__mul_ok(r->n, item, length) && tutti__mul_ok(r->position, item, file) &&
@@ -115,12 +159,13 @@ static int run_bytes(const tutti__entry_run *r, tutti_off item, tutti_off *file,
            tutti__add_ok(*memory, *length, &end);
 }
 
-static tutti_err runs_access(const tutti__entry_runs *runs, tutti_off item, tutti_access **out) {
+static tutti_err make_runs_access(const tutti__entry_runs *runs, tutti_off item,
+                                  tutti_access **out) {
     const size_t n = (size_t)runs->n;
     tutti_off *v = tutti__malloc(3 * n * sizeof *v);
     tutti_err err = v ? TUTTI_OK : TUTTI_ERR_NOMEM;
     for (size_t k = 0; k < n && err == TUTTI_OK; k++)
-        if (!run_bytes(&runs->run[k], item, &v[k], &v[n + k], &v[2 * n + k]))
+        if (!scale_run(&runs->run[k], item, &v[k], &v[n + k], &v[2 * n + k]))
             err = tutti__error_set(
                 TUTTI_ERR_OVERFLOW, 0, -1,
                 "position %lld (memory: %lld) with items of %lld bytes exceeds 2^63 bytes",
@@ -131,7 +176,8 @@ static tutti_err runs_access(const tutti__entry_runs *runs, tutti_off item, tutt
 }
 
 /* Pieces of one entry each, from file offset 0 on; entries that are consecutive in memory are merged. */
-static tutti_err packed_access(const tutti_decomposition *p, tutti_off item, tutti_access **out) {
+static tutti_err make_packed_access(const tutti_decomposition *p, tutti_off item,
+                                    tutti_access **out) {
     const size_t n = (size_t)p->facts.entries, most = (size_t)p->facts.written;
     tutti_count *memory = tutti__malloc(n * sizeof *memory);
     unsigned char *writes = tutti__malloc(n);
@@ -158,7 +204,7 @@ static tutti_err packed_access(const tutti_decomposition *p, tutti_off item, tut
     return err;
 }
 
-static tutti_err access_get(tutti_decomposition *p, tutti_off item_bytes, int is_write,
+static tutti_err get_access(tutti_decomposition *p, tutti_off item_bytes, int is_write,
                             const tutti_access **out) {
     tutti__sized_access *a = p->accesses;
     while (a && (a->item_bytes != item_bytes || a->is_write != is_write)) a = a->next;
@@ -167,9 +213,10 @@ static tutti_err access_get(tutti_decomposition *p, tutti_off item_bytes, int is
         if (!a) return TUTTI_ERR_NOMEM;
         *a = (tutti__sized_access){item_bytes, is_write, NULL, p->accesses};
         const tutti_err err =
-            is_write == TUTTI__PACKED ? packed_access(p, item_bytes, &a->access)
-            : p->is_slice             ? tutti__slice_items(p, item_bytes, &a->access)
-                          : runs_access(is_write ? &p->written : &p->held, item_bytes, &a->access);
+            is_write == TUTTI__PACKED ? make_packed_access(p, item_bytes, &a->access)
+            : p->is_slice
+                ? tutti__slice_items(p, item_bytes, &a->access)
+                : make_runs_access(is_write ? &p->written : &p->held, item_bytes, &a->access);
         if (err != TUTTI_OK) tutti__free(a);
         TUTTI_TRY(err);
         p->accesses = a;
@@ -183,11 +230,11 @@ tutti_err tutti__decomposition_access(tutti_decomposition *p, tutti_off item_byt
     TUTTI_TRY(tutti__decomposition_live(p));
     TUTTI_CHECK(item_bytes >= 1, TUTTI_ERR_ARG, "item_bytes is %lld: must be >= 1",
                 (long long)item_bytes);
-    return access_get(p, item_bytes, is_write && !tutti__decomposition_writes_all(p), out);
+    return get_access(p, item_bytes, is_write && !tutti__decomposition_writes_all(p), out);
 }
 
 tutti_err tutti__decomposition_packed(tutti_decomposition *p, tutti_off item_bytes,
                                       const tutti_access **out) {
     TUTTI_TRY(tutti__decomposition_live(p));
-    return access_get(p, item_bytes, TUTTI__PACKED, out);
+    return get_access(p, item_bytes, TUTTI__PACKED, out);
 }

@@ -78,6 +78,8 @@ struct tutti_decomposition {
     unsigned char *passed; /* [entries] 1: a higher rank has it too; NULL: none */
 
     tutti__sized_access *accesses;
+    int users;    /* operations under way that need it */
+    int is_freed; /* by the caller: the last of them frees it */
 };
 
 /* Does this rank write all entries that it holds?  Then one list and one access suffice. */
@@ -104,10 +106,10 @@ tutti_err tutti__decomposition_make(tutti__team *t, const tutti__decomposed *spa
                                     const tutti_decomposition_spec *spec, tutti_err local_err,
                                     tutti_decomposition **out) TUTTI_MUST_USE;
 
-/* Make one of a list whose writers are known.   Local.
- * sorted: [n] positions, ascending, with their indices; writes: [n] in this order, 1: this rank writes it */
-tutti_err tutti__decomposition_of_list(const tutti__space_view *view, tutti_count n,
-                                       const tutti__numbered *sorted, const unsigned char *writes,
+/* Make one of runs whose writers are known: all entries of this rank, and those that it writes.   Not collective.
+ * Takes over the memory of both, also in case of an error. */
+tutti_err tutti__decomposition_of_runs(const tutti__space_view *view, tutti__entry_runs held,
+                                       tutti__entry_runs written,
                                        tutti_decomposition **out) TUTTI_MUST_USE;
 
 /* ---- id_join.c */
@@ -137,42 +139,47 @@ tutti_err tutti__hole_error(tutti_count position, tutti_count held,
                             tutti_count entries) TUTTI_MUST_USE;
 
 /* ---- decomposition_slice.c */
-/* Check that it is a slice of the space.   Local. */
+/* Check that it is a slice of the space.   Not collective. */
 tutti_err tutti__slice_of_space(const tutti__space_view *view, const tutti_slice *s) TUTTI_MUST_USE;
 /* p has its shape and slice: find the entries that higher ranks have too, facts.written, facts.whole.
  * must: as above.   Collective. */
 tutti_err tutti__slices_meet(tutti__team *t, int must, tutti_decomposition *p) TUTTI_MUST_USE;
-/* The slice as an access.   Local. */
+/* The slice as an access.   Not collective. */
 tutti_err tutti__slice_items(const tutti_decomposition *p, tutti_off item_bytes,
                              tutti_access **out) TUTTI_MUST_USE;
-/* The positions of its entries, ascending.   Local. */
+/* The positions of its entries, ascending.   Not collective. */
 void tutti__slice_positions(const tutti_decomposition *p, tutti_count *index_out);
-/* As tutti__decomposition_runs; appends to *out, which must be freed after an error too.   Local. */
+/* As tutti__decomposition_runs; appends to *out, which must be freed after an error too.   Not collective. */
 tutti_err tutti__slice_runs(const tutti_decomposition *p, int is_write,
                             tutti__entry_runs *out) TUTTI_MUST_USE;
 
 /* ---- decomposition.c */
-/* May it be used?  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale.   Local. */
+/* Whether the fields agree with each other; for TUTTI_ASSERT. */
+int tutti__decomposition_is_valid(const tutti_decomposition *p);
+/* Keep a decomposition for an operation under way, also after the caller has freed it; release it again.   Not collective. */
+void tutti__decomposition_hold(tutti_decomposition *p);
+void tutti__decomposition_release(tutti_decomposition *p);
+/* Fail unless it may be used: TUTTI_ERR_ARG if it is NULL, TUTTI_ERR_STATE if it is stale.   Not collective. */
 tutti_err tutti__decomposition_live(const tutti_decomposition *p) TUTTI_MUST_USE;
 void tutti__decomposition_facts_of(const tutti_decomposition *p, tutti__decomposition_facts *out);
 /* Its entries as bytes of a file that begins with the first entry of the space: those that this rank writes, or
  * all that it holds.  Both sides are in units of items of item_bytes, in the file's type (parts.h).
- * Kept with the decomposition for the next call.   Local. */
+ * Kept with the decomposition for the next call.   Not collective. */
 tutti_err tutti__decomposition_access(tutti_decomposition *p, tutti_off item_bytes, int is_write,
                                       const tutti_access **out) TUTTI_MUST_USE;
 /* The entries that this rank writes as consecutive bytes from 0 on, in the order of the spec.  Kept likewise.
- * Local. */
+ * Not collective. */
 tutti_err tutti__decomposition_packed(tutti_decomposition *p, tutti_off item_bytes,
                                       const tutti_access **out) TUTTI_MUST_USE;
 /* Its entries one by one, in the order of the spec: position in the space, place in memory (in entries from
- * the begin of the buffer), and whether this rank writes it.  Each is [entries] or NULL.   Local. */
+ * the begin of the buffer), and whether this rank writes it.  Each is [entries] or NULL.   Not collective. */
 tutti_err tutti__decomposition_list(const tutti_decomposition *p, tutti_count *position_out,
                                     tutti_count *memory_out,
                                     unsigned char *writes_out) TUTTI_MUST_USE;
-/* Its entries as runs: those that this rank writes, or all that it holds.  tutti__free(out->run).   Local. */
+/* Its entries as runs: those that this rank writes, or all that it holds.  tutti__free(out->run).   Not collective. */
 tutti_err tutti__decomposition_runs(const tutti_decomposition *p, int is_write,
                                     tutti__entry_runs *out) TUTTI_MUST_USE;
-/* Free it, whether registered as a handle or not; NULL is ignored.   Local. */
+/* Free it, whether registered as a handle or not; NULL is ignored.   Not collective. */
 void tutti__decomposition_destroy(tutti_decomposition *p);
 
 #endif

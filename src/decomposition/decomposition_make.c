@@ -46,7 +46,7 @@ static int slice_is_set(const tutti_slice *s) {
 }
 
 /* A field that is set although the kind ignores it usually means that the kind is wrong. */
-static tutti_err fields_check(const tutti_decomposition_spec *s) {
+static tutti_err check_fields(const tutti_decomposition_spec *s) {
     static const char *const names[] = {
         [TUTTI_BY_INDEX] = "TUTTI_BY_INDEX",       [TUTTI_BY_VALUE] = "TUTTI_BY_VALUE",
         [TUTTI_BY_BOTH] = "TUTTI_BY_BOTH",         [TUTTI_BY_SLICE] = "TUTTI_BY_SLICE",
@@ -69,15 +69,14 @@ static tutti_err fields_check(const tutti_decomposition_spec *s) {
     return TUTTI_OK;
 }
 
-static tutti_err spec_check(const tutti_decomposition_spec *s, const tutti__space_view *v) {
-    TUTTI_CHECK(s->kind != TUTTI_DECOMPOSITION_UNSET, TUTTI_ERR_ARG,
-                "the kind of the decomposition is not set");
+static tutti_err check_spec(const tutti_decomposition_spec *s, const tutti__space_view *v) {
+    TUTTI_CHECK(s->kind != TUTTI_DECOMPOSITION_UNSET, TUTTI_ERR_ARG, "field kind is not set");
     TUTTI_CHECK((int)s->kind >= TUTTI_BY_INDEX && (int)s->kind <= TUTTI_AS_THEY_LIE, TUTTI_ERR_ARG,
                 "unknown kind %d of decomposition", (int)s->kind);
-    TUTTI_TRY(fields_check(s));
+    TUTTI_TRY(check_fields(s));
     TUTTI_CHECK(s->whole == 0 || s->whole == 1, TUTTI_ERR_ARG, "whole is %d: must be 0 or 1",
                 s->whole);
-    TUTTI_CHECK_RESERVED(s, "the spec");
+    TUTTI_CHECK_RESERVED(s, "tutti_decomposition_spec");
     TUTTI_TRY(tutti__choice_check(&s->choice, s->own || s->n == 0 || s->kind == TUTTI_BY_SLICE));
     if (s->kind == TUTTI_BY_SLICE) return tutti__slice_of_space(v, &s->slice);
     TUTTI_CHECK(s->n >= 0 && s->n <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG,
@@ -86,8 +85,8 @@ static tutti_err spec_check(const tutti_decomposition_spec *s, const tutti__spac
     TUTTI_CHECK(s->n == 0 || s->ids || !has_ids(s), TUTTI_ERR_ARG, "argument ids is NULL");
     for (tutti_count i = 0; i < s->n && has_index(s); i++)
         TUTTI_CHECK(s->index[i] >= 0 && s->index[i] < v->entries, TUTTI_ERR_ARG,
-                    "entry %lld is at position %lld of a space of %lld", (long long)i,
-                    (long long)s->index[i], (long long)v->entries);
+                    "entry %lld has position %lld: must be below %lld, the size of the space",
+                    (long long)i, (long long)s->index[i], (long long)v->entries);
     for (tutti_count i = 0; i < s->n && has_ids(s); i++)
         TUTTI_CHECK(s->ids[i] >= 0, TUTTI_ERR_ARG,
                     "entry %lld has id %lld, which is not in the id map", (long long)i,
@@ -107,9 +106,9 @@ static tutti_err sort_entries(making *m, const int64_t *numbers, const char *wha
 }
 
 /* The part that is local. */
-static tutti_err prepare(making *m) {
+static tutti_err prepare_entries(making *m) {
     const tutti_decomposition_spec *s = m->spec;
-    TUTTI_TRY(spec_check(s, &m->space->view));
+    TUTTI_TRY(check_spec(s, &m->space->view));
     m->p = tutti__calloc(1, sizeof *m->p);
     if (!m->p) return TUTTI_ERR_NOMEM;
     if (!has_index(s) && !has_ids(s)) return TUTTI_OK;
@@ -120,7 +119,7 @@ static tutti_err prepare(making *m) {
 
 /* ---- agreement */
 
-static uint64_t same_hash(const tutti__decomposed *space, const tutti_decomposition_spec *s) {
+static uint64_t hash_spec(const tutti__decomposed *space, const tutti_decomposition_spec *s) {
     uint64_t h = tutti__hash(TUTTI__HASH_START, space->name, strlen(space->name));
     h = tutti__scramble(h ^ (uint64_t)space->view.stamp);
     h = tutti__scramble(
@@ -130,20 +129,20 @@ static uint64_t same_hash(const tutti__decomposed *space, const tutti_decomposit
 }
 
 /* The first agreement: errors; the space, kind, `whole`, the choice; owners or not. */
-static tutti_err agree(making *m, tutti_err local_err) {
+static tutti_err agree_on_spec(making *m, tutti_err local_err) {
     const tutti_decomposition_spec *s = m->spec;
     tutti__range owners = tutti__range_none();
     const tutti__call call = {.object = tutti__decomposition_class.name,
                               .name = "create",
                               .what = "the space, the kind, `whole` or the choice of writers",
-                              .hash = local_err == TUTTI_OK ? same_hash(m->space, s) : 0,
+                              .hash = local_err == TUTTI_OK ? hash_spec(m->space, s) : 0,
                               .ranges = 1,
                               .range = &owners};
     if (local_err == TUTTI_OK && s->n > 0 && s->kind != TUTTI_BY_SLICE)
         owners = (tutti__range){s->own != NULL, s->own != NULL};
     TUTTI_TRY(tutti__team_call(m->team, &call, local_err));
     TUTTI_CHECK(owners.min >= owners.max, TUTTI_ERR_MISMATCH,
-                "some ranks name the entries that they own and others do not");
+                "field own is NULL on some ranks only");
     m->owners = owners.min == 1 && owners.max == 1;
     return TUTTI_OK;
 }
@@ -159,14 +158,15 @@ static tutti_err set_positions(making *m, const tutti_count *position) {
                     "entry %lld has id %lld, which is not in the id map", (long long)i,
                     (long long)s->ids[i]);
         TUTTI_CHECK(!has_index(s) || position[i] == s->index[i], TUTTI_ERR_MISMATCH,
-                    "entry %lld: id %lld is at position %lld, not %lld", (long long)i,
-                    (long long)s->ids[i], (long long)position[i], (long long)s->index[i]);
+                    "entry %lld: id %lld has position %lld in the id map, but field index has %lld",
+                    (long long)i, (long long)s->ids[i], (long long)position[i],
+                    (long long)s->index[i]);
     }
     return sort_entries(m, position, "position");
 }
 
 /* In rank order every entry has one holder, which must own it. */
-static tutti_err owners_check(const making *m) {
+static tutti_err check_owners(const making *m) {
     const tutti_decomposition_spec *s = m->spec;
     for (tutti_count i = 0; i < s->n && m->owners; i++)
         TUTTI_CHECK(s->own[i], TUTTI_ERR_MISMATCH,
@@ -175,7 +175,7 @@ static tutti_err owners_check(const making *m) {
     return TUTTI_OK;
 }
 
-static tutti_err in_rank_order(making *m) {
+static tutti_err place_in_rank_order(making *m) {
     tutti__team *t = m->team;
     const int64_t n = m->spec->n;
     const tutti_count entries = m->space->view.entries;
@@ -189,12 +189,13 @@ static tutti_err in_rank_order(making *m) {
             held += all[k];
         else
             err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
-                                   "%lld entries of rank %d follow %lld, in a space of %lld",
+                                   "%lld entries of rank %d after %lld entries of lower ranks "
+                                   "exceed the space of %lld",
                                    (long long)all[k], k, (long long)held, (long long)entries);
     }
     tutti__free(all);
     TUTTI_TRY(err);
-    TUTTI_TRY(tutti__team_agree(t, owners_check(m)));
+    TUTTI_TRY(tutti__team_agree(t, check_owners(m)));
     m->p->facts.whole = held == entries;
     return m->spec->whole && held < entries ? tutti__hole_error(held, held, entries) : TUTTI_OK;
 }
@@ -202,7 +203,7 @@ static tutti_err in_rank_order(making *m) {
 /* ---- runs */
 
 /* The runs of the entries that this rank holds, or writes; run is NULL: only count them. */
-static void runs_fill(const making *m, int written, tutti__entry_runs *out) {
+static void fill_entry_runs(const making *m, int written, tutti__entry_runs *out) {
     tutti__entry_run last = {.n = 0};
     TUTTI_ASSERT(!written || m->writes);
     out->n = out->entries = 0;
@@ -228,15 +229,15 @@ static void runs_fill(const making *m, int written, tutti__entry_runs *out) {
     }
 }
 
-static tutti_err runs_of(const making *m, int written, tutti__entry_runs *out) {
-    runs_fill(m, written, out);
+static tutti_err make_runs(const making *m, int written, tutti__entry_runs *out) {
+    fill_entry_runs(m, written, out);
     out->run = tutti__malloc((size_t)out->n * sizeof *out->run);
     if (!out->run) return TUTTI_ERR_NOMEM;
-    runs_fill(m, written, out);
+    fill_entry_runs(m, written, out);
     return TUTTI_OK;
 }
 
-static tutti_err runs_make(making *m) {
+static tutti_err make_all_runs(making *m) {
     tutti_decomposition *p = m->p;
     p->facts.entries = m->spec->n;
     p->facts.written = m->spec->n;
@@ -246,9 +247,9 @@ static tutti_err runs_make(making *m) {
         p->held.run[0] = (tutti__entry_run){m->first, 0, 0, m->spec->n};
         return TUTTI_OK;
     }
-    TUTTI_TRY(runs_of(m, 0, &p->held));
+    TUTTI_TRY(make_runs(m, 0, &p->held));
     for (tutti_count j = 0; j < m->spec->n && m->writes; j++) p->facts.written -= !m->writes[j];
-    return p->facts.written < p->facts.entries ? runs_of(m, 1, &p->written) : TUTTI_OK;
+    return p->facts.written < p->facts.entries ? make_runs(m, 1, &p->written) : TUTTI_OK;
 }
 
 /* ---- the decomposition */
@@ -261,7 +262,7 @@ static void copy_view(const tutti__space_view *v, tutti_decomposition *p) {
     memcpy(p->shape, v->shape, (size_t)v->ndims * sizeof p->shape[0]);
 }
 
-static tutti_err build(making *m) {
+static tutti_err build_decomposition(making *m) {
     TUTTI_ASSERT(m->p);
     copy_view(&m->space->view, m->p);
     if (m->spec->kind == TUTTI_BY_SLICE) {
@@ -278,7 +279,7 @@ static tutti_err build(making *m) {
         return tutti__slices_meet(m->team, m->spec->whole, p);
     }
     if (m->spec->kind == TUTTI_AS_THEY_LIE) {
-        TUTTI_TRY(in_rank_order(m));
+        TUTTI_TRY(place_in_rank_order(m));
     } else {
         if (has_ids(m->spec)) {
             const tutti_decomposition_spec *s = m->spec;
@@ -303,20 +304,21 @@ static tutti_err build(making *m) {
         TUTTI_TRY(tutti__writers_choose(m->team, &m->spec->choice, m->spec->whole, &shared));
         m->p->facts.whole = shared.whole;
     }
-    return tutti__team_agree(m->team, runs_make(m));
+    return tutti__team_agree(m->team, make_all_runs(m));
 }
 
 tutti_err tutti__decomposition_make(tutti__team *t, const tutti__decomposed *space,
                                     const tutti_decomposition_spec *spec, tutti_err local_err,
                                     tutti_decomposition **out) {
     making m = {.team = t, .space = space, .spec = spec};
-    if (local_err == TUTTI_OK) local_err = prepare(&m);
-    tutti_err err = agree(&m, local_err);
-    if (err == TUTTI_OK) err = build(&m);
+    if (local_err == TUTTI_OK) local_err = prepare_entries(&m);
+    tutti_err err = agree_on_spec(&m, local_err);
+    if (err == TUTTI_OK) err = build_decomposition(&m);
     tutti__free(m.memory);
     tutti__free(m.writes);
     if (err == TUTTI_OK) {
         tutti__handle_add(&m.p->handle, &tutti__decomposition_class);
+        TUTTI_ASSERT(tutti__decomposition_is_valid(m.p));
         *out = m.p;
         return TUTTI_OK;
     }
@@ -325,22 +327,21 @@ tutti_err tutti__decomposition_make(tutti__team *t, const tutti__decomposed *spa
     return err;
 }
 
-tutti_err tutti__decomposition_of_list(const tutti__space_view *view, tutti_count n,
-                                       const tutti__numbered *sorted, const unsigned char *writes,
-                                       tutti_decomposition **out) {
-    const tutti_decomposition_spec spec = {.kind = TUTTI_BY_INDEX, .n = n};
-    making m = {
-        .spec = &spec, .sorted = (tutti__numbered *)sorted, .writes = (unsigned char *)writes};
-    m.p = tutti__calloc(1, sizeof *m.p);
-    if (!m.p) return TUTTI_ERR_NOMEM;
-    copy_view(view, m.p);
-    m.p->facts.whole = 1;
-    const tutti_err err = runs_make(&m);
-    if (err == TUTTI_OK) {
-        tutti__handle_add(&m.p->handle, &tutti__decomposition_class);
-        *out = m.p;
-    } else {
-        tutti__decomposition_destroy(m.p);
-    }
-    return err;
+tutti_err tutti__decomposition_of_runs(const tutti__space_view *view, tutti__entry_runs held,
+                                       tutti__entry_runs written, tutti_decomposition **out) {
+    tutti_decomposition *p = tutti__calloc(1, sizeof *p);
+    const int all = written.entries == held.entries;
+    if (!p || all) tutti__free(written.run);
+    if (!p) tutti__free(held.run);
+    if (!p) return TUTTI_ERR_NOMEM;
+    copy_view(view, p);
+    p->facts.whole = 1;
+    p->facts.entries = held.entries;
+    p->facts.written = written.entries;
+    p->held = held;
+    if (!all) p->written = written;
+    tutti__handle_add(&p->handle, &tutti__decomposition_class);
+    TUTTI_ASSERT(tutti__decomposition_is_valid(p));
+    *out = p;
+    return TUTTI_OK;
 }

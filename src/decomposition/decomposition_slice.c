@@ -21,13 +21,13 @@
 
 tutti_err tutti__slice_of_space(const tutti__space_view *view, const tutti_slice *s) {
     const int empty = tutti_slice_count(view->ndims, s, NULL) == 0;
-    TUTTI_CHECK_RESERVED(s, "the slice");
+    TUTTI_CHECK_RESERVED(s, "tutti_slice");
     for (int d = 0; d < view->ndims; d++) {
         TUTTI_CHECK(s->stride[d] >= 0, TUTTI_ERR_ARG, "dimension %d: stride is %lld: must be >= 0",
                     d, (long long)s->stride[d]);
         TUTTI_CHECK(empty || (s->lo[d] >= 0 && s->hi[d] <= view->shape[d]), TUTTI_ERR_ARG,
-                    "dimension %d: [%lld, %lld) of %lld entries", d, (long long)s->lo[d],
-                    (long long)s->hi[d], (long long)view->shape[d]);
+                    "dimension %d: slice [%lld, %lld) is outside the extent %lld", d,
+                    (long long)s->lo[d], (long long)s->hi[d], (long long)view->shape[d]);
     }
     return TUTTI_OK;
 }
@@ -63,7 +63,7 @@ static int next_index(const indices *of, tutti_count *x) {
 }
 
 /* The position of an index in an array of that shape, row-major. */
-static tutti_count place_of(int ndims, const tutti_count *shape, const tutti_count *x) {
+static tutti_count row_major_position(int ndims, const tutti_count *shape, const tutti_count *x) {
     tutti_count at = 0;
     for (int d = 0; d < ndims; d++) at = at * shape[d] + x[d];
     return at;
@@ -79,7 +79,7 @@ void tutti__slice_positions(const tutti_decomposition *p, tutti_count *index_out
         all.step[d] = p->slice.stride[d];
     }
     do {
-        *index_out++ = place_of(p->ndims, p->shape, x);
+        *index_out++ = row_major_position(p->ndims, p->shape, x);
     } while (next_index(&all, x));
 }
 
@@ -99,7 +99,7 @@ tutti_err tutti__slice_runs(const tutti_decomposition *p, int is_write, tutti__e
     const tutti_count together = step == 1 && !passed ? n : 1;
     tutti_count memory = 0;
     do {
-        const tutti_count row = place_of(p->ndims, p->shape, x);
+        const tutti_count row = row_major_position(p->ndims, p->shape, x);
         for (tutti_count i = 0; i < n; i += together, memory += together) {
             const tutti_count position = row + i * step;
             if (passed && passed[memory]) continue;
@@ -159,7 +159,7 @@ static tutti_err mark_common(tutti_decomposition *p, const tutti_slice *other,
     if (!p->passed) p->passed = tutti__calloc((size_t)p->facts.entries, 1);
     if (!p->passed) return TUTTI_ERR_NOMEM;
     do {
-        p->passed[place_of(p->ndims, shape, x)] = 1;
+        p->passed[row_major_position(p->ndims, shape, x)] = 1;
     } while (next_index(&both, x));
     return TUTTI_OK;
 }

@@ -14,8 +14,8 @@ tutti_err tutti__hole_error(tutti_count position, tutti_count held, tutti_count 
 }
 
 /* The lowest position of this range that no rank holds; INT64_MAX: there is none. */
-static tutti_count first_hole(const tutti__team *t, const tutti__directory *d,
-                              const tutti__items *items, tutti_count entries) {
+static tutti_count find_first_hole(const tutti__team *t, const tutti__directory *d,
+                                   const tutti__items *items, tutti_count entries) {
     const tutti_count lo = tutti__min(d->first[t->rank], entries);
     const tutti_count hi =
         t->rank + 1 < t->size ? tutti__min(d->first[t->rank + 1], entries) : entries;
@@ -24,7 +24,7 @@ static tutti_count first_hole(const tutti__team *t, const tutti__directory *d,
     return lo + items->n < hi ? lo + items->n : INT64_MAX;
 }
 
-static tutti_err mentions_make(const tutti__shared_out *s, tutti__mention **out) {
+static tutti_err make_mentions(const tutti__shared_out *s, tutti__mention **out) {
     tutti__mention *v = *out = tutti__malloc((size_t)s->n * sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
     for (tutti_count j = 0; j < s->n; j++)
@@ -42,7 +42,7 @@ static tutti_err check_entries(tutti__team *t, const tutti__join *j, tutti__rang
     if (err == TUTTI_OK) {
         held = g->items.n;
         several = g->shared;
-        hole = first_hole(t, &j->directory, &g->items, io->entries);
+        hole = find_first_hole(t, &j->directory, &g->items, io->entries);
     }
     TUTTI_TRY(tutti__team_reduce(t, err, 3, all));
     io->whole = held == io->entries;
@@ -59,7 +59,7 @@ tutti_err tutti__writers_choose(tutti__team *t, const tutti_replicas_choice *cho
     tutti_replicas_stats stats;
     tutti_count several = 0;
     tutti_off position = 0;
-    tutti_err err = mentions_make(io, &mentions);
+    tutti_err err = make_mentions(io, &mentions);
     err = tutti__join_make(t, err, (int)sizeof *mentions, io->n, mentions, &j);
     tutti__free(mentions);
     if (err == TUTTI_OK) err = check_entries(t, &j, &g, io, &several, must);

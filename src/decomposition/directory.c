@@ -61,7 +61,7 @@ tutti_err tutti__numbers_sort(tutti_count n, const int64_t *numbers, tutti__numb
 
 /* The index of sample s of m among n numbers: pseudo-random in its interval, so that no pattern of the numbers
  * coincides with the samples. */
-static tutti_count sample_place(tutti_count s, tutti_count m, tutti_count n) {
+static tutti_count sample_index(tutti_count s, tutti_count m, tutti_count n) {
     const double width = (double)n / (double)m;
     const double shift = (double)(((uint64_t)s * 0x9e3779b97f4a7c15u) >> 40) / 0x1p24;
     return tutti__min((tutti_count)(((double)s + shift) * width), n - 1);
@@ -87,8 +87,8 @@ static tutti_err gather_samples(tutti__team *t, const int64_t *numbers, sampling
     for (int k = 0; k < t->size; k++, begin = end) {
         end = begin + s->counts[k];
         s->where[k] = (int)next;
-        for (; next < m && sample_place(next, m, all) < end; next++)
-            if (k == t->rank) s->all[next] = numbers[sample_place(next, m, all) - begin];
+        for (; next < m && sample_index(next, m, all) < end; next++)
+            if (k == t->rank) s->all[next] = numbers[sample_index(next, m, all) - begin];
         s->many[k] = (int)next - s->where[k];
     }
     TUTTI_ASSERT(next == m);
@@ -117,7 +117,7 @@ tutti_err tutti__directory_fits(const tutti__directory *d) {
 }
 
 /* Counts of all ranks; then the ranges; then the counts that ranks send to each other. */
-static tutti_err count_records(tutti__team *t, const int64_t *numbers, tutti__directory *d,
+static tutti_err choose_ranges(tutti__team *t, const int64_t *numbers, tutti__directory *d,
                                sampling *s) {
     MPI_Request r;
     const int64_t n = d->n;
@@ -166,7 +166,7 @@ tutti_err tutti__directory_make(tutti__team *t, tutti_err local_err, tutti_count
     }
     d.n = n;
     tutti_err err = tutti__team_agree(t, local_err);
-    if (err == TUTTI_OK) err = count_records(t, numbers, &d, &s);
+    if (err == TUTTI_OK) err = choose_ranges(t, numbers, &d, &s);
     tutti__free(s.counts);
     tutti__free(s.many);
     tutti__free(s.where);
@@ -194,7 +194,7 @@ typedef struct {
     const tutti_count *from;
 } buffers;
 
-static tutti_err exchange(tutti__team *t, const tutti__directory *d, int bytes, buffers p) {
+static tutti_err exchange_records(tutti__team *t, const tutti__directory *d, int bytes, buffers p) {
     const int tag = tutti__team_tag(t);
     MPI_Datatype record;
     int n = 0, code = MPI_SUCCESS;
@@ -223,10 +223,10 @@ static tutti_err exchange(tutti__team *t, const tutti__directory *d, int bytes, 
 
 tutti_err tutti__directory_send(tutti__team *t, const tutti__directory *d, int bytes,
                                 const void *in, void *out) {
-    return exchange(t, d, bytes, (buffers){in, d->to, out, d->from});
+    return exchange_records(t, d, bytes, (buffers){in, d->to, out, d->from});
 }
 
 tutti_err tutti__directory_reply(tutti__team *t, const tutti__directory *d, int bytes,
                                  const void *in, void *out) {
-    return exchange(t, d, bytes, (buffers){in, d->from, out, d->to});
+    return exchange_records(t, d, bytes, (buffers){in, d->from, out, d->to});
 }

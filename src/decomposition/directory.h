@@ -21,11 +21,11 @@ typedef struct tutti__directory {
  * local_err: the error of this rank so far.   Collective. */
 tutti_err tutti__directory_make(tutti__team *t, tutti_err local_err, tutti_count n,
                                 const int64_t *numbers, tutti__directory *out) TUTTI_MUST_USE;
-/* Can this rank send its records?  TUTTI_ERR_OVERFLOW: too many for one rank.   Local. */
+/* Can this rank send its records?  TUTTI_ERR_OVERFLOW: too many for one rank.   Not collective. */
 tutti_err tutti__directory_fits(const tutti__directory *d) TUTTI_MUST_USE;
 void tutti__directory_free(tutti__directory *d);
 
-/* The rank that sent record i of this range.   Local. */
+/* The rank that sent record i of this range.   Not collective. */
 int tutti__directory_source(const tutti__directory *d, tutti_count i);
 
 /* Send a record of `bytes` bytes for each number of this rank to the rank of its range: out[m], by rank, then
@@ -43,7 +43,7 @@ typedef struct tutti__numbered {
 } tutti__numbered;
 
 /* Sort v by number (>= 0); equal ones keep their order.  spare: [n]; the sorted one of the two arrays is
- * returned.   Local. */
+ * returned.   Not collective. */
 tutti__numbered *tutti__numbered_sort(tutti__numbered *v, tutti_count n, tutti__numbered *spare);
 /* Sort numbers together with their indices.  *memory_out is to be freed, after an error too; *sorted_out
  * is inside it.  *duplicate_out: the first entry of *sorted_out that repeats the number before it; 0: none.

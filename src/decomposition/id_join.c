@@ -27,7 +27,7 @@ typedef struct {
 } id_lists;
 
 /* The size comes from a file: an impossible one must not be allocated. */
-static tutti_err map_allocate(id_lists *l) {
+static tutti_err allocate_map(id_lists *l) {
     const tutti_count share = l->hi - l->lo;
     TUTTI_CHECK(share <= PTRDIFF_MAX / 64 - l->n, TUTTI_ERR_NOMEM,
                 "cannot allocate an id map of %lld ids per rank", (long long)share);
@@ -36,12 +36,13 @@ static tutti_err map_allocate(id_lists *l) {
 }
 
 /* The share of the map by ascending id.   v: [2 (hi - lo)] */
-static tutti_err map_sort(id_lists *l, tutti__numbered *v, const tutti__numbered **sorted_out) {
+static tutti_err sort_map(id_lists *l, tutti__numbered *v, const tutti__numbered **sorted_out) {
     const tutti_count share = l->hi - l->lo;
     TUTTI_ASSERT(l->map);
     for (tutti_count i = 0; i < share; i++) {
-        TUTTI_CHECK(l->map[i] >= 0, TUTTI_ERR_FORMAT, "the id map has id %lld, at position %lld",
-                    (long long)l->map[i], (long long)(l->lo + i));
+        TUTTI_CHECK(l->map[i] >= 0, TUTTI_ERR_FORMAT,
+                    "id map has id %lld at position %lld: must be >= 0", (long long)l->map[i],
+                    (long long)(l->lo + i));
         v[i] = (tutti__numbered){l->map[i], l->lo + i};
     }
     tutti__free(l->map);
@@ -60,7 +61,7 @@ static tutti_err find_positions(const tutti__join *j, tutti_count *out) {
         for (tutti_count k = from; k < to; k++) {
             const tutti_count here = record[v[k].index].position;
             TUTTI_CHECK(here < 0 || position < 0, TUTTI_ERR_FORMAT,
-                        "the id map has id %lld twice, at positions %lld and %lld",
+                        "duplicate id %lld in the id map (positions %lld and %lld)",
                         (long long)v[from].number, (long long)tutti__min(here, position),
                         (long long)tutti__max(here, position));
             position = tutti__max(position, here);
@@ -78,14 +79,14 @@ tutti_err tutti__ids_join(tutti__team *t, const tutti__decomposed *space, tutti_
                   .hi = tutti_size_share(space->view.entries, t->size, t->rank + 1)};
     tutti__join j = {.record = NULL};
     tutti_count *answer = NULL;
-    tutti_err err = tutti__team_agree(t, map_allocate(&l));
+    tutti_err err = tutti__team_agree(t, allocate_map(&l));
     if (err == TUTTI_OK) err = space->ids(space->from, &space->view, l.lo, l.hi, l.map);
     if (err == TUTTI_OK) {
         /* Merge the ids of the map and those that this rank holds. */
         const tutti_count share = l.hi - l.lo, all = l.n + share;
         const tutti__numbered *map = NULL;
         tutti__numbered *v = tutti__malloc(2 * (size_t)share * sizeof *v);
-        tutti_err local_err = v ? map_sort(&l, v, &map) : TUTTI_ERR_NOMEM;
+        tutti_err local_err = v ? sort_map(&l, v, &map) : TUTTI_ERR_NOMEM;
         if (local_err == TUTTI_OK) {
             l.record = tutti__malloc((size_t)all * sizeof *l.record);
             l.index = tutti__malloc((size_t)all * sizeof *l.index);

@@ -68,7 +68,7 @@ tutti_err tutti__entries_targets(const tutti__entries *e, tutti_count *n_out, tu
 }
 
 /* The answer to a request: the length of each list, then the lists. */
-static tutti_err answer_make(const tutti__incidence *i, const tutti__sparse_message *request,
+static tutti_err make_answer(const tutti__incidence *i, const tutti__sparse_message *request,
                              tutti__sparse_message *out) {
     const tutti_count *item = request->data, n = (tutti_count)(request->bytes / sizeof *item);
     tutti_count all = n, at = n;
@@ -87,7 +87,7 @@ static tutti_err answer_make(const tutti__incidence *i, const tutti__sparse_mess
 }
 
 /* Answers arrive in rank order, in which the items ascend. */
-static tutti_err answers_append(int n, const tutti__sparse_message *in, tutti__entries *e) {
+static tutti_err append_answers(int n, const tutti__sparse_message *in, tutti__entries *e) {
     tutti_count all = 0, item = 0, at = 0;
     for (int k = 0; k < n; k++) all += (tutti_count)(in[k].bytes / sizeof *e->to);
     e->to = tutti__malloc((size_t)(all + 1) * sizeof *e->to);
@@ -105,7 +105,7 @@ static tutti_err answers_append(int n, const tutti__sparse_message *in, tutti__e
 }
 
 /* One message per rank. */
-static tutti_err requests_make(tutti__team *t, const tutti__incidence *i, tutti__entries *e,
+static tutti_err make_requests(tutti__team *t, const tutti__incidence *i, tutti__entries *e,
                                tutti__sparse_message **out, int *n_out) {
     tutti__sparse_message *v = *out = tutti__malloc(((size_t)t->size + 1) * sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
@@ -119,29 +119,27 @@ static tutti_err requests_make(tutti__team *t, const tutti__incidence *i, tutti_
     return TUTTI_OK;
 }
 
-static tutti_err entries_begin(tutti_count n, const tutti_count *items, tutti__entries *e) {
-    e->n = n;
-    e->position = tutti__malloc((size_t)(n + 1) * sizeof *e->position);
-    e->start = tutti__calloc((size_t)n + 1, sizeof *e->start);
-    if (!e->position || !e->start) return TUTTI_ERR_NOMEM;
-    if (n > 0) memcpy(e->position, items, (size_t)n * sizeof *e->position);
-    return TUTTI_OK;
-}
-
 tutti_err tutti__incidence_fetch(tutti__team *t, tutti_err local_err, const tutti__incidence *i,
                                  tutti_count n, const tutti_count *items, tutti__entries *out) {
     tutti__entries e = {.n = 0};
     tutti__sparse_message *request = NULL, *requests = NULL, *answer = NULL, *in = NULL;
     int sent = 0, received = 0, answers = 0;
-    if (local_err == TUTTI_OK) local_err = entries_begin(n, items, &e);
-    if (local_err == TUTTI_OK) local_err = requests_make(t, i, &e, &request, &sent);
+    if (local_err == TUTTI_OK) {
+        e.n = n;
+        e.position = tutti__malloc((size_t)(n + 1) * sizeof *e.position);
+        e.start = tutti__calloc((size_t)n + 1, sizeof *e.start);
+        if (!e.position || !e.start) local_err = TUTTI_ERR_NOMEM;
+        if (local_err == TUTTI_OK && n > 0)
+            memcpy(e.position, items, (size_t)n * sizeof *e.position);
+    }
+    if (local_err == TUTTI_OK) local_err = make_requests(t, i, &e, &request, &sent);
     local_err = tutti__exchange_if(t, local_err, sent, request, &received, &requests);
     if (local_err == TUTTI_OK && !(answer = tutti__calloc((size_t)received + 1, sizeof *answer)))
         local_err = TUTTI_ERR_NOMEM;
     for (int k = 0; k < received && local_err == TUTTI_OK; k++)
-        local_err = answer_make(i, &requests[k], &answer[k]);
+        local_err = make_answer(i, &requests[k], &answer[k]);
     local_err = tutti__exchange_if(t, local_err, received, answer, &answers, &in);
-    if (local_err == TUTTI_OK) local_err = answers_append(answers, in, &e);
+    if (local_err == TUTTI_OK) local_err = append_answers(answers, in, &e);
     const tutti_err err = tutti__team_agree(t, local_err);
     for (int k = 0; k < received && answer; k++) tutti__free(answer[k].data);
     tutti__free(answer);
@@ -156,14 +154,6 @@ tutti_err tutti__incidence_fetch(tutti__team *t, tutti_err local_err, const tutt
 }
 
 /* ---- the ranks that have each item */
-
-static tutti_err claims_list(const tutti__team *t, const tutti__claim *c, tutti__pair **out) {
-    tutti__pair *v = *out = tutti__malloc((size_t)(c->n + 1) * sizeof *v);
-    if (!v) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < c->n; i++)
-        v[i] = (tutti__pair){c->items[i], 2 * (tutti_count)t->rank + (c->halo && c->halo[i])};
-    return TUTTI_OK;
-}
 
 /* Items of this share that no rank has, and the ranks that they are assigned to. */
 static tutti_err assign_unclaimed(const tutti__team *t, const tutti__claim *c,
@@ -185,7 +175,7 @@ static tutti_err assign_unclaimed(const tutti__team *t, const tutti__claim *c,
 }
 
 /* Add the assigned ranks to the lists. */
-static tutti_err lists_complete(const tutti__team *t, const tutti__claim *c, tutti__incidence *i) {
+static tutti_err complete_lists(const tutti__team *t, const tutti__claim *c, tutti__incidence *i) {
     tutti_count n = 0, at = 0;
     for (tutti_count k = 0; k < i->n; k++) n += i->start[k] == i->start[k + 1];
     tutti_count *with = tutti__malloc((size_t)(i->start[i->n] + n + 1) * sizeof *with);
@@ -203,7 +193,7 @@ static tutti_err lists_complete(const tutti__team *t, const tutti__claim *c, tut
 }
 
 /* Merge the items that are assigned to this rank with those that it has. */
-static tutti_err claims_merge(tutti__claim *c, tutti_count n, const tutti_count *more) {
+static tutti_err merge_claims(tutti__claim *c, tutti_count n, const tutti_count *more) {
     tutti_count *items = tutti__malloc((size_t)(c->n + n + 1) * sizeof *items);
     unsigned char *halo = tutti__calloc((size_t)(c->n + n) + 1, 1);
     if (!items || !halo) {
@@ -234,15 +224,20 @@ tutti_err tutti__claims_make(tutti__team *t, tutti_err local_err, tutti__claim *
     tutti__pair *pairs = NULL;
     tutti_count n = 0, got = 0, *items = NULL, *in = NULL;
     int *to = NULL;
-    if (local_err == TUTTI_OK) local_err = claims_list(t, c, &pairs);
+    if (local_err == TUTTI_OK) {
+        pairs = tutti__malloc((size_t)(c->n + 1) * sizeof *pairs);
+        if (!pairs) local_err = TUTTI_ERR_NOMEM;
+    }
+    for (tutti_count i = 0; i < c->n && local_err == TUTTI_OK; i++)
+        pairs[i] = (tutti__pair){c->items[i], 2 * (tutti_count)t->rank + (c->halo && c->halo[i])};
     tutti_err err = tutti__incidence_make(t, local_err, &(tutti__pairs){c->all, c->n, pairs}, &i);
     tutti__free(pairs);
     if (err == TUTTI_OK) {
         local_err = assign_unclaimed(t, c, &i, &n, &items, &to);
         err = tutti__send_records(t, local_err, sizeof *items, n, items, to, &got, (void **)&in);
     }
-    if (err == TUTTI_OK) local_err = lists_complete(t, c, &i);
-    if (err == TUTTI_OK && local_err == TUTTI_OK) local_err = claims_merge(c, got, in);
+    if (err == TUTTI_OK) local_err = complete_lists(t, c, &i);
+    if (err == TUTTI_OK && local_err == TUTTI_OK) local_err = merge_claims(c, got, in);
     if (err == TUTTI_OK) err = tutti__team_agree(t, local_err);
     tutti__free(items);
     tutti__free(to);

@@ -14,7 +14,7 @@ typedef struct tutti__incidence {
 } tutti__incidence;
 void tutti__incidence_free(tutti__incidence *i);
 /* Lists of items first ... first + n - 1 from pairs of these items, in any order.  i: `first` and `n`
- * are set.   Local. */
+ * are set.   Not collective. */
 tutti_err tutti__incidence_fill(tutti__incidence *i, tutti_count n,
                                 const tutti__pair *pairs) TUTTI_MUST_USE;
 /* Lists of this rank's share from the pairs of all ranks.   Collective. */
@@ -29,7 +29,7 @@ typedef struct tutti__entries {
     tutti_count *to;
 } tutti__entries;
 void tutti__entries_free(tutti__entries *e);
-/* The values of all lists, ascending, without duplicates: tutti__free.   Local. */
+/* The values of all lists, ascending, without duplicates: tutti__free.   Not collective. */
 tutti_err tutti__entries_targets(const tutti__entries *e, tutti_count *n_out,
                                  tutti_count **out) TUTTI_MUST_USE;
 /* The lists of n items, ascending, of any share.   Collective. */

@@ -11,7 +11,7 @@ void tutti__join_free(tutti__join *j) {
     *j = (tutti__join){.record = NULL};
 }
 
-static int64_t number_at(const void *records, int bytes, tutti_count i) {
+static int64_t record_number(const void *records, int bytes, tutti_count i) {
     int64_t number;
     memcpy(&number, (const char *)records + i * bytes, sizeof number);
     return number;
@@ -24,7 +24,7 @@ tutti_err tutti__join_make(tutti__team *t, tutti_err local_err, int bytes, tutti
     if (local_err == TUTTI_OK && !(number = tutti__malloc((size_t)n * sizeof *number)))
         local_err = TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; i < n && local_err == TUTTI_OK; i++)
-        number[i] = number_at(records, bytes, i);
+        number[i] = record_number(records, bytes, i);
     const tutti_err sent = tutti__directory_make(t, local_err, n, number, &j.directory);
     tutti__free(number);
     TUTTI_TRY(sent);
@@ -39,7 +39,7 @@ tutti_err tutti__join_make(tutti__team *t, tutti_err local_err, int bytes, tutti
     /* Equal numbers stay in rank order. */
     if (err == TUTTI_OK) {
         for (tutti_count i = 0; i < j.directory.m; i++)
-            j.sorted[i] = (tutti__numbered){number_at(j.record, bytes, i), i};
+            j.sorted[i] = (tutti__numbered){record_number(j.record, bytes, i), i};
         tutti__numbered *sorted = tutti__numbered_sort(j.sorted, j.directory.m, spare);
         if (sorted != j.sorted) {
             spare = j.sorted;

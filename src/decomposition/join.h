@@ -24,7 +24,7 @@ tutti_err tutti__join_make(tutti__team *t, tutti_err local_err, int bytes, tutti
                            const void *records, tutti__join *out) TUTTI_MUST_USE;
 void tutti__join_free(tutti__join *j);
 
-/* The end of the group of equal numbers that begins with sorted[from].   Local. */
+/* The end of the group of equal numbers that begins with sorted[from].   Not collective. */
 static inline tutti_count tutti__join_group_end(const tutti__join *j, tutti_count from) {
     tutti_count to = from + 1;
     while (to < j->directory.m && j->sorted[to].number == j->sorted[from].number) to++;

@@ -49,7 +49,8 @@ static tutti_err gather_items(tutti__team *t, tutti_err local_err, size_t item, 
     tutti_count all = 0, *bound = tutti__calloc((size_t)t->size + 1, sizeof *bound);
     if (local_err == TUTTI_OK && !bound) local_err = TUTTI_ERR_NOMEM;
     for (int r = 1; r <= t->size && bound; r++) bound[r] = n;
-    const tutti_err err = tutti__send_ranges(t, local_err, item, own, bound, &all, out);
+    const tutti__outgoing o = {.item = item, .data = own, .bound = bound};
+    const tutti_err err = tutti__ranges_send(t, local_err, &o, &all, out);
     tutti__free(bound);
     return err;
 }
@@ -105,7 +106,7 @@ static tutti_err try_metis(tutti__team *t, tutti_count all, const tutti__graph *
     return TUTTI_OK;
 }
 
-static tutti_err bisect(tutti__team *t, const tutti__points *p, root_state *s) {
+static tutti_err bisect_on_root(tutti__team *t, const tutti__points *p, root_state *s) {
     double *x = NULL;
     TUTTI_TRY(gather_items(t, TUTTI_OK, 3 * sizeof *x, p->n, p->coordinates, (void **)&x));
     const tutti_err err =
@@ -127,15 +128,15 @@ tutti_err tutti__partition_on_root(tutti__team *t, const tutti__points *p, const
                                  p->n, weight, (void **)&s.weight);
     tutti__free(weight);
     if (err == TUTTI_OK && g) err = try_metis(t, p->all, g, &s, &done);
-    if (err == TUTTI_OK && !done) err = bisect(t, p, &s);
+    if (err == TUTTI_OK && !done) err = bisect_on_root(t, p, &s);
     if (err == TUTTI_OK) {
         tutti_count n = 0, *bound = tutti__calloc((size_t)t->size + 1, sizeof *bound);
         int *received = NULL;
         for (int r = 0; r <= t->size && bound && t->rank == 0; r++)
             bound[r] = tutti_size_share(p->all, t->size, r);
+        const tutti__outgoing o = {.item = sizeof *s.part, .data = s.part, .bound = bound};
         const tutti_err sent =
-            tutti__send_ranges(t, bound ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *s.part, s.part, bound,
-                               &n, (void **)&received);
+            tutti__ranges_send(t, bound ? TUTTI_OK : TUTTI_ERR_NOMEM, &o, &n, (void **)&received);
         TUTTI_ASSERT(part_out || n == 0);
         if (sent == TUTTI_OK && n > 0) memcpy(part_out, received, (size_t)n * sizeof *part_out);
         tutti__free(received);

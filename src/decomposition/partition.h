@@ -41,7 +41,7 @@ typedef struct tutti__curve_point {
     int64_t weight;
 } tutti__curve_point;
 /* Position of a cell on Hilbert's curve through a cube of 2^bits cells along each of `dims` axes.
- * Local. */
+ * Not collective. */
 uint64_t tutti__hilbert(int dims, int bits, const uint32_t *x);
 /* All points in the order of the curve: ranks get consecutive pieces of it, in rank order.
  * tutti__free(*out).   Collective. */
@@ -49,14 +49,14 @@ tutti_err tutti__curve_sort(tutti__team *t, const tutti__points *p, tutti_count 
                             tutti__curve_point **out) TUTTI_MUST_USE;
 
 /* ---- rcm.c */
-/* number_out[i]: the new number of node i.   Local. */
+/* number_out[i]: the new number of node i.   Not collective. */
 tutti_err tutti__rcm(const tutti__graph *g, tutti_count *number_out) TUTTI_MUST_USE;
 
 /* ---- graph_metis.c */
-/* Is METIS built in?   Local. */
+/* Is METIS built in?   Not collective. */
 int tutti__has_metis(void);
 /* Is METIS built in, and is the graph large and even enough?  Otherwise METIS prints warnings or
- * leaves parts empty.   Local. */
+ * leaves parts empty.   Not collective. */
 int tutti__metis_suits(const tutti__graph *g, const tutti_count *weight, int parts);
 /* Only if METIS suits.   Local; fails with TUTTI_ERR_UNSUPPORTED without METIS. */
 tutti_err tutti__metis(const tutti__graph *g, const tutti_count *weight, int parts,

@@ -22,26 +22,26 @@ typedef struct {
     tutti_count from, to;
 } group;
 
-static const tutti__mention *mention_of(const group *x, tutti_count j) {
+static const tutti__mention *get_mention(const group *x, tutti_count j) {
     return &x->g->came[x->g->sorted[j].index];
 }
 
-static int holder_of(const group *x, tutti_count j) {
+static int get_holder(const group *x, tutti_count j) {
     return tutti__directory_source(x->d, x->g->sorted[j].index);
 }
 
 /* "ranks 0, 2 and 5", or as many as fit: those that own it, or all. */
-static const char *ranks_text(const group *x, int owners_only, char *text, size_t size) {
+static const char *print_ranks(const group *x, int owners_only, char *text, size_t size) {
     enum { SHOWN = 8 };
     int shown = 0;
     size_t at = 0;
     tutti_count left = 0;
-    for (tutti_count j = x->from; j < x->to; j++) left += !owners_only || mention_of(x, j)->own;
+    for (tutti_count j = x->from; j < x->to; j++) left += !owners_only || get_mention(x, j)->own;
     at += (size_t)snprintf(text, size, left == 1 ? "rank" : "ranks");
     for (tutti_count j = x->from; j < x->to && shown < SHOWN; j++) {
-        if (owners_only && !mention_of(x, j)->own) continue;
+        if (owners_only && !get_mention(x, j)->own) continue;
         const char *between = shown == 0 ? "" : left == 1 ? " and" : ",";
-        at += (size_t)snprintf(text + at, size - at, "%s %d", between, holder_of(x, j));
+        at += (size_t)snprintf(text + at, size - at, "%s %d", between, get_holder(x, j));
         shown++;
         left--;
     }
@@ -50,31 +50,31 @@ static const char *ranks_text(const group *x, int owners_only, char *text, size_
 }
 
 /* The error names the first rank concerned. */
-static tutti_err item_check(const group *x, int owners) {
+static tutti_err check_item(const group *x, int owners) {
     char text[128];
     tutti_count owned = 0, owner = x->from;
-    const tutti__mention *first = mention_of(x, x->from);
+    const tutti__mention *first = get_mention(x, x->from);
     const long long number = first->number;
     for (tutti_count j = x->from; j < x->to; j++) {
-        const tutti__mention *other = mention_of(x, j);
+        const tutti__mention *other = get_mention(x, j);
         if (other->own && owned++ == 0) owner = j;
         if (other->load == first->load) continue;
         tutti__error_record(TUTTI_ERR_MISMATCH, 0, -1,
                             "%s %lld has load %lld on rank %d and %lld on rank %d", x->g->what,
-                            number, (long long)first->load, holder_of(x, x->from),
-                            (long long)other->load, holder_of(x, j));
-        tutti__error_context(NULL, NULL, holder_of(x, x->from));
+                            number, (long long)first->load, get_holder(x, x->from),
+                            (long long)other->load, get_holder(x, j));
+        tutti__error_context(NULL, NULL, get_holder(x, x->from));
         return TUTTI_ERR_MISMATCH;
     }
     if (!owners || owned == 1) return TUTTI_OK;
     if (owned == 0)
         tutti__error_record(TUTTI_ERR_MISMATCH, 0, -1, "no rank owns %s %lld, which %s hold%s",
-                            x->g->what, number, ranks_text(x, 0, text, sizeof text),
+                            x->g->what, number, print_ranks(x, 0, text, sizeof text),
                             x->to - x->from == 1 ? "s" : "");
     else
         tutti__error_record(TUTTI_ERR_MISMATCH, 0, -1, "%s %lld is owned by %s", x->g->what, number,
-                            ranks_text(x, 1, text, sizeof text));
-    tutti__error_context(NULL, NULL, holder_of(x, owner));
+                            print_ranks(x, 1, text, sizeof text));
+    tutti__error_context(NULL, NULL, get_holder(x, owner));
     return TUTTI_ERR_MISMATCH;
 }
 
@@ -102,8 +102,8 @@ tutti_err tutti__range_group(const tutti__join *join, const char *what, tutti_of
     tutti_count n = 0, held = 0;
     for (; x.from < g->m; x.from = x.to) {
         x.to = tutti__join_group_end(g->join, x.from);
-        TUTTI_TRY(item_check(&x, owners));
-        const tutti_count load = mention_of(&x, x.from)->load;
+        TUTTI_TRY(check_item(&x, owners));
+        const tutti_count load = get_mention(&x, x.from)->load;
         if (load == 0) continue;
         g->number[n] = g->sorted[x.from].number;
         g->bytes[n] = load * value_bytes;
@@ -113,8 +113,8 @@ tutti_err tutti__range_group(const tutti__join *join, const char *what, tutti_of
             g->total > most || g->bytes[n] > most - g->total ? most + 1 : g->total + g->bytes[n];
         g->start[n] = held;
         for (tutti_count j = x.from; j < x.to; j++) {
-            g->holder[held++] = holder_of(&x, j);
-            if (mention_of(&x, j)->own) g->owner[n] = g->holder[held - 1];
+            g->holder[held++] = get_holder(&x, j);
+            if (get_mention(&x, j)->own) g->owner[n] = g->holder[held - 1];
         }
         g->shared += x.to - x.from > 1;
         n++;

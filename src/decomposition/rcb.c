@@ -27,23 +27,23 @@ typedef struct {
     int first, parts;
 } piece;
 
-static int by_place(const void *a, const void *b) {
+static int compare_points(const void *a, const void *b) {
     const placed *p = a, *q = b;
     if (p->x != q->x) return p->x < q->x ? -1 : 1;
     return (p->point > q->point) - (p->point < q->point);
 }
 
-static tutti_count weight_of(const bisection *b, tutti_count i) {
+static tutti_count point_weight(const bisection *b, tutti_count i) {
     return b->weight ? b->weight[b->v[i].point] : 1;
 }
 
 /* Where the piece is cut, so that `left` parts come before. */
-static tutti_count cut_of(const bisection *b, const piece *p, int left) {
+static tutti_count find_cut(const bisection *b, const piece *p, int left) {
     const tutti_count n = p->to - p->from, right = p->parts - left;
     const tutti_count least = n >= p->parts ? left : n > right ? n - right : 0;
     const tutti_count most = n >= p->parts ? n - right : n < left ? n : left;
     tutti_count all = 0, before = 0, at = p->from;
-    for (tutti_count i = p->from; i < p->to; i++) all += weight_of(b, i);
+    for (tutti_count i = p->from; i < p->to; i++) all += point_weight(b, i);
     if (all == 0) { /* as if all were 1 */
         const tutti_count share = (tutti_count)((__int128)n * left / p->parts);
         return p->from + (share < least ? least : share > most ? most : share);
@@ -51,14 +51,14 @@ static tutti_count cut_of(const bisection *b, const piece *p, int left) {
     /* the next point comes before the cut if that brings the weight closer to its share */
     const __int128 twice = 2 * (__int128)all * left;
     for (; at - p->from < most; at++) {
-        const tutti_count w = weight_of(b, at);
+        const tutti_count w = point_weight(b, at);
         if (at - p->from >= least && (2 * (__int128)before + w) * p->parts > twice) break;
         before += w;
     }
     return at;
 }
 
-static void divide(bisection *b, piece p) {
+static void divide_piece(bisection *b, piece p) {
     while (p.parts > 1 && p.from < p.to) {
         /* Of equally long sides the first. */
         double longest = -1;
@@ -78,9 +78,9 @@ static void divide(bisection *b, piece p) {
         const int axis = best, left = p.parts / 2;
         for (tutti_count i = p.from; i < p.to; i++)
             b->v[i].x = b->coordinates[3 * b->v[i].point + axis];
-        qsort(b->v + p.from, (size_t)(p.to - p.from), sizeof *b->v, by_place);
-        const tutti_count at = cut_of(b, &p, left);
-        divide(b, (piece){p.from, at, p.first, left}); /* at most 31 deep: parts halve */
+        qsort(b->v + p.from, (size_t)(p.to - p.from), sizeof *b->v, compare_points);
+        const tutti_count at = find_cut(b, &p, left);
+        divide_piece(b, (piece){p.from, at, p.first, left}); /* at most 31 deep: parts halve */
         p = (piece){at, p.to, p.first + left, p.parts - left};
     }
     for (tutti_count i = p.from; i < p.to; i++) b->part[b->v[i].point] = p.first;
@@ -96,7 +96,7 @@ tutti_err tutti__rcb(tutti_count n, const double *coordinates, const tutti_count
                    .part = part_out};
     if (!b.v) return TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; i < n; i++) b.v[i] = (placed){0, i};
-    divide(&b, (piece){0, n, 0, parts});
+    divide_piece(&b, (piece){0, n, 0, parts});
     tutti__free(b.v);
     return TUTTI_OK;
 }

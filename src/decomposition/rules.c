@@ -42,11 +42,11 @@ typedef struct {
     tutti_count n;
 } set;
 
-static set holders(const tutti__items *v, tutti_count i) {
+static set item_holders(const tutti__items *v, tutti_count i) {
     return (set){v->holder + v->start[i], v->start[i + 1] - v->start[i]};
 }
 
-static int holds(set s, int rank) {
+static int rank_holds(set s, int rank) {
     tutti_count lo = 0, hi = s.n;
     while (hi - lo > 8) {
         const tutti_count mid = (lo + hi) / 2;
@@ -60,10 +60,10 @@ static int holds(set s, int rank) {
 }
 
 /* Keep of `carry` what is in `s` too; 0 if nothing is: then it stays as it was. */
-static int meet(tutti__carry *carry, set s) {
+static int intersect_carry(tutti__carry *carry, set s) {
     int n = 0;
     tutti_count j = 0;
-    if (carry->n == 1) return holds(s, carry->rank[0]);
+    if (carry->n == 1) return rank_holds(s, carry->rank[0]);
     for (int i = 0; i < carry->n && j < s.n;) {
         if (carry->rank[i] == s.v[j]) { /* n <= i: what is overwritten has been looked at */
             carry->rank[n++] = carry->rank[i++];
@@ -78,14 +78,14 @@ static int meet(tutti__carry *carry, set s) {
     return n > 0;
 }
 
-static void carry_set(tutti__carry *carry, set s) {
+static void set_carry(tutti__carry *carry, set s) {
     carry->n = (int)s.n;
     memcpy(carry->rank, s.v, (size_t)s.n * sizeof *s.v);
 }
 
 int tutti__writers_are_valid(const tutti__items *v, const int *writer) {
     for (tutti_count i = 0; i < v->n; i++)
-        if (!holds(holders(v, i), writer[i])) return 0;
+        if (!rank_holds(item_holders(v, i), writer[i])) return 0;
     return 1;
 }
 
@@ -100,11 +100,12 @@ static void by_own(const tutti_replicas_choice *c, const tutti__items *v, tutti_
 static void by_first(const tutti_replicas_choice *c, const tutti__items *v, tutti__carry *carry,
                      int *writer) {
     (void)c, (void)carry;
-    for (tutti_count i = 0; i < v->n; i++) writer[i] = holders(v, i).v[0];
+    for (tutti_count i = 0; i < v->n; i++) writer[i] = item_holders(v, i).v[0];
 }
 
 /* Of a set, the one that seed and number pick. */
-static int picked(const tutti_replicas_choice *c, int64_t number, const int *rank, tutti_count n) {
+static int pick_rank(const tutti_replicas_choice *c, int64_t number, const int *rank,
+                     tutti_count n) {
     return rank[tutti__scramble(tutti__scramble(c->seed) ^ (uint64_t)number) % (uint64_t)n];
 }
 
@@ -112,8 +113,8 @@ static void by_random(const tutti_replicas_choice *c, const tutti__items *v, tut
                       int *writer) {
     (void)carry;
     for (tutti_count i = 0; i < v->n; i++) {
-        const set s = holders(v, i);
-        writer[i] = picked(c, v->number[i], s.v, s.n);
+        const set s = item_holders(v, i);
+        writer[i] = pick_rank(c, v->number[i], s.v, s.n);
     }
 }
 
@@ -123,12 +124,12 @@ static void by_idg(const tutti_replicas_choice *c, const tutti__items *v, tutti_
     (void)c;
     int last = carry->n > 0 ? carry->rank[0] : -1;
     for (tutti_count i = 0; i < v->n; i++) {
-        const set s = holders(v, i);
+        const set s = item_holders(v, i);
         const int next = i + 1 < v->n ? v->owner[i + 1] : v->owner_behind;
-        if (!holds(s, last)) last = holds(s, next) ? next : v->owner[i];
+        if (!rank_holds(s, last)) last = rank_holds(s, next) ? next : v->owner[i];
         writer[i] = last;
     }
-    if (v->n > 0) carry_set(carry, (set){&last, 1});
+    if (v->n > 0) set_carry(carry, (set){&last, 1});
 }
 
 /* Carry is C.  The item at which a run closes picks its writer among the candidates: they come to
@@ -136,13 +137,13 @@ static void by_idg(const tutti_replicas_choice *c, const tutti__items *v, tutti_
 static void by_idg2(const tutti_replicas_choice *c, const tutti__items *v, tutti__carry *carry,
                     int *writer) {
     for (tutti_count i = 0; i < v->n; i++) {
-        const set s = holders(v, i);
+        const set s = item_holders(v, i);
         writer[i] = TUTTI__AS_NEXT;
-        if (carry->n > 0 && meet(carry, s)) continue;
+        if (carry->n > 0 && intersect_carry(carry, s)) continue;
         if (carry->n > 0)
             *(i > 0 ? &writer[i - 1] : &carry->before) =
-                picked(c, v->number[i], carry->rank, carry->n);
-        carry_set(carry, s);
+                pick_rank(c, v->number[i], carry->rank, carry->n);
+        set_carry(carry, s);
     }
 }
 
@@ -151,36 +152,36 @@ static const tutti__rule rules[] = {TUTTI_RULE_TABLE(RULE)};
 #undef RULE
 enum { RULES = sizeof rules / sizeof rules[0] };
 
-static int known(tutti_replicas_rule rule) {
+static int is_known_rule(tutti_replicas_rule rule) {
     return (int)rule >= 0 && (int)rule < RULES;
 }
 
 const tutti__rule *tutti__rule_of(tutti_replicas_rule rule) {
-    TUTTI_ASSERT(known(rule));
+    TUTTI_ASSERT(is_known_rule(rule));
     return &rules[rule];
 }
 
 const char *tutti_replicas_rule_name(tutti_replicas_rule rule) {
-    return known(rule) ? rules[rule].name : "";
+    return is_known_rule(rule) ? rules[rule].name : "";
 }
 
 tutti_err tutti_replicas_rule_parse(const char *name, tutti_replicas_rule *out) {
-    TUTTI_CHECK(name && out, TUTTI_ERR_ARG, "NULL argument");
+    TUTTI_CHECK(name && out, TUTTI_ERR_ARG, "argument name or out is NULL");
     for (int i = 0; i < RULES; i++)
         if (strcmp(name, rules[i].name) == 0) {
             *out = (tutti_replicas_rule)i;
             return TUTTI_OK;
         }
-    TUTTI_FAIL(TUTTI_ERR_ARG, "there is no rule '%s'", name);
+    TUTTI_FAIL(TUTTI_ERR_ARG, "unknown rule '%s'", name);
 }
 
 tutti_err tutti__choice_check(const tutti_replicas_choice *c, int owners) {
-    TUTTI_CHECK(known(c->rule), TUTTI_ERR_ARG, "there is no rule number %d", (int)c->rule);
+    TUTTI_CHECK(is_known_rule(c->rule), TUTTI_ERR_ARG, "unknown rule %d", (int)c->rule);
     const int needs_owners = c->rule == TUTTI_REPLICAS_IDG || c->rule == TUTTI_REPLICAS_OWN;
-    TUTTI_CHECK(owners || !needs_owners, TUTTI_ERR_ARG, "the rule '%s' needs owners: `own` is NULL",
+    TUTTI_CHECK(owners || !needs_owners, TUTTI_ERR_ARG, "rule '%s' needs owners: field own is NULL",
                 rules[c->rule].name);
     TUTTI_CHECK(c->balance == 0 || (c->balance >= 1 && c->balance <= 1e15), TUTTI_ERR_ARG,
-                "a balance limit of %g: it is 0, or at least 1", c->balance);
-    TUTTI_CHECK_RESERVED(c, "the choice");
+                "balance is %g: must be 0 or >= 1", c->balance);
+    TUTTI_CHECK_RESERVED(c, "tutti_replicas_choice");
     return TUTTI_OK;
 }

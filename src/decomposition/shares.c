@@ -7,23 +7,8 @@
 #include <string.h>
 
 #include "base/sorted.h"
+#include "comm/collective_count.h"
 #include "comm/wait.h"
-
-/* Append the received messages. */
-static tutti_err append(int n_in, const tutti__sparse_message *in, size_t item, tutti_count *n_out,
-                        void **out) {
-    size_t bytes = 0, at = 0;
-    for (int i = 0; i < n_in; i++) bytes += in[i].bytes;
-    char *all = tutti__malloc(bytes + item); /* not NULL for 0 items */
-    if (!all) return TUTTI_ERR_NOMEM;
-    for (int i = 0; i < n_in; i++) {
-        if (in[i].bytes > 0) memcpy(all + at, in[i].data, in[i].bytes);
-        at += in[i].bytes;
-    }
-    *n_out = (tutti_count)(bytes / item);
-    *out = all;
-    return TUTTI_OK;
-}
 
 tutti_err tutti__exchange_if(tutti__team *t, tutti_err local_err, int n,
                              const tutti__sparse_message *out, int *n_in_out,
@@ -32,59 +17,79 @@ tutti_err tutti__exchange_if(tutti__team *t, tutti_err local_err, int n,
         local_err, tutti__sparse_exchange(t, local_err == TUTTI_OK ? n : 0, out, n_in_out, in_out));
 }
 
-/* Exchange, append, agree. */
-static tutti_err exchange(tutti__team *t, tutti_err local_err, int n,
-                          const tutti__sparse_message *msg, size_t item, tutti_count *n_out,
-                          void **out) {
+/* Messages of items of one size. */
+typedef struct {
+    int n;
+    const tutti__sparse_message *msg;
+    size_t item;
+} item_messages;
+
+/* Exchange messages, concatenate the received ones, and agree. */
+static tutti_err exchange_items(tutti__team *t, tutti_err local_err, const item_messages *m,
+                                tutti_count *n_out, void **out) {
     tutti__sparse_message *in = NULL;
     int n_in = 0;
-    void *all = NULL;
-    local_err = tutti__exchange_if(t, local_err, n, msg, &n_in, &in);
-    if (local_err == TUTTI_OK) local_err = append(n_in, in, item, n_out, &all);
+    size_t bytes = 0, at = 0;
+    char *all = NULL;
+    local_err = tutti__exchange_if(t, local_err, m->n, m->msg, &n_in, &in);
+    for (int i = 0; i < n_in; i++) bytes += in[i].bytes;
+    if (local_err == TUTTI_OK) {
+        all = tutti__malloc(bytes + m->item); /* not NULL for 0 items */
+        if (!all) local_err = TUTTI_ERR_NOMEM;
+    }
+    for (int i = 0; i < n_in && local_err == TUTTI_OK; at += in[i++].bytes)
+        if (in[i].bytes > 0) memcpy(all + at, in[i].data, in[i].bytes);
     tutti__sparse_free(n_in, &in);
     const tutti_err err = tutti__team_agree(t, local_err);
-    if (err != TUTTI_OK)
+    if (err != TUTTI_OK) {
         tutti__free(all);
-    else
-        *out = all;
-    return err;
+        return err;
+    }
+    *n_out = (tutti_count)(bytes / m->item);
+    *out = all;
+    return TUTTI_OK;
 }
 
-tutti_err tutti__send_ranges(tutti__team *t, tutti_err local_err, size_t item, const void *data,
-                             const tutti_count *bound, tutti_count *n_out, void **out) {
-    int n = 0;
+tutti_err tutti__ranges_send(tutti__team *t, tutti_err local_err, const tutti__outgoing *o,
+                             tutti_count *n_out, void **out) {
     tutti__sparse_message *msg = NULL;
+    int n = 0;
     if (local_err == TUTTI_OK) {
         msg = tutti__malloc(((size_t)t->size + 1) * sizeof *msg);
         if (!msg) local_err = TUTTI_ERR_NOMEM;
     }
     for (int r = 0; r < t->size && local_err == TUTTI_OK; r++) {
-        if (bound[r + 1] == bound[r]) continue;
-        msg[n++] = (tutti__sparse_message){r, (size_t)(bound[r + 1] - bound[r]) * item,
-                                           (char *)data + (size_t)bound[r] * item};
+        const size_t items = (size_t)(o->bound[r + 1] - o->bound[r]);
+        if (items > 0)
+            msg[n++] = (tutti__sparse_message){r, items * o->item,
+                                               (char *)o->data + (size_t)o->bound[r] * o->item};
     }
-    const tutti_err err = exchange(t, local_err, n, msg, item, n_out, out);
+    const item_messages m = {n, msg, o->item};
+    const tutti_err err = exchange_items(t, local_err, &m, n_out, out);
     tutti__free(msg);
     return err;
 }
 
-tutti_err tutti__send_records(tutti__team *t, tutti_err local_err, size_t item, tutti_count n,
-                              const void *records, const int *to, tutti_count *n_out, void **out) {
+tutti_err tutti__records_send(tutti__team *t, tutti_err local_err, const tutti__outgoing *o,
+                              tutti_count *n_out, void **out) {
+    const int *to = o->to;
+    const size_t item = o->item;
     tutti_count *bound = NULL;
     char *sorted = NULL;
     if (local_err == TUTTI_OK) {
         bound = tutti__calloc((size_t)t->size + 2, sizeof *bound);
-        sorted = tutti__malloc((size_t)n * item);
+        sorted = tutti__malloc((size_t)o->n * item);
         if (!bound || !sorted) local_err = TUTTI_ERR_NOMEM;
     }
     if (local_err == TUTTI_OK) { /* counting sort; afterwards bound[r] is where r's records begin */
-        for (tutti_count i = 0; i < n; i++) bound[to[i] + 2]++;
+        for (tutti_count i = 0; i < o->n; i++) bound[to[i] + 2]++;
         for (int r = 0; r < t->size; r++) bound[r + 2] += bound[r + 1];
-        for (tutti_count i = 0; i < n; i++)
+        for (tutti_count i = 0; i < o->n; i++)
             memcpy(sorted + (size_t)bound[to[i] + 1]++ * item,
-                   (const char *)records + (size_t)i * item, item);
+                   (const char *)o->data + (size_t)i * item, item);
     }
-    const tutti_err err = tutti__send_ranges(t, local_err, item, sorted, bound, n_out, out);
+    const tutti__outgoing ranges = {.item = item, .data = sorted, .bound = bound};
+    const tutti_err err = tutti__ranges_send(t, local_err, &ranges, n_out, out);
     tutti__free(bound);
     tutti__free(sorted);
     return err;
@@ -118,6 +123,7 @@ tutti_err tutti__sums_before(tutti__team *t, tutti_err local_err, tutti_count n,
     tutti_err err = tutti__team_agree(t, local_err);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(all && before_out);
+        for (int i = 0; i < 2; i++) tutti__collective_add();
         int code = MPI_Iexscan(io, before_out, (int)n, MPI_INT64_T, MPI_SUM, t->comm, &r[0]);
         if (code == MPI_SUCCESS)
             code = MPI_Iallreduce(io, all, (int)n, MPI_INT64_T, MPI_SUM, t->comm, &r[1]);
@@ -187,7 +193,8 @@ tutti_err tutti__share_fetch(tutti__team *t, tutti_err local_err, const tutti__s
         for (size_t j = 0; j < k; j++, at += q->item)
             memcpy(answer + at, v.own + (size_t)(number[j] - v.first) * q->item, q->item);
     }
-    tutti_err err = exchange(t, local_err, n_requests, msg, q->item, &n, (void **)&v.value);
+    const item_messages answers = {n_requests, msg, q->item};
+    tutti_err err = exchange_items(t, local_err, &answers, &n, (void **)&v.value);
     tutti__sparse_free(n_requests, &requests);
     tutti__free(msg);
     tutti__free(answer);

@@ -14,7 +14,7 @@
 #include "comm/sparse.h"
 #include "comm/vote.h"
 
-/* The rank whose share contains an item.   Local. */
+/* The rank whose share contains an item.   Not collective. */
 static inline int tutti__share_rank(tutti_count all, int ranks, tutti_count item) {
     TUTTI_ASSERT(item >= 0 && item < all);
     int r = (int)((__int128)item * ranks / all); /* never too high, and at most one too low */
@@ -29,15 +29,27 @@ static inline int tutti__share_rank(tutti_count all, int ranks, tutti_count item
 tutti_err tutti__exchange_if(tutti__team *t, tutti_err local_err, int n,
                              const tutti__sparse_message *out, int *n_in_out,
                              tutti__sparse_message **in_out) TUTTI_MUST_USE;
-/* Send items [bound[r], bound[r + 1]) of `data` to rank r.  Received items are in rank order;
- * tutti__free(*out), which is never NULL.   item: bytes. */
-tutti_err tutti__send_ranges(tutti__team *t, tutti_err local_err, size_t item, const void *data,
-                             const tutti_count *bound, tutti_count *n_out,
-                             void **out) TUTTI_MUST_USE;
-/* Send record i to rank to[i].  Received records are in rank order, those of one rank in its order. */
-tutti_err tutti__send_records(tutti__team *t, tutti_err local_err, size_t item, tutti_count n,
-                              const void *records, const int *to, tutti_count *n_out,
-                              void **out) TUTTI_MUST_USE;
+/* Items to send, of `item` bytes each: ranges, or records in any order. */
+typedef struct tutti__outgoing {
+    size_t item;
+    const void *data;
+    const tutti_count *bound; /* ranges: items [bound[r], bound[r + 1]) go to rank r */
+    tutti_count n;            /* records: item i goes to rank to[i] */
+    const int *to;
+} tutti__outgoing;
+/* Send ranges.  Received items are in rank order; tutti__free(*out), which is never NULL. */
+tutti_err tutti__ranges_send(tutti__team *t, tutti_err local_err, const tutti__outgoing *o,
+                             tutti_count *n_out, void **out) TUTTI_MUST_USE;
+/* Send records.  Received records are in rank order, those of one rank in its order. */
+tutti_err tutti__records_send(tutti__team *t, tutti_err local_err, const tutti__outgoing *o,
+                              tutti_count *n_out, void **out) TUTTI_MUST_USE;
+/* The same, with the fields of tutti__outgoing as arguments. */
+static inline tutti_err tutti__send_records(tutti__team *t, tutti_err local_err, size_t item,
+                                            tutti_count n, const void *records, const int *to,
+                                            tutti_count *n_out, void **out) {
+    const tutti__outgoing o = {.item = item, .data = records, .n = n, .to = to};
+    return tutti__records_send(t, local_err, &o, n_out, out);
+}
 
 /* An item and a value that belongs to it. */
 typedef struct tutti__pair {
@@ -75,7 +87,7 @@ typedef struct tutti__share_values {
 } tutti__share_values;
 tutti_err tutti__share_fetch(tutti__team *t, tutti_err local_err, const tutti__share_request *q,
                              tutti__share_values *out) TUTTI_MUST_USE;
-/* The value of a requested item, or of one in this rank's share.   Local. */
+/* The value of a requested item, or of one in this rank's share.   Not collective. */
 const void *tutti__share_value(const tutti__share_values *v, tutti_count number);
 void tutti__share_values_free(tutti__share_values *v);
 

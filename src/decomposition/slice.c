@@ -22,23 +22,23 @@ tutti_err tutti_slice_fortran(int ndims, const tutti_count *lower, const tutti_c
     TUTTI_CHECK(lower != NULL, TUTTI_ERR_ARG, "argument lower is NULL");
     TUTTI_CHECK(upper != NULL, TUTTI_ERR_ARG, "argument upper is NULL");
     TUTTI_CHECK(out != NULL, TUTTI_ERR_ARG, "argument slice_out is NULL");
-    TUTTI_CHECK(ndims >= 1 && ndims <= TUTTI_MAX_DIMS, TUTTI_ERR_ARG, "%d dimensions, not 1 to %d",
-                ndims, TUTTI_MAX_DIMS);
+    TUTTI_CHECK(ndims >= 1 && ndims <= TUTTI_MAX_DIMS, TUTTI_ERR_ARG,
+                "ndims is %d: must be 1 to %d", ndims, TUTTI_MAX_DIMS);
     memset(&s, 0, sizeof s);
     for (int d = 0; d < ndims; d++) {
-        TUTTI_CHECK(lower[d] >= 1, TUTTI_ERR_ARG, "dimension %d: lower bound %lld, counted from 1",
+        TUTTI_CHECK(lower[d] >= 1, TUTTI_ERR_ARG, "dimension %d: lower bound is %lld: must be >= 1",
                     d, (long long)lower[d]);
         s.lo[d] = lower[d] - 1;
         s.hi[d] = tutti__max(upper[d], s.lo[d]);
         s.stride[d] = stride && stride[d] ? stride[d] : 1;
-        TUTTI_CHECK(s.stride[d] >= 1, TUTTI_ERR_ARG, "dimension %d: stride %lld is negative", d,
-                    (long long)s.stride[d]);
+        TUTTI_CHECK(s.stride[d] >= 1, TUTTI_ERR_ARG, "dimension %d: stride is %lld: must be >= 0",
+                    d, (long long)s.stride[d]);
     }
     *out = s;
     return TUTTI_OK;
 }
 
-static tutti_count along(const tutti_slice *s, int d) {
+static tutti_count count_along(const tutti_slice *s, int d) {
     const tutti_count stride = tutti__max(s->stride[d], 1);
     tutti_off width;
     if (s->hi[d] <= s->lo[d]) return 0;
@@ -51,7 +51,7 @@ tutti_count tutti_slice_count(int ndims, const tutti_slice *s, tutti_count *shap
     int none = 0;
     if (!s || ndims < 0 || ndims > TUTTI_MAX_DIMS) return -1;
     for (int d = 0; d < ndims; d++) {
-        const tutti_count n = along(s, d);
+        const tutti_count n = count_along(s, d);
         none |= n == 0;
         if (!tutti__mul_ok(all, tutti__max(n, 1), &all)) all = INT64_MAX;
         if (shape_out) shape_out[d] = n;

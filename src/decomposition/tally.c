@@ -28,7 +28,7 @@ tutti_off tutti__tally_most(int ranks, const tutti_replicas_share *shares) {
 }
 
 /* Formula (1) of the paper. */
-static double balance_of(tutti_off most, tutti_off least, tutti_off sum, int ranks) {
+static double compute_balance(tutti_off most, tutti_off least, tutti_off sum, int ranks) {
     return sum > 0 ? (double)(most - least) * ranks / (double)sum : 0;
 }
 
@@ -56,8 +56,8 @@ void tutti__tally_stats(int ranks, const tutti_replicas_share *shares, tutti_off
     stats->mean_interval =
         stats->intervals > 0 ? (double)stats->items / (double)stats->intervals : 0;
     stats->mean_of_means = stats->writers > 0 ? means / stats->writers : 0;
-    stats->balance_items = balance_of(most, least, stats->items, ranks);
-    stats->balance_bytes = balance_of(stats->most, stats->least, stats->bytes, ranks);
+    stats->balance_items = compute_balance(most, least, stats->items, ranks);
+    stats->balance_bytes = compute_balance(stats->most, stats->least, stats->bytes, ranks);
     stats->balanced = stats->most <= limit;
 }
 

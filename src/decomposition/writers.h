@@ -54,14 +54,14 @@ typedef struct tutti__shared_items {
 } tutti__shared_items;
 
 /* Items from a join of tutti__mention, checked.  tutti__range_free after an error too.
- * owners: exactly one holder must own each item.   Local. */
+ * owners: exactly one holder must own each item.   Not collective. */
 tutti_err tutti__range_group(const tutti__join *join, const char *what, tutti_off value_bytes,
                              int owners, tutti__range_items *out) TUTTI_MUST_USE;
 void tutti__range_free(tutti__range_items *g);
 /* The answer to each mention, once writers are known; items begin at `position`.   verdicts: [m] */
 void tutti__range_verdicts(const tutti__range_items *g, tutti_off position,
                            tutti__verdict *verdicts);
-/* The items that several ranks hold.   Local. */
+/* The items that several ranks hold.   Not collective. */
 tutti_err tutti__range_shared(const tutti__range_items *g, tutti__shared_items *out) TUTTI_MUST_USE;
 
 /* ---- chain.c */

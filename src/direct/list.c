@@ -66,12 +66,12 @@ static int sums_first(const tutti__op *op) {
 /* A long piece whose blocks have checksums: some blocks at a time, so that they are still in the
  * cache when they are copied. */
 static tutti_err list_summed(lister *l, tutti_off file, char *memory, tutti_off bytes) {
-    const tutti_off origin = l->op->file->origin;
+    const tutti_off start = file - l->op->file->origin;
     const tutti_off some = tutti__max(SUMMED, l->op->sums->bytes);
     for (tutti_off at = 0, n; at < bytes; at += n) {
-        const tutti_off end = (file + at - origin + some) & ~(some - 1);
-        n = tutti__min(end - (file + at - origin), bytes - at);
-        TUTTI_TRY(tutti__sums_add(l->op->sums, file + at - origin, memory + at, n));
+        const tutti_off end = tutti__sums_floor(l->op->sums, start + at + some, some);
+        n = tutti__min(end - (start + at), bytes - at);
+        TUTTI_TRY(tutti__sums_add(l->op->sums, start + at, memory + at, n));
         TUTTI_TRY(lister_add(l, file + at, memory + at, n));
         TUTTI_TRY(lister_flush(l));
         tutti__file_report(l->op->file, l->op->moved, l->total, "file");
@@ -199,7 +199,7 @@ static tutti_err list_staged(lister *l) {
         /* with checksums, stretches end with blocks, so that each block is in one of them */
         const tutti_off begin = tutti__side_offset(s, from) + op->shift - op->file->origin;
         const tutti_off most =
-            block > 1 ? ((begin + tutti__max(size, block)) & ~(block - 1)) - begin : size;
+            block > 1 ? tutti__sums_floor(op->sums, begin + size, block) - begin : size;
         if (!tutti__operation_stretch(op, most, &at, &lo, &hi)) break;
         err = list_stretch(l, from, lo, hi, stage.base);
     }

@@ -37,29 +37,29 @@ static found in_memory(const tutti__user *u, tutti_off lo, tutti_off hi) {
     return (found){NULL, 0};
 }
 
-static tutti_err block_add(tutti__op *op, tutti_off lo, char *stage, int but) {
+static tutti_err block_add(tutti__op *op, tutti_off lo, tutti_off hi, char *stage, int but) {
     const tutti__user user = tutti__operation_user(op);
-    const tutti_off hi = lo + op->sums->bytes, by = op->shift - op->file->origin;
+    const tutti_off by = op->shift - op->file->origin;
     tutti_off copied = 0;
     const found f = in_memory(&user, lo, hi);
     if (f.at && f.simple && but) return TUTTI_OK;
     if (!f.at) TUTTI_TRY(tutti__user_to_stage(&user, lo, hi, stage, &copied));
     op->stats->copied_bytes += copied;
-    return tutti__sums_add(op->sums, lo + by, f.at ? f.at : stage, op->sums->bytes);
+    return tutti__sums_add(op->sums, lo + by, f.at ? f.at : stage, hi - lo);
 }
 
 tutti_err tutti__own_sums(tutti__op *op, int but) {
     const tutti__side s = op->access->file;
-    const tutti_off block = op->sums->bytes, by = op->shift - op->file->origin;
+    const tutti_off by = op->shift - op->file->origin;
     tutti__segment stage;
     tutti_err err = TUTTI_OK;
-    TUTTI_TRY(tutti__staging_borrow(op->file->team, (size_t)block, &stage));
-    tutti_off lo = tutti__side_next(s, 0);
-    while (lo < TUTTI__OFF_END && err == TUTTI_OK) {
-        const tutti_off first = tutti__align_up(lo + by, block) - by; /* the block from there on */
-        if (tutti__side_bytes_in(s, first, first + block) == block)
-            err = block_add(op, first, stage.base, but);
-        lo = tutti__side_next(s, first + block);
+    TUTTI_TRY(tutti__staging_borrow(op->file->team, (size_t)op->sums->bytes, &stage));
+    tutti_off at = tutti__side_next(s, 0), end;
+    while (at < TUTTI__OFF_END && err == TUTTI_OK) {
+        const tutti_off lo = tutti__sums_next(op->sums, at + by, &end) - by, hi = end - by;
+        if (tutti__side_bytes_in(s, lo, hi) == hi - lo)
+            err = block_add(op, lo, hi, stage.base, but);
+        at = tutti__side_next(s, hi);
     }
     tutti__staging_return(op->file->team, &stage);
     return err;

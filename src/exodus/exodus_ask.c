@@ -142,7 +142,7 @@ static tutti_err set_check(const tutti_exodus *x, const char *name, tutti_type t
 tutti_err tutti_exodus_note_set(tutti_exodus *x, const char *name, tutti_type type,
                                 tutti_count count, const void *value) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_TRY(tutti__exodus_enter(x));
     tutti_err err = set_check(x, name, type, count, value);
     tutti__note note = {.type = (int)type, .count = count, .value = (void *)(uintptr_t)value};
     uint64_t hash = 0;
@@ -165,7 +165,7 @@ tutti_err tutti_exodus_note_get(tutti_exodus *x, const char *name, tutti_type *t
                                 tutti_count *count_out, void *value_out) {
     TUTTI_KEEP_ERRNO;
     tutti__note note = {.type = 0};
-    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_TRY(tutti__exodus_enter(x));
     tutti_err err = name_check(x, name);
     if (err == TUTTI_OK && (!type_out || !count_out))
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument %s is NULL",
@@ -201,7 +201,7 @@ tutti_err tutti_exodus_note_get(tutti_exodus *x, const char *name, tutti_type *t
 tutti_err tutti_exodus_note_name(tutti_exodus *x, tutti_count number, char *name_out) {
     TUTTI_KEEP_ERRNO;
     char name[128] = "";
-    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_TRY(tutti__exodus_enter(x));
     tutti_err err = tutti__exodus_defined(x);
     if (err == TUTTI_OK && (number < 0 || !name_out))
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "note %lld, or nowhere to put its name",

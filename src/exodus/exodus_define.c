@@ -38,7 +38,7 @@ static uint64_t hash_entities(tutti_count n, const tutti_exodus_entity *v) {
 
 tutti_err tutti_exodus_init(tutti_exodus *x, const tutti_exodus_parameters *p) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_TRY(tutti__exodus_enter(x));
     tutti_err err = tutti__exodus_defining(x);
     if (err == TUTTI_OK) err = tutti__exodus_model_parameters(&x->model, p, 0);
     TUTTI_TRY(tutti__exodus_call(x, "init", err == TUTTI_OK ? hash_parameters(p) : 0, err));
@@ -49,7 +49,7 @@ tutti_err tutti_exodus_init(tutti_exodus *x, const tutti_exodus_parameters *p) {
 tutti_err tutti_exodus_define(tutti_exodus *x, tutti_count n, const tutti_exodus_entity *entities) {
     TUTTI_KEEP_ERRNO;
     tutti_count before[TUTTI_EXODUS_KINDS];
-    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_TRY(tutti__exodus_enter(x));
     tutti_err err = tutti__exodus_defining(x);
     for (int k = 0; k < TUTTI_EXODUS_KINDS; k++) before[k] = x->model.of[k].n;
     if (err == TUTTI_OK) err = tutti__exodus_model_define(&x->model, n, entities);
@@ -61,7 +61,7 @@ tutti_err tutti_exodus_define(tutti_exodus *x, tutti_count n, const tutti_exodus
 tutti_err tutti_exodus_variables(tutti_exodus *x, tutti_exodus_kind kind, int n,
                                  const char *const *names) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_TRY(tutti__exodus_enter(x));
     tutti_err err = tutti__exodus_defining(x);
     if (err == TUTTI_OK) err = tutti__exodus_model_variables(&x->model, kind, n, names, 0);
     uint64_t h = tutti__hash(TUTTI__HASH_START, &kind, sizeof kind);
@@ -72,7 +72,7 @@ tutti_err tutti_exodus_variables(tutti_exodus *x, tutti_exodus_kind kind, int n,
 
 tutti_err tutti_exodus_truth(tutti_exodus *x, tutti_exodus_kind kind, const unsigned char *table) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_TRY(tutti__exodus_enter(x));
     tutti_err err = tutti__exodus_defining(x);
     if (err == TUTTI_OK) err = tutti__exodus_model_truth(&x->model, kind, table, 0);
     uint64_t h = tutti__hash(TUTTI__HASH_START, &kind, sizeof kind);
@@ -89,7 +89,7 @@ tutti_err tutti_exodus_attribute_names(tutti_exodus *x, tutti_exodus_kind kind, 
                                        const char *const *names) {
     TUTTI_KEEP_ERRNO;
     tutti_count number = 0;
-    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_TRY(tutti__exodus_enter(x));
     tutti_err err = tutti__exodus_defining(x);
     if (err == TUTTI_OK) err = tutti__exodus_number(x, kind, id, &number);
     if (err == TUTTI_OK)
@@ -105,7 +105,7 @@ tutti_err tutti_exodus_attribute_names(tutti_exodus *x, tutti_exodus_kind kind, 
 tutti_err tutti_exodus_property(tutti_exodus *x, tutti_exodus_kind kind, const char *name,
                                 const int64_t *values) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_TRY(tutti__exodus_enter(x));
     tutti_err err = tutti__exodus_defining(x);
     if (err == TUTTI_OK) err = tutti__exodus_model_property(&x->model, kind, name, values, 0);
     uint64_t h = tutti__hash(TUTTI__HASH_START, &kind, sizeof kind);
@@ -119,7 +119,7 @@ tutti_err tutti_exodus_property(tutti_exodus *x, tutti_exodus_kind kind, const c
 
 tutti_err tutti_exodus_put_qa(tutti_exodus *x, int n, const tutti_exodus_qa *records) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_TRY(tutti__exodus_enter(x));
     tutti_err err = tutti__exodus_defining(x);
     if (err == TUTTI_OK) err = tutti__exodus_model_qa(&x->model, n, records, 0);
     uint64_t h = tutti__hash(TUTTI__HASH_START, &n, sizeof n);
@@ -134,7 +134,7 @@ tutti_err tutti_exodus_put_qa(tutti_exodus *x, int n, const tutti_exodus_qa *rec
 
 tutti_err tutti_exodus_put_info(tutti_exodus *x, int n, const char *const *lines) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_TRY(tutti__exodus_enter(x));
     tutti_err err = tutti__exodus_defining(x);
     if (err == TUTTI_OK) err = tutti__exodus_model_info(&x->model, n, lines, 0);
     const uint64_t h = err == TUTTI_OK ? hash_texts(TUTTI__HASH_START, n, lines) : 0;
@@ -159,35 +159,34 @@ static tutti_err settle(tutti_exodus *x, int has_additions) {
     return TUTTI_OK;
 }
 
-tutti_err tutti__exodus_finish_definitions(tutti_exodus *x, const tutti__exodus_addition *more) {
-    const tutti__exodus_model as_said =
-        x->model; /* counts and sizes of numbers that it found not */
-    tutti_err err = settle(x, more != NULL);
-    if (err == TUTTI_OK) err = header_make(x, more);
-    err = tutti__exodus_agree(x, err);
+tutti_err tutti__exodus_finish_definitions(tutti_exodus *x, const tutti__exodus_addition *more,
+                                           tutti_err local_err) {
+    const tutti__exodus_model before = x->model; /* without the counts and sizes that are found */
+    if (local_err == TUTTI_OK) local_err = settle(x, more != NULL);
+    if (local_err == TUTTI_OK) local_err = header_make(x, more);
+    if (local_err == TUTTI_OK)
+        local_err = tutti__exodus_region_make(x, x->cdf.header_bytes, x->cdf.fixed_end, &x->mesh);
+    tutti_err err = tutti__exodus_agree(x, local_err);
     if (err == TUTTI_OK) err = tutti__exodus_file_make(x);
-    const int made = err == TUTTI_OK;
-    if (made) {
+    if (err == TUTTI_OK) {
         x->defining = 0;
         x->topology++;
-        err = tutti__exodus_agree(
-            x, tutti__exodus_region_make(x, x->cdf.header_bytes, x->cdf.fixed_end, &x->mesh));
+        return TUTTI_OK;
     }
-    if (!made) {
-        tutti__cdf_free(&x->cdf);
-        x->model.p = as_said.p;
-        x->model.id_bytes = as_said.id_bytes;
-        x->model.map_bytes = as_said.map_bytes;
-        x->model.bulk_bytes = as_said.bulk_bytes;
-    }
+    tutti__exodus_region_free(&x->mesh);
+    tutti__cdf_free(&x->cdf);
+    x->model.p = before.p;
+    x->model.id_bytes = before.id_bytes;
+    x->model.map_bytes = before.map_bytes;
+    x->model.bulk_bytes = before.bulk_bytes;
     return err;
 }
 
 tutti_err tutti_exodus_end_definitions(tutti_exodus *x) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_TRY(tutti__exodus_enter(x));
     TUTTI_TRY(tutti__exodus_call(x, "end_definitions", 0, tutti__exodus_defining(x)));
-    tutti_err err = tutti__exodus_finish_definitions(x, NULL);
+    tutti_err err = tutti__exodus_finish_definitions(x, NULL, TUTTI_OK);
     if (err == TUTTI_OK) err = tutti__exodus_file_show(x);
     return tutti__exodus_named(x, "end_definitions", err);
 }

@@ -61,14 +61,15 @@ typedef struct {
     double last;
     tutti_off at;
     uint64_t header, identity;
+    int record_blocks;
     tutti__sidecar *sidecar;
     tutti__exodus_model model;
     tutti__cdf cdf;
 } opened;
 
 static opened opened_of(const tutti_exodus *x) {
-    return (opened){x->path,   x->file,     x->fd,      x->last,  x->at,
-                    x->header, x->identity, x->sidecar, x->model, x->cdf};
+    return (opened){x->path,     x->file,          x->fd,      x->last,  x->at, x->header,
+                    x->identity, x->record_blocks, x->sidecar, x->model, x->cdf};
 }
 
 static void opened_set(tutti_exodus *x, const opened *o) {
@@ -79,6 +80,7 @@ static void opened_set(tutti_exodus *x, const opened *o) {
     x->at = o->at;
     x->header = o->header;
     x->identity = o->identity;
+    x->record_blocks = o->record_blocks;
     x->sidecar = o->sidecar;
     x->model = o->model;
     x->cdf = o->cdf;
@@ -170,7 +172,7 @@ tutti_err tutti_exodus_next_file(tutti_exodus *x) {
     char *path = NULL;
     tutti__series_naming naming = TUTTI__SERIES_UNKNOWN;
     int same = 0;
-    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_TRY(tutti__exodus_enter(x));
     TUTTI_TRY(tutti__exodus_call(x, "next_file", 0, tutti__exodus_between(x)));
     tutti_err err = tutti__exodus_path_next(x, &naming, &path);
     if (err == TUTTI_OK) err = tutti__exodus_agree(x, x->team->rank ? TUTTI_OK : is_there(path));

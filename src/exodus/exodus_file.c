@@ -196,9 +196,11 @@ static void root_close(tutti_exodus *x) {
 
 tutti_err tutti__exodus_file_make(tutti_exodus *x) {
     const int root = x->team->rank == 0;
-    tutti_err err = tutti__exodus_agree(x, root ? root_make(x) : TUTTI_OK);
-    if (err == TUTTI_OK)
-        err = tutti_file_open(x->team->comm, x->path, TUTTI_READ | TUTTI_WRITE, &x->io, &x->file);
+    const tutti_err made = root ? root_make(x) : TUTTI_OK;
+    if (made != TUTTI_OK) /* the others wait for rank 0 in open, and get this error */
+        tutti_refuse(made, tutti_last_error()->detail, tutti_last_error()->text);
+    const tutti_err err = tutti_file_open(x->team->comm, made == TUTTI_OK ? x->path : NULL,
+                                          TUTTI_READ | TUTTI_WRITE, &x->io, &x->file);
     if (err != TUTTI_OK && root) {
         if (x->fd >= 0) {
             unlink(x->path);
@@ -209,6 +211,7 @@ tutti_err tutti__exodus_file_make(tutti_exodus *x) {
     x->at = tutti__exodus_file_end(&x->cdf, 0);
     x->warning[0] = 0;
     x->mesh_lost = 0;
+    x->record_blocks = 1;
     return err;
 }
 
@@ -222,8 +225,7 @@ static tutti_err root_show(tutti_exodus *x) {
 }
 
 tutti_err tutti__exodus_file_show(tutti_exodus *x) {
-    const int durable = x->opt.level == TUTTI_DURABLE;
-    TUTTI_TRY(tutti__exodus_agree(x, durable ? tutti__sync_here(x->file) : TUTTI_OK));
+    if (x->opt.level == TUTTI_DURABLE) TUTTI_TRY(tutti__exodus_agree(x, tutti__sync_here(x->file)));
     return tutti__exodus_agree(x, x->team->rank == 0 ? root_show(x) : TUTTI_OK);
 }
 
@@ -236,6 +238,7 @@ typedef struct {
     double last;
     uint64_t hash;
     tutti_count topologies;
+    int record_blocks;
     char warning[sizeof((tutti_exodus *)0)->warning];
 } told;
 
@@ -333,9 +336,11 @@ static tutti_err tidy(tutti_exodus *x, const tutti__cdf *c, tutti_count in_heade
 static tutti_err sidecar_find(tutti_exodus *x, finding *f) {
     tutti__sidecar_topology *v = NULL;
     const tutti__sidecar_options opt = sidecar_options(x);
+    f->t.record_blocks = 1;
     if (!x->opt.sidecar) return TUTTI_OK;
     TUTTI_TRY(tutti__sidecar_open(x->path, &opt, f->t.warning, sizeof f->t.warning, &x->sidecar));
     if (!x->sidecar) return TUTTI_OK;
+    f->t.record_blocks = tutti__sidecar_has_record_blocks(x->sidecar);
     TUTTI_TRY(tutti__sidecar_topologies(x->sidecar, &v, &f->t.topologies));
     const tutti_err err = bytes_add(f, v, (size_t)f->t.topologies * sizeof *v);
     tutti__free(v);
@@ -430,6 +435,7 @@ static tutti_err take(tutti_exodus *x, const finding *f) {
     x->last = f->t.last;
     x->header = f->t.hash;
     x->at = tutti__exodus_file_end(&x->cdf, x->cdf.records);
+    x->record_blocks = f->t.record_blocks;
     memcpy(x->warning, f->t.warning, sizeof x->warning);
     return err;
 }

@@ -19,7 +19,11 @@
  *   arrays          places of arrays in the file; sections of them written and read
  *   array_places    places of arrays, for programs that read the file themselves
  *   array_values    values of many arrays in one operation
- *   steps           steps begin, are put, committed, got, followed
+ *   step_fields     fields of a call as parts of one operation
+ *   step_operation  puts and gets at once or started
+ *   exodus_put      a step begins, is put, is discarded
+ *   exodus_commit   a step is committed; steps are erased
+ *   exodus_get      fields of a step, times, a field through several steps
  *   exodus_sums     checksums of steps and of the mesh; verify
  *   exodus_ask      looking at a file; notes
  *
@@ -37,6 +41,7 @@
 #include "decomposition/decomposition.h"
 #include "layer/object.h"
 #include "exodus/exodus_model.h"
+#include "timestep/started.h"
 
 typedef struct tutti__sidecar tutti__sidecar;
 
@@ -84,6 +89,7 @@ struct tutti_exodus {
     tutti_off at;       /* writers: how long the file is with the steps that it has */
     tutti_count synced; /* writers: all data is on the device if the file is this one; 0: unknown */
     int mesh_lost;      /* writers: a sync of the mesh has failed */
+    int record_blocks;  /* checksums of steps are of blocks that start at the record */
     uint64_t header;    /* a hash of it, without the number of records */
     uint64_t
         identity; /* a hash of names and ids of entities, and of samples of the mesh's arrays */
@@ -93,7 +99,10 @@ struct tutti_exodus {
     tutti__exodus_local *local; /* by kind and number; NULL: no mesh yet */
     tutti_count local_n;
     tutti__exodus_result mesh_read, nemesis_read; /* of get_mesh, of nemesis_get */
-    struct tutti__exodus_step *step;              /* that has begun; steps.c */
+    struct tutti__exodus_step *step;              /* that has begun; exodus_steps.h */
+    tutti__start_queue starts;         /* puts and gets that were started and not completed */
+    tutti_request *commit;             /* that was started and not completed; NULL: none */
+    tutti__team *commit_team;          /* of commits that were started; NULL: there was none */
     struct tutti__exodus_region *mesh; /* its checksums, while it is written; exodus_sums.c */
     unsigned char *checked;            /* [checked_n] steps that have been compared */
     tutti_count checked_n;
@@ -103,12 +112,18 @@ struct tutti_exodus {
 static inline tutti_err tutti__exodus_live(const tutti_exodus *x) {
     return tutti__object_live(x, &tutti__exodus_class);
 }
-/* tutti__object_call, for a call whose arguments have this hash. */
-static inline tutti_err tutti__exodus_call(const tutti_exodus *x, const char *name, uint64_t hash,
-                                           tutti_err mine) {
-    return tutti__object_call(
-        &x->object, &(tutti__call){.name = name, .what = "the arguments", .hash = hash}, mine);
-}
+/* What collective calls do first: the handle may be used, and operations that were started before have run.   Waits for
+ * other ranks, which progress in their own calls. */
+tutti_err tutti__exodus_enter(tutti_exodus *x) TUTTI_MUST_USE;
+void tutti__exodus_run_started(tutti_exodus *x);
+/* tutti__object_call, for a call whose arguments have this hash.  It is refused while a commit is under way. */
+tutti_err tutti__exodus_call(tutti_exodus *x, const char *name, uint64_t hash,
+                             tutti_err mine) TUTTI_MUST_USE;
+/* The same inside of an operation that was started. */
+tutti_err tutti__exodus_compare_calls(const tutti_exodus *x, const char *name, uint64_t hash,
+                                      tutti_err mine) TUTTI_MUST_USE;
+/* TUTTI_ERR_STATE: a commit has been started and not completed. */
+tutti_err tutti__exodus_no_commit(const tutti_exodus *x) TUTTI_MUST_USE;
 /* A later agreement of the same call. */
 tutti_err tutti__exodus_agree(const tutti_exodus *x, tutti_err mine) TUTTI_MUST_USE;
 /* Rank 0's bytes for all, of any length; *data is allocated on the others. */
@@ -160,9 +175,10 @@ typedef struct tutti__exodus_addition {
     const void *state;
 } tutti__exodus_addition;
 /* End the definitions: all counts of the model are known.  Header, names, ids and whatever else is not
- * an array of the mesh are in the file; x->cdf says where arrays lie; x->file is open.   more: NULL if there are no additions.   Collective. */
-tutti_err tutti__exodus_finish_definitions(tutti_exodus *x,
-                                           const tutti__exodus_addition *more) TUTTI_MUST_USE;
+ * an array of the mesh are in the file; x->cdf says where arrays lie; x->file is open.   more: NULL if there are no additions; local_err: the
+ * error of this rank so far.   Collective. */
+tutti_err tutti__exodus_finish_definitions(tutti_exodus *x, const tutti__exodus_addition *more,
+                                           tutti_err local_err) TUTTI_MUST_USE;
 
 /* ---- arrays.c */
 /* Where an array lies in the file. */
@@ -198,7 +214,10 @@ tutti_err tutti__exodus_decomposes(const tutti_exodus *x, const tutti_decomposit
 /* ---- exodus_sums.c */
 /* Checksums of a region of the file that is written by several operations: a step, or the mesh. */
 typedef struct tutti__exodus_region tutti__exodus_region;
-/* NULL if no checksums are wanted.   Local. */
+/* Where offset 0 of accesses to a step is that starts at `at` in the file.   Local. */
+tutti_off tutti__exodus_step_base(const tutti_exodus *x, tutti_off at);
+/* The mesh, or a step: parts of its operations start at tutti__exodus_step_base.  NULL if no checksums are wanted.
+ * Local. */
 tutti_err tutti__exodus_region_make(const tutti_exodus *x, tutti_off lo, tutti_off hi,
                                     tutti__exodus_region **out) TUTTI_MUST_USE;
 void tutti__exodus_region_free(tutti__exodus_region **r);
@@ -210,9 +229,14 @@ tutti_err tutti__exodus_region_sums(tutti__exodus_region *r, int n, const tutti_
 /* Another operation, of rank 0 alone or of all, that writes these bytes. */
 tutti_err tutti__exodus_region_touch(tutti__exodus_region *r, tutti_off lo,
                                      tutti_off hi) TUTTI_MUST_USE;
-/* Sums of all blocks, on rank 0: *table_out to be freed, NULL if r is.   Collective. */
-tutti_err tutti__exodus_region_end(tutti_exodus *x, tutti__exodus_region *r, uint64_t **table_out,
-                                   tutti_count *n_out) TUTTI_MUST_USE;
+/* Memory for a commit.  NULL is fine.   Local. */
+tutti_err tutti__exodus_region_reserve(tutti__exodus_region *r) TUTTI_MUST_USE;
+/* Commit what has been written to a region (NULL: without checksums), by timestep/step_commit.h; `steps` get the file.
+ * mine: this rank's error, if there are checksums.   Collective. */
+struct tutti__commit_steps;
+tutti_err tutti__exodus_region_commit(tutti_exodus *x, tutti__exodus_region *r, tutti_err mine,
+                                      const struct tutti__commit_steps *steps,
+                                      int *is_sync_failed_out) TUTTI_MUST_USE;
 /* The mesh is whole: its sums are in the sidecar.   Collective. */
 tutti_err tutti__exodus_mesh_end(tutti_exodus *x) TUTTI_MUST_USE;
 /* Compare a step (0: the mesh) with its sums; *bytes_out is increased.   Collective. */
@@ -229,7 +253,7 @@ tutti_err tutti__exodus_path_next(tutti_exodus *x, tutti__series_naming *naming_
 /* The file has as many steps as it may: go on in the next one, with the same mesh.   Collective. */
 tutti_err tutti__exodus_next_steps(tutti_exodus *x) TUTTI_MUST_USE;
 
-/* ---- steps.c */
+/* ---- exodus_put.c */
 /* Give up the step that has begun, if there is one.   Collective. */
 tutti_err tutti__exodus_give_up(tutti_exodus *x) TUTTI_MUST_USE;
 

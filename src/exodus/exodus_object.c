@@ -7,6 +7,35 @@
 
 const tutti__class tutti__exodus_class = {"exodus", "Exodus file", "closed"};
 
+void tutti__exodus_run_started(tutti_exodus *x) {
+    TUTTI_KEEP_LAST_ERROR;
+    tutti__start_queue_run(&x->starts);
+    tutti__request_complete_abandoned(x->commit);
+}
+
+tutti_err tutti__exodus_enter(tutti_exodus *x) {
+    TUTTI_TRY(tutti__exodus_live(x));
+    tutti__exodus_run_started(x);
+    return TUTTI_OK;
+}
+
+tutti_err tutti__exodus_no_commit(const tutti_exodus *x) {
+    TUTTI_CHECK(!x->commit, TUTTI_ERR_STATE, "a commit has been started and not completed");
+    return TUTTI_OK;
+}
+
+tutti_err tutti__exodus_compare_calls(const tutti_exodus *x, const char *name, uint64_t hash,
+                                      tutti_err mine) {
+    if (mine == TUTTI_OK) mine = tutti__exodus_no_commit(x);
+    return tutti__object_call(
+        &x->object, &(tutti__call){.name = name, .what = "the arguments", .hash = hash}, mine);
+}
+
+tutti_err tutti__exodus_call(tutti_exodus *x, const char *name, uint64_t hash, tutti_err mine) {
+    tutti__exodus_run_started(x);
+    return tutti__exodus_compare_calls(x, name, hash, mine);
+}
+
 tutti_err tutti__exodus_agree(const tutti_exodus *x, tutti_err mine) {
     return tutti__team_agree(x->team, mine);
 }
@@ -37,7 +66,7 @@ tutti_err tutti__exodus_writable(const tutti_exodus *x) {
 }
 
 tutti_err tutti__exodus_idle(const tutti_exodus *x) {
-    return x->file ? tutti__requests_none(x->file) : TUTTI_OK;
+    return tutti__start_queue_empty(&x->starts, NULL);
 }
 
 tutti_err tutti__exodus_number(const tutti_exodus *x, tutti_exodus_kind kind, int64_t id,

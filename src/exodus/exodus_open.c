@@ -90,6 +90,7 @@ static void object_free(tutti_exodus *x) {
     contents_free(x);
     tutti__sidecar_close(&x->sidecar);
     if (x->fd >= 0) close(x->fd);
+    if (x->commit_team) tutti__team_give(&x->commit_team);
     if (x->team) tutti__team_give(&x->team);
     tutti__handle_remove(&x->handle);
     tutti__free(x->path);
@@ -209,7 +210,7 @@ tutti_err tutti_exodus_close(tutti_exodus **px) {
     TUTTI_KEEP_ERRNO;
     TUTTI_CHECK(px && *px, TUTTI_ERR_ARG, "Exodus file handle is NULL");
     tutti_exodus *x = *px;
-    const tutti_err live = tutti__exodus_live(x);
+    const tutti_err live = tutti__exodus_enter(x);
     if (live != TUTTI_OK) {
         *px = NULL;
         return live;
@@ -225,7 +226,7 @@ tutti_err tutti_exodus_close(tutti_exodus **px) {
 
 tutti_err tutti_exodus_refresh(tutti_exodus *x, int *changed_out) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_TRY(tutti__exodus_enter(x));
     tutti_err err = tutti__exodus_defined(x);
     if (err == TUTTI_OK) err = tutti__exodus_idle(x);
     TUTTI_TRY(tutti__exodus_call(x, "refresh", 0, err));
@@ -249,7 +250,7 @@ tutti_err tutti_exodus_new_topology(tutti_exodus *x) {
     TUTTI_KEEP_ERRNO;
     char *path = NULL;
     tutti__series_naming naming = TUTTI__SERIES_UNKNOWN;
-    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_TRY(tutti__exodus_enter(x));
     tutti_err err = tutti__exodus_writable(x);
     if (err == TUTTI_OK) err = tutti__exodus_between(x);
     err = tutti__exodus_call(x, "new_topology", 0, err);

@@ -11,9 +11,10 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "comm/collective_count.h"
 #include "comm/wait.h"
-#include "dataset/blocks.h"
 #include "exodus/sidecar.h"
+#include "timestep/step_commit.h"
 
 /* Bytes that an operation wrote. */
 typedef struct {
@@ -23,14 +24,29 @@ typedef struct {
 
 struct tutti__exodus_region {
     tutti__block_list blocks; /* one extent */
+    tutti_off base;           /* where offset 0 of what is written is */
     tutti__sums **sums;       /* of each operation */
     int64_t sums_n;
     int32_t operations;
     written *written;
     int64_t written_n;
+    int32_t *touched; /* [2 * blocks]: in a commit */
 };
 
 /* ---- while it is written */
+
+tutti_off tutti__exodus_step_base(const tutti_exodus *x, tutti_off at) {
+    return x->record_blocks ? tutti__file_base(x->file, at) : 0;
+}
+
+/* The blocks of a region: of the mesh, or of a step. */
+static tutti_err blocks_make(const tutti_exodus *x, tutti_off lo, tutti_off hi,
+                             tutti__block_list *out) {
+    TUTTI_TRY(tutti__blocks_make(1, out));
+    if (x->record_blocks && lo >= x->cdf.fixed_end) out->origin = lo;
+    tutti__blocks_add(out, lo, hi - lo);
+    return TUTTI_OK;
+}
 
 tutti_err tutti__exodus_region_make(const tutti_exodus *x, tutti_off lo, tutti_off hi,
                                     tutti__exodus_region **out) {
@@ -38,14 +54,13 @@ tutti_err tutti__exodus_region_make(const tutti_exodus *x, tutti_off lo, tutti_o
     if (!x->opt.checksums || !x->opt.sidecar) return TUTTI_OK;
     tutti__exodus_region *r = tutti__calloc(1, sizeof *r);
     if (!r) return TUTTI_ERR_NOMEM;
-    tutti_err err = tutti__blocks_make(1, &r->blocks);
-    if (err != TUTTI_OK) {
+    const tutti_err err = blocks_make(x, lo, hi, &r->blocks);
+    if (lo >= x->cdf.fixed_end) r->base = tutti__exodus_step_base(x, lo);
+    if (err == TUTTI_OK)
+        *out = r;
+    else
         tutti__exodus_region_free(&r);
-        return err;
-    }
-    tutti__blocks_add(&r->blocks, lo, hi - lo);
-    *out = r;
-    return TUTTI_OK;
+    return err;
 }
 
 void tutti__exodus_region_free(tutti__exodus_region **pr) {
@@ -59,6 +74,7 @@ void tutti__exodus_region_free(tutti__exodus_region **pr) {
     for (int64_t i = 0; i < r->written_n; i++) tutti_access_free(&r->written[i].access);
     tutti__free(r->sums);
     tutti__free(r->written);
+    tutti__free(r->touched);
     tutti__blocks_free(&r->blocks);
     tutti__free(r);
 }
@@ -78,7 +94,7 @@ tutti_err tutti__exodus_region_touch(tutti__exodus_region *r, tutti_off lo, tutt
     tutti_access *access = NULL;
     tutti__exodus_region_next(r);
     if (!r) return TUTTI_OK;
-    TUTTI_TRY(tutti_access_contiguous(lo, hi - lo, &access));
+    TUTTI_TRY(tutti_access_contiguous(lo - r->base, hi - lo, &access));
     const tutti_err err = keep(r, access);
     tutti_access_free(&access);
     return err;
@@ -97,56 +113,64 @@ tutti_err tutti__exodus_region_sums(tutti__exodus_region *r, int n, const tutti_
         return TUTTI_ERR_NOMEM;
     }
     sums->bytes = TUTTI__BLOCK;
+    sums->start = r->blocks.origin;
+    if (r->blocks.origin > 0) sums->end = r->blocks.of[0].start + r->blocks.of[0].bytes;
     *at = *out = sums;
     return TUTTI_OK;
 }
 
-/* ---- when it is whole */
+/* ---- when it is complete */
 
 static int64_t block_of(const tutti__exodus_region *r, tutti_off at) {
     const tutti__summed *e = &r->blocks.of[0];
     const tutti_off in = tutti__min(tutti__max(at, e->start), e->start + e->bytes - 1);
-    return in / TUTTI__BLOCK - e->start / TUTTI__BLOCK;
+    return (in - r->blocks.origin) / TUTTI__BLOCK - (e->start - r->blocks.origin) / TUTTI__BLOCK;
 }
 
-/* For each block the last operation, and minus the first; who has not touched it says nothing. */
-static void note(const tutti__exodus_region *r, const written *w, int32_t *touched) {
-    tutti_off lo, hi;
+/* For each block the last operation, and minus the first; a rank that has not touched it does not count. */
+static void note_operation(tutti__exodus_region *r, const written *w) {
+    tutti_off lo, hi, from, to;
     tutti_access_bounds(w->access, &lo, &hi);
     if (lo >= hi) return;
-    const tutti_off start = r->blocks.of[0].start / TUTTI__BLOCK * TUTTI__BLOCK;
     const int dense = tutti_access_bytes(w->access) == hi - lo;
-    const int64_t last = block_of(r, hi - 1);
-    for (int64_t b = block_of(r, lo); b <= last; b++) {
-        const tutti_off from = start + b * TUTTI__BLOCK;
-        if (!dense && tutti_access_bytes_in(w->access, from, from + TUTTI__BLOCK) == 0) continue;
-        touched[2 * b] = w->operation;
-        touched[2 * b + 1] = (int32_t)tutti__max(touched[2 * b + 1], -w->operation);
+    const int64_t last = block_of(r, r->base + hi - 1);
+    for (int64_t b = block_of(r, r->base + lo); b <= last; b++) {
+        tutti__blocks_bounds(&r->blocks, b, &from, &to);
+        if (!dense && tutti_access_bytes_in(w->access, from - r->base, to - r->base) == 0) continue;
+        r->touched[2 * b] = w->operation;
+        r->touched[2 * b + 1] = (int32_t)tutti__max(r->touched[2 * b + 1], -w->operation);
     }
 }
 
-/* Which blocks one operation wrote alone, 1; on all ranks.   Collective. */
-static tutti_err alone(tutti_exodus *x, const tutti__exodus_region *r, int32_t *all) {
+tutti_err tutti__exodus_region_reserve(tutti__exodus_region *r) {
+    if (!r || r->touched) return TUTTI_OK;
+    r->touched = tutti__malloc((size_t)r->blocks.first[1] * 2 * sizeof *r->touched);
+    return r->touched ? TUTTI_OK : TUTTI_ERR_NOMEM;
+}
+
+/* Which blocks one operation wrote alone: 1 in `touched`, on all ranks.   Collective if there was more than one. */
+static tutti_err find_alone(tutti__exodus_region *r, tutti__team *team) {
     const int64_t n = r->blocks.first[1], step = 1 << 28;
+    int32_t *all = r->touched;
     for (int64_t i = 0; i < n && r->operations <= 1; i++) all[i] = 1;
     if (r->operations <= 1) return TUTTI_OK;
     for (int64_t i = 0; i < n; i++) {
         all[2 * i] = 0;
         all[2 * i + 1] = INT32_MIN;
     }
-    for (int64_t i = 0; i < r->written_n; i++) note(r, &r->written[i], all);
+    for (int64_t i = 0; i < r->written_n; i++) note_operation(r, &r->written[i]);
     for (int64_t at = 0; at < 2 * n; at += step) {
         MPI_Request q;
+        tutti__collective_add();
         TUTTI_MPI(MPI_Iallreduce(MPI_IN_PLACE, all + at, (int)tutti__min(step, 2 * n - at),
-                                 MPI_INT32_T, MPI_MAX, x->team->comm, &q));
+                                 MPI_INT32_T, MPI_MAX, team->comm, &q));
         TUTTI_TRY(tutti__team_finish(1, &q));
     }
     for (int64_t i = 0; i < n; i++) all[i] = all[2 * i] > 0 && all[2 * i] == -all[2 * i + 1];
     return TUTTI_OK;
 }
 
-static tutti_err known(const tutti__exodus_region *r, const int32_t *alone, tutti__sum **out,
-                       int64_t *n_out) {
+static tutti_err list_known(const tutti__exodus_region *r, tutti__sum **out, int64_t *n_out) {
     size_t room = 0;
     int64_t n = 0, extent = 0;
     for (int64_t i = 0; i < r->sums_n; i++) room += r->sums[i]->n;
@@ -154,50 +178,60 @@ static tutti_err known(const tutti__exodus_region *r, const int32_t *alone, tutt
     if (!v) return TUTTI_ERR_NOMEM;
     for (int64_t i = 0; i < r->sums_n; i++)
         for (size_t k = 0; k < r->sums[i]->n; k++) {
-            const int64_t b = tutti__blocks_whole(&r->blocks, r->sums[i]->v[k].block, &extent);
-            if (b >= 0 && alone[b]) v[n++] = (tutti__sum){b, r->sums[i]->v[k].hash};
+            int64_t b = r->sums[i]->v[k].block;
+            if (r->sums[i]->end == 0) b = tutti__blocks_whole(&r->blocks, b, &extent);
+            if (b >= 0 && b < r->blocks.first[1] && r->touched[b])
+                v[n++] = (tutti__sum){b, r->sums[i]->v[k].hash};
         }
     *out = v;
     *n_out = n;
     return TUTTI_OK;
 }
 
-tutti_err tutti__exodus_region_end(tutti_exodus *x, tutti__exodus_region *r, uint64_t **table_out,
-                                   tutti_count *n_out) {
-    tutti__sum *mine = NULL;
-    int64_t n = 0;
-    *table_out = NULL;
-    *n_out = 0;
-    if (!r) return TUTTI_OK;
-    int32_t *all = tutti__malloc((size_t)r->blocks.first[1] * 2 * sizeof *all);
-    tutti_err err = tutti__exodus_agree(x, all ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    TUTTI_ASSERT(err != TUTTI_OK || all);
-    if (err == TUTTI_OK) err = alone(x, r, all);
-    if (err == TUTTI_OK) err = tutti__exodus_agree(x, known(r, all, &mine, &n));
-    if (err == TUTTI_OK) err = tutti__blocks_sum(x->team, x->file, &r->blocks, n, mine, table_out);
-    tutti__free(all);
-    tutti__free(mine);
-    if (err == TUTTI_OK) *n_out = r->blocks.first[1];
+tutti_err tutti__exodus_region_commit(tutti_exodus *x, tutti__exodus_region *r, tutti_err mine,
+                                      const tutti__commit_steps *steps, int *is_sync_failed_out) {
+    tutti__verdict verdict = {0};
+    tutti__sum *known = NULL;
+    tutti__step_commit c = {.team = x->commit ? x->commit_team : x->team,
+                            .file = x->file,
+                            .is_durable = x->opt.level == TUTTI_DURABLE,
+                            .local_err = mine,
+                            .has_checksums = r != NULL,
+                            .steps = steps,
+                            .step = x,
+                            .verdict = &verdict,
+                            .verdict_bytes = (int)sizeof verdict};
+    if (r) {
+        TUTTI_TRY(find_alone(r, c.team));
+        if (mine == TUTTI_OK) c.local_err = list_known(r, &known, &c.known_n);
+        c.blocks = &r->blocks;
+        c.known = known;
+    }
+    const tutti_err err = tutti__step_commit_run(&c);
+    *is_sync_failed_out = c.is_sync_failed;
+    tutti__free(known);
     return err;
 }
 
+/* ---- the mesh */
+
+static tutti_err finish_mesh(void *context, uint64_t *table, int64_t n) {
+    tutti_exodus *x = context;
+    return x->sidecar ? tutti__sidecar_add_sums(x->sidecar, 0, n, table) : TUTTI_OK;
+}
+
+static tutti_err do_nothing(void *context) {
+    (void)context;
+    return TUTTI_OK;
+}
+
 tutti_err tutti__exodus_mesh_end(tutti_exodus *x) {
-    uint64_t *table = NULL;
-    tutti_count n = 0;
+    static const tutti__commit_steps steps = {finish_mesh, do_nothing, do_nothing};
     if (!x->mesh) return TUTTI_OK;
     TUTTI_CHECK(!x->mesh_lost, TUTTI_ERR_STATE,
                 "a sync of the mesh has failed and its data may be lost: create the file again");
-    tutti_err err = tutti__exodus_region_end(x, x->mesh, &table, &n);
-    if (err == TUTTI_OK && x->opt.level == TUTTI_DURABLE) {
-        err = tutti__exodus_agree(x, tutti__sync_here(x->file));
-        x->mesh_lost = err != TUTTI_OK; /* a second sync would succeed without the lost pages */
-    }
-    if (err == TUTTI_OK) {
-        if (x->team->rank == 0 && x->sidecar)
-            err = tutti__sidecar_add_sums(x->sidecar, 0, n, table);
-        err = tutti__exodus_agree(x, err);
-    }
-    tutti__free(table);
+    TUTTI_TRY(tutti__exodus_agree(x, tutti__exodus_region_reserve(x->mesh)));
+    const tutti_err err = tutti__exodus_region_commit(x, x->mesh, TUTTI_OK, &steps, &x->mesh_lost);
     if (err == TUTTI_OK) tutti__exodus_region_free(&x->mesh);
     return err;
 }
@@ -233,32 +267,22 @@ tutti_err tutti__exodus_compare(tutti_exodus *x, tutti_count step, tutti_off *by
     tutti__block_list b = {0};
     void *want = NULL;
     tutti_count n = -1; /* none */
-    tutti_err err = TUTTI_OK;
-    if (root && x->sidecar) {
+    tutti_err err = blocks_make(x, lo, hi, &b);
+    if (err == TUTTI_OK && root && x->sidecar) {
         err = tutti__sidecar_sums(x->sidecar, step, (uint64_t **)&want, &n);
         if (err == TUTTI_ERR_NOT_FOUND) err = TUTTI_OK;
-        if (n >= 0 && n != tutti__blocks_of(lo, hi - lo))
+        if (n >= 0 && n != b.first[1])
             err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
                                    "step %lld has %lld checksums of %lld blocks", (long long)step,
-                                   (long long)n, (long long)tutti__blocks_of(lo, hi - lo));
+                                   (long long)n, (long long)b.first[1]);
     }
     err = tutti__exodus_agree(x, err);
     if (err == TUTTI_OK) err = tutti__team_tell(x->team, &n, (int)sizeof n);
-    if (err != TUTTI_OK || n < 0) {
-        tutti__free(want);
-        return err;
-    }
-    size_t bytes = (size_t)n * sizeof(uint64_t);
-    err = tutti__exodus_tell(x, &want, &bytes);
-    if (err == TUTTI_OK) {
-        err = tutti__blocks_make(1, &b);
-        if (err == TUTTI_OK) {
-            tutti__blocks_add(&b, lo, hi - lo);
-            err = share_compare(x, step, &b, want);
-        }
-        err = tutti__exodus_agree(x, err);
-    }
-    if (err == TUTTI_OK) *bytes_out += hi - lo;
+    const int has_sums = n >= 0;
+    size_t bytes = has_sums ? (size_t)n * sizeof(uint64_t) : 0;
+    if (err == TUTTI_OK && has_sums) err = tutti__exodus_tell(x, &want, &bytes);
+    if (err == TUTTI_OK && has_sums) err = tutti__exodus_agree(x, share_compare(x, step, &b, want));
+    if (err == TUTTI_OK && has_sums) *bytes_out += hi - lo;
     tutti__blocks_free(&b);
     tutti__free(want);
     return err;
@@ -308,7 +332,7 @@ static tutti_err header_check(tutti_exodus *x) {
 tutti_err tutti_exodus_verify(tutti_exodus *x, tutti_off *bytes_out) {
     TUTTI_KEEP_ERRNO;
     tutti_off bytes = 0;
-    TUTTI_TRY(tutti__exodus_live(x));
+    TUTTI_TRY(tutti__exodus_enter(x));
     tutti_err err = tutti__exodus_defined(x);
     if (err == TUTTI_OK) err = tutti__exodus_idle(x);
     TUTTI_TRY(tutti__exodus_call(x, "verify", 0, err));

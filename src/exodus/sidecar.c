@@ -13,10 +13,13 @@
 #include <unistd.h>
 #include "metadata/meta_impl.h"
 
-enum { APPLICATION = 0x54555445, VERSION = 2 }; /* "TUTE"; version 1 has no row `steps` in `file` */
+/* Version 1 has no row `steps` in `file`; up to version 2 the blocks of steps are cut at multiples of the
+ * file, not of the record. */
+enum { APPLICATION = 0x54555445 /* "TUTE" */, WITH_STEPS = 2, RECORD_BLOCKS = 3, VERSION = 3 };
 
 struct tutti__sidecar {
     tutti__meta sql; /* the connection */
+    int64_t version;
 };
 
 static const char TABLES[] =
@@ -54,6 +57,7 @@ static tutti_err object_make(const char *file, const tutti__sidecar_options *opt
     s->sql.lock = -1;
     s->sql.busy = opt->busy;
     s->sql.writes = opt->writes;
+    s->version = VERSION;
     snprintf(s->sql.path, sizeof s->sql.path, "%s.tutti", file);
     *out = s;
     return TUTTI_OK;
@@ -106,24 +110,29 @@ tutti_err tutti__sidecar_make(const char *file, const tutti__sidecar_options *op
 
 /* Is it a sidecar, and of this file? */
 static tutti_err identify(tutti__sidecar *s, uint64_t header) {
-    int64_t application = 0, version = 0, of = 0;
+    int64_t application = 0, of = 0;
     TUTTI_TRY(tutti__sql_int(&s->sql, "PRAGMA application_id", &application));
-    TUTTI_TRY(tutti__sql_int(&s->sql, "PRAGMA user_version", &version));
-    TUTTI_CHECK(application == APPLICATION, TUTTI_ERR_FORMAT, "it is no sidecar");
-    TUTTI_CHECK(version == 1 || version == VERSION, TUTTI_ERR_FORMAT,
-                "its format is %lld, this version knows 1 and %d", (long long)version, VERSION);
+    TUTTI_TRY(tutti__sql_int(&s->sql, "PRAGMA user_version", &s->version));
+    TUTTI_CHECK(application == APPLICATION, TUTTI_ERR_FORMAT, "it is not a sidecar");
+    TUTTI_CHECK(s->version >= 1 && s->version <= VERSION, TUTTI_ERR_FORMAT,
+                "its format version is %lld: versions 1 to %d are supported", (long long)s->version,
+                VERSION);
     TUTTI_TRY(tutti__sql_int(&s->sql, "SELECT value FROM file WHERE key = 'header'", &of));
     TUTTI_CHECK(of == (int64_t)header, TUTTI_ERR_FORMAT, "it is of another file");
     return TUTTI_OK;
 }
 
-/* A version 1 becomes the current one with the first row `steps`. */
+int tutti__sidecar_has_record_blocks(const tutti__sidecar *s) {
+    return s->version >= RECORD_BLOCKS;
+}
+
+/* Version 1 becomes version 2 with the first row `steps`; blocks keep their definition. */
 tutti_err tutti__sidecar_set_steps(tutti__sidecar *s, tutti_count steps) {
     char text[160];
     snprintf(text, sizeof text,
              "BEGIN IMMEDIATE; INSERT OR REPLACE INTO file VALUES('steps', %lld);"
              "PRAGMA user_version=%d; COMMIT",
-             (long long)steps, VERSION);
+             (long long)steps, (int)tutti__max(s->version, WITH_STEPS));
     const tutti_err err = tutti__sql(&s->sql, text);
     if (err != TUTTI_OK) tutti__meta_rollback(&s->sql);
     return err;

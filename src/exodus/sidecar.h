@@ -27,6 +27,9 @@ tutti_err tutti__sidecar_open(const char *file, const tutti__sidecar_options *op
 void tutti__sidecar_close(tutti__sidecar **s);
 void tutti__sidecar_remove(const char *file);
 
+/* Whether the blocks of a step start at its record; otherwise at a multiple of their size in the file.  Blocks of the
+ * mesh always do the latter. */
+int tutti__sidecar_has_record_blocks(const tutti__sidecar *s);
 /* Sums of the blocks of a step (0: of the mesh), in the place of others. */
 tutti_err tutti__sidecar_add_sums(tutti__sidecar *s, tutti_count step, tutti_count n,
                                   const uint64_t *sums) TUTTI_MUST_USE;

@@ -127,12 +127,10 @@ static tutti_err counts_sum(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
     return err;
 }
 
-/* Everything about the lists of these entries.   Collective, if there are such blocks. */
+/* Everything about the lists of these entries; l has been made on all ranks.   Collective. */
 static tutti_err lists_ask(tutti_exodus *x, tutti_exodus_kind kind, const tutti_count *starts,
                            const tutti__entries *e, lists *l) {
     tutti_count *number = NULL, n = 0;
-    TUTTI_TRY(tutti__exodus_agree(x, lists_make(x, kind, l)));
-    if (l->start[l->blocks] == 0) return TUTTI_OK;
     TUTTI_TRY(counts_read(x, kind, l));
     TUTTI_TRY(counts_sum(x, kind, l));
     number = tutti__malloc((size_t)(e->n + 1) * sizeof *number);
@@ -154,11 +152,8 @@ static tutti_err lists_ask(tutti_exodus *x, tutti_exodus_kind kind, const tutti_
 
 /* ---- entries */
 
-/* The extent of entry i, which is in block c. */
-static extent extent_of(const tutti_exodus_entity *row, const lists *l, tutti_count c,
-                        tutti_count nth) {
-    const tutti_count k = tutti__nodes_of(row);
-    if (!tutti__shape_list_of(row->topology)) return (extent){nth * k, k};
+/* The extent of entry `nth` of the listed block c. */
+static extent list_extent(const lists *l, tutti_count c, tutti_count nth) {
     return *(const extent *)tutti__share_value(&l->values, l->start[c] + nth);
 }
 
@@ -173,6 +168,27 @@ typedef struct {
     tutti_type *type;   /* [blocks] of its numbers, */
     tutti_count *index; /* and which of that type are the first of its entries */
 } reading;
+
+/* The entries of block c, from entry *i on: consecutive ones are one piece. */
+static tutti_err block_add(reading *r, tutti_count c, const tutti__exodus_place *at,
+                           tutti_count *i) {
+    const tutti_exodus_entity *row = &r->x->model.of[r->kind].row[c];
+    const int listed = tutti__shape_list_of(row->topology) != TUTTI__LISTED_NOT;
+    const tutti_count nodes = tutti__nodes_of(row), end = r->starts[c + 1];
+    tutti__entries *e = &r->e;
+    for (int first = 1; *i < e->n && e->position[*i] < end; first = 0) {
+        tutti_count n = 1, where = 0;
+        extent here = {(e->position[*i] - r->starts[c]) * nodes, nodes};
+        if (listed) here = list_extent(&r->l, c, e->position[*i] - r->starts[c]);
+        while (!listed && *i + n < e->n && e->position[*i + n] == e->position[*i] + n &&
+               e->position[*i + n] < end)
+            n++;
+        TUTTI_TRY(tutti__values_add(&r->b, at, here.at, n * here.n, &where, NULL));
+        if (first) r->index[c] = where;
+        for (; n > 0; n--, ++*i) e->start[*i + 1] = e->start[*i] + here.n;
+    }
+    return TUTTI_OK;
+}
 
 /* What is to be read, block by block. */
 static tutti_err entries_add(reading *r) {
@@ -190,13 +206,7 @@ static tutti_err entries_add(reading *r) {
         TUTTI_TRY(tutti__exodus_place_of(r->x, &a, &at));
         TUTTI_TRY(integers_check(&at, r->kind, row->id));
         r->type[c] = at.type;
-        for (int first = 1; i < e->n && e->position[i] < r->starts[c + 1]; i++, first = 0) {
-            const extent here = extent_of(row, &r->l, c, e->position[i] - r->starts[c]);
-            tutti_count where = 0;
-            TUTTI_TRY(tutti__values_add(&r->b, &at, here.at, here.n, &where, NULL));
-            if (first) r->index[c] = where;
-            e->start[i + 1] = e->start[i] + here.n;
-        }
+        TUTTI_TRY(block_add(r, c, &at, &i));
     }
     return TUTTI_OK;
 }
@@ -206,14 +216,19 @@ static tutti_err entries_take(reading *r) {
     const tutti__exodus_table *table = &r->x->model.of[r->kind];
     const tutti_exodus_parameters *p = &r->x->model.p;
     tutti__entries *e = &r->e;
-    e->to = tutti__malloc((size_t)(e->start[e->n] + 1) * sizeof *e->to);
+    const int in_place =
+        r->b.n == 1 && r->b.of[0].data; /* one type: they are in this order already */
+    e->to =
+        in_place ? r->b.of[0].data : tutti__malloc((size_t)(e->start[e->n] + 1) * sizeof *e->to);
     if (!e->to) return TUTTI_ERR_NOMEM;
+    if (in_place) r->b.of[0].data = NULL;
     for (tutti_count c = 0, i = 0; c < table->n; c++) {
         const int faced = tutti__shape_list_of(table->row[c].topology) == TUTTI__NFACED;
         const tutti_count most = faced ? p->faces : p->nodes, begin = i;
         if (i == e->n || e->position[i] >= r->starts[c + 1]) continue;
         while (i < e->n && e->position[i] < r->starts[c + 1]) i++;
-        const int64_t *from = tutti__values_ints(&r->b, r->type[c]) + r->index[c];
+        const int64_t *from = in_place ? e->to + e->start[begin]
+                                       : tutti__values_ints(&r->b, r->type[c]) + r->index[c];
         for (tutti_count k = e->start[begin]; k < e->start[i]; k++) {
             const int64_t to = from[k - e->start[begin]];
             TUTTI_CHECK(to >= 1 && to <= most, TUTTI_ERR_FORMAT,
@@ -237,27 +252,45 @@ static tutti_err entries_begin(reading *r, tutti_count n, const tutti_count *pos
     return TUTTI_OK;
 }
 
+static void reading_free(reading *r) {
+    tutti__free(r->starts);
+    tutti__free(r->index);
+    tutti__free(r->type);
+    lists_free(&r->l);
+    tutti__values_free(&r->b);
+    tutti__entries_free(&r->e);
+}
+
+static int has_lists(const tutti__exodus_table *table) {
+    for (tutti_count c = 0; c < table->n; c++)
+        if (tutti__shape_list_of(table->row[c].topology)) return 1;
+    return 0;
+}
+
 tutti_err tutti__entries_read(tutti_exodus *x, tutti_exodus_kind kind, tutti_count n,
-                              const tutti_count *position, tutti_err mine, tutti__entries *out) {
+                              const tutti_count *position, tutti_err local_err,
+                              tutti__entries *out) {
     reading r = {.x = x, .kind = kind};
-    if (mine == TUTTI_OK) mine = entries_begin(&r, n, position);
-    tutti_err err = tutti__exodus_agree(x, mine);
-    if (err == TUTTI_OK) err = lists_ask(x, kind, r.starts, &r.e, &r.l);
-    if (err == TUTTI_OK) {
-        mine = entries_add(&r);
-        err = tutti__values_move(x, &r.b, 0, 0, NULL, mine);
+    if (local_err == TUTTI_OK) local_err = entries_begin(&r, n, position);
+    if (has_lists(&x->model.of[kind])) {
+        if (local_err == TUTTI_OK) local_err = lists_make(x, kind, &r.l);
+        local_err = tutti__exodus_agree(x, local_err);
+        if (local_err == TUTTI_OK && r.l.start[r.l.blocks] > 0)
+            local_err = lists_ask(x, kind, r.starts, &r.e, &r.l);
+        if (local_err != TUTTI_OK) { /* on all ranks */
+            reading_free(&r);
+            return local_err;
+        }
     }
-    if (err == TUTTI_OK) err = tutti__exodus_agree(x, entries_take(&r));
-    tutti__free(r.starts);
-    tutti__free(r.index);
-    tutti__free(r.type);
-    lists_free(&r.l);
-    tutti__values_free(&r.b);
-    if (err == TUTTI_OK)
+    if (local_err == TUTTI_OK) local_err = entries_add(&r);
+    local_err = tutti__values_move(x, &r.b, 0, 0, NULL, local_err);
+    if (local_err == TUTTI_OK) local_err = entries_take(&r);
+    if (local_err == TUTTI_OK) {
         *out = r.e;
-    else
-        tutti__entries_free(&r.e);
-    return err;
+        r.e = (tutti__entries){.n = 0};
+    }
+    reading_free(&r);
+    return local_err;
 }
 
 /* ---- nodes of what has faces */
@@ -332,16 +365,18 @@ static tutti_err expand(const tutti__exodus_model *m, const tutti_count *starts,
     return TUTTI_OK;
 }
 
-tutti_err tutti__entries_to_nodes(tutti_exodus *x, tutti__entries *e) {
+tutti_err tutti__entries_to_nodes(tutti_exodus *x, tutti_err local_err, tutti__entries *e) {
     tutti_count n = 0, *wanted = NULL, *starts = NULL;
     tutti__entries faces = {.n = 0};
-    if (!has_faced(&x->model)) return TUTTI_OK;
-    starts = tutti__starts_of(&x->model, TUTTI_EXODUS_ELEMENT_BLOCK);
-    const tutti_err mine = faces_wanted(&x->model, starts, e, &n, &wanted);
-    tutti_err err = tutti__entries_read(x, TUTTI_EXODUS_FACE_BLOCK, n, wanted, mine, &faces);
-    if (err == TUTTI_OK) err = tutti__exodus_agree(x, expand(&x->model, starts, &faces, e));
+    if (!has_faced(&x->model)) return local_err;
+    if (local_err == TUTTI_OK) {
+        starts = tutti__starts_of(&x->model, TUTTI_EXODUS_ELEMENT_BLOCK);
+        local_err = faces_wanted(&x->model, starts, e, &n, &wanted);
+    }
+    local_err = tutti__entries_read(x, TUTTI_EXODUS_FACE_BLOCK, n, wanted, local_err, &faces);
+    if (local_err == TUTTI_OK) local_err = expand(&x->model, starts, &faces, e);
     tutti__entries_free(&faces);
     tutti__free(wanted);
     tutti__free(starts);
-    return err;
+    return local_err;
 }

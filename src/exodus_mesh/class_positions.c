@@ -1,187 +1,142 @@
-/* exodus_mesh: positions and writers of what a rank has: nodes, then edges, faces and elements, whose copies
- * are compared by the positions of their nodes.
+/* exodus_mesh: positions and writers of nodes, edges, faces and elements.  Copies of an entry must have the same nodes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus_mesh/positions.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "decomposition/decomposition.h"
 
-/* ---- orders become classes */
+enum { ENTRY_CLASSES = 4 };
+static const tutti_exodus_kind entry_kinds[ENTRY_CLASSES] = {
+    TUTTI_EXODUS_NODAL, TUTTI_EXODUS_EDGE_BLOCK, TUTTI_EXODUS_FACE_BLOCK,
+    TUTTI_EXODUS_ELEMENT_BLOCK};
+static const char *const entry_words[ENTRY_CLASSES] = {"node", "edge", "face", "element"};
 
-tutti_err tutti__positions_sort(tutti__entity_class *f) {
-    tutti__numbered *v = tutti__malloc(2 * (size_t)f->n * sizeof *v);
-    if (!v) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < f->n; i++) v[i] = (tutti__numbered){f->position[i], i};
-    const tutti__numbered *w = tutti__numbered_sort(v, f->n, v + f->n);
-    if (w != v && f->n > 0) memcpy(v, w, (size_t)f->n * sizeof *v);
-    f->sorted = v;
+tutti_err tutti__mesh_order_make(tutti__mesh_order *o) {
+    tutti_count entities = 1, sets = 0;
+    for (int k = 0; k < TUTTI__BLOCK_KINDS; k++) entities += o->model->of[tutti__block_kinds[k]].n;
+    for (int k = 0; k < TUTTI__SET_KINDS; k++) sets += o->model->of[tutti__set_kinds[k]].n;
+    TUTTI_TRY(tutti__ids_round_make(o->team, entities, 0, &o->entries));
+    return sets > 0 ? tutti__ids_round_make(o->team, sets, 2 * sets, &o->members) : TUTTI_OK;
+}
+
+void tutti__mesh_order_free(tutti__mesh_order *o) {
+    tutti__ids_round_free(&o->entries);
+    tutti__ids_round_free(&o->members);
+    tutti__mesh_classes_free(&o->classes);
+}
+
+/* ---- copies */
+
+/* A class of an order, for callbacks. */
+typedef struct {
+    const tutti__mesh_order *o;
+    const tutti__entity_class *class;
+} class_context;
+
+static int64_t block_id(const void *context, tutti_count c) {
+    const class_context *x = context;
+    return x->o->model->of[x->class->kind].row[c].id;
+}
+
+static uint64_t hash_positions(uint64_t h, tutti_count n, const tutti_count *place,
+                               const tutti__entity_class *of) {
+    for (tutti_count q = 0; q < n; q++) {
+        h = (h ^ (uint64_t)of->position[place[q]]) * 0x9e3779b97f4a7c15u;
+        h ^= h >> 29;
+    }
+    return h;
+}
+
+/* A hash of the positions of the nodes (faces), edges and faces of an entry. */
+static uint64_t entry_hash(const void *context, tutti_count k) {
+    const class_context *x = context;
+    const tutti__entity_class *f = x->class, *all = x->o->classes.of;
+    const tutti_count c = tutti__interval_of(f->start, f->entities, k), i = k - f->start[c];
+    const tutti_exodus_entity *row = &x->o->model->of[f->kind].row[c];
+    const tutti_exodus_elements e = tutti__mesh_block(x->o->mesh, f->kind, c);
+    const int faced = tutti__shape_list_of(row->topology) == TUTTI__NFACED;
+    const tutti_count n = tutti__entry_nodes(row, &e, i);
+    uint64_t h = hash_positions((uint64_t)n, n, e.nodes + tutti__entry_start(row, &e, i),
+                                &all[faced ? TUTTI_EXODUS_FACE_BLOCK : TUTTI_EXODUS_NODAL]);
+    if (row->edges)
+        h = hash_positions(h, row->edges, e.edges + i * row->edges, &all[TUTTI_EXODUS_EDGE_BLOCK]);
+    if (row->faces)
+        h = hash_positions(h, row->faces, e.faces + i * row->faces, &all[TUTTI_EXODUS_FACE_BLOCK]);
+    return h;
+}
+
+/* ---- entries */
+
+/* The entries of all blocks of a kind, one block after the other: starts, lengths of lists, ids. */
+static tutti_err blocks_join(const tutti__mesh_order *o, tutti__entity_class *f, int64_t **ids) {
+    int has_ids = 0, has_lists = 0;
+    for (tutti_count c = 0; c < f->entities; c++) {
+        const tutti_exodus_elements e = tutti__mesh_block(o->mesh, f->kind, c);
+        f->start[c + 1] = f->start[c] + e.n;
+        has_ids |= e.n > 0 && e.ids;
+        has_lists |= tutti__shape_list_of(o->model->of[f->kind].row[c].topology) != 0;
+    }
+    const size_t n = (size_t)f->start[f->entities] + 1;
+    f->weight = has_lists ? tutti__calloc(n, sizeof *f->weight) : NULL;
+    *ids = has_ids ? tutti__malloc(n * sizeof **ids) : NULL;
+    if ((has_lists && !f->weight) || (has_ids && !*ids)) return TUTTI_ERR_NOMEM;
+    for (tutti_count c = 0; c < f->entities; c++) {
+        const tutti_exodus_elements e = tutti__mesh_block(o->mesh, f->kind, c);
+        if (e.n > 0 && e.ids) memcpy(*ids + f->start[c], e.ids, (size_t)e.n * sizeof **ids);
+        for (tutti_count i = 0; i < e.n && e.start; i++)
+            f->weight[f->start[c] + i] = e.start[i + 1] - e.start[i];
+    }
     return TUTTI_OK;
 }
 
-static tutti_err finish(tutti__entity_class *f, const tutti__ids_spec *spec, tutti__ids_order *o) {
-    f->plain = tutti__ids_plain(spec, o);
-    f->position = o->position;
-    f->at = o->at;
-    f->first = o->first;
-    f->count = o->count;
-    f->weights = o->weights;
-    f->before = o->before;
-    *o = (tutti__ids_order){.implicit_ids = 0};
-    f->all = f->before[f->entities];
-    f->n = f->start[f->entities];
-    for (tutti_count c = 0; c < f->entities; c++)
-        for (tutti_count i = f->start[c]; i < f->start[c + 1]; i++) f->position[i] += f->before[c];
-    for (tutti_count i = 0; i < f->n && spec->number; i++)
-        f->largest = tutti__max(f->largest, spec->number[i]);
-    f->writes = tutti__malloc((size_t)f->n + 1);
-    if (!f->writes) return TUTTI_ERR_NOMEM;
-    memset(f->writes, 1, (size_t)f->n + 1);
-    return tutti__positions_sort(f);
+tutti_err tutti__order_entries(tutti__mesh_order *o) {
+    tutti__ids ids[ENTRY_CLASSES];
+    class_context context[ENTRY_CLASSES];
+    int64_t *joined[ENTRY_CLASSES] = {NULL};
+    tutti_err local_err = TUTTI_OK;
+    for (int k = 0; k < ENTRY_CLASSES; k++) {
+        const tutti_exodus_kind kind = entry_kinds[k];
+        tutti__entity_class *f = &o->classes.of[kind];
+        *f = (tutti__entity_class){.kind = kind, .entities = k == 0 ? 1 : o->model->of[kind].n};
+        f->start = tutti__calloc((size_t)f->entities + 1, sizeof *f->start);
+        if (!f->start) local_err = TUTTI_ERR_NOMEM;
+        if (local_err == TUTTI_OK && k == 0) f->start[1] = o->mesh->nodes;
+        if (local_err == TUTTI_OK && k > 0) local_err = blocks_join(o, f, &joined[k]);
+        context[k] = (class_context){o, f};
+        ids[k] = (tutti__ids){.class = f,
+                              .what = entry_words[k],
+                              .number = k == 0 ? o->mesh->node_ids : joined[k],
+                              .check = k == 0 ? NULL : entry_hash,
+                              .checked = "nodes",
+                              .entity_id = k == 0 ? NULL : block_id,
+                              .context = &context[k]};
+    }
+    local_err = tutti__ids_order(o->team, &o->entries, &o->choice, ENTRY_CLASSES, ids, local_err);
+    for (int k = 0; k < ENTRY_CLASSES; k++) tutti__free(joined[k]);
+    return local_err;
 }
 
-tutti_err tutti__positions_make(tutti__team *t, tutti__entity_class *f, const tutti__ids_spec *spec,
-                                tutti_err mine) {
-    tutti__ids_order o = {.implicit_ids = 0};
-    TUTTI_TRY(tutti__ids_order_make(t, spec, mine, &o));
-    return tutti__team_agree(t, finish(f, spec, &o));
-}
+/* ---- writers by any rule */
 
 tutti_err tutti__choose_writers_of(tutti__team *t, const tutti_replicas_choice *choice,
                                    const unsigned char *own, tutti__entity_class *f) {
     const int asks = choice->rule == TUTTI_REPLICAS_IDG || choice->rule == TUTTI_REPLICAS_OWN;
     tutti_replicas_choice by = *choice;
-    unsigned char *mine = tutti__malloc((size_t)f->n + 1);
+    unsigned char *writes = tutti__malloc((size_t)f->n + 1);
     int64_t unowned = f->n > 0 && !own;
-    tutti_err err = tutti__team_max(t, mine ? TUTTI_OK : TUTTI_ERR_NOMEM, &unowned);
-    const int owned = !unowned;
-    if (asks && !owned) by.rule = TUTTI_REPLICAS_IDG2; /* nobody says whose they are */
+    tutti_err err = tutti__team_max(t, writes ? TUTTI_OK : TUTTI_ERR_NOMEM, &unowned);
+    if (asks && unowned) by.rule = TUTTI_REPLICAS_IDG2; /* owners are unknown */
     tutti__shared_out s = {.n = f->n,
                            .sorted = f->sorted,
-                           .own = owned ? own : NULL,
-                           .owners = owned && asks,
+                           .own = unowned ? NULL : own,
+                           .owners = !unowned && asks,
                            .entries = f->all,
-                           .writes = mine};
+                           .writes = writes};
     if (err == TUTTI_OK) err = tutti__writers_choose(t, &by, 0, &s);
-    TUTTI_ASSERT(mine || err != TUTTI_OK);
+    TUTTI_ASSERT(writes || err != TUTTI_OK);
     for (tutti_count j = 0; j < f->n && err == TUTTI_OK; j++)
-        f->writes[f->sorted[j].index] = mine[j];
-    tutti__free(mine);
-    return err;
-}
-
-/* ---- nodes */
-
-tutti_err tutti__positions_of_nodes(tutti__team *t, const tutti_exodus_mesh *mesh, tutti_err mine,
-                                    tutti__entity_class *f) {
-    *f = (tutti__entity_class){.kind = TUTTI_EXODUS_NODAL, .entities = 1};
-    if (mine == TUTTI_OK) {
-        f->start = tutti__calloc(2, sizeof *f->start);
-        if (f->start)
-            f->start[1] = mesh->nodes;
-        else
-            mine = TUTTI_ERR_NOMEM;
-    }
-    const tutti__ids_spec spec = {.what = "node",
-                                  .classes = 1,
-                                  .start = f->start,
-                                  .number = mine == TUTTI_OK ? mesh->node_ids : NULL};
-    return tutti__positions_make(t, f, &spec, mine);
-}
-
-/* ---- blocks */
-
-static uint64_t mixed(uint64_t h, tutti_count x) {
-    h = (h ^ (uint64_t)x) * 0x9e3779b97f4a7c15u;
-    return h ^ h >> 29;
-}
-
-static uint64_t places_hash(uint64_t h, tutti_count n, const tutti_count *place,
-                            const tutti__entity_class *of) {
-    for (tutti_count q = 0; q < n; q++) h = mixed(h, of->position[place[q]]);
-    return h;
-}
-
-/* All blocks of a kind, one after the other. */
-typedef struct {
-    int64_t *number;
-    uint64_t *check;
-    int64_t *class_id;
-    int has_ids;
-} joined;
-
-static const char *entry_word(tutti_exodus_kind kind) {
-    return kind == TUTTI_EXODUS_EDGE_BLOCK   ? "edge"
-           : kind == TUTTI_EXODUS_FACE_BLOCK ? "face"
-                                             : "element";
-}
-
-static tutti_err starts_make(const tutti_exodus_mesh *mesh, tutti__entity_class *f) {
-    f->start = tutti__calloc((size_t)f->entities + 1, sizeof *f->start);
-    if (!f->start) return TUTTI_ERR_NOMEM;
-    for (tutti_count c = 0; c < f->entities; c++)
-        f->start[c + 1] = f->start[c] + tutti__mesh_block(mesh, f->kind, c).n;
-    return TUTTI_OK;
-}
-
-static void block_join(const tutti__exodus_model *m, const tutti_exodus_mesh *mesh,
-                       const tutti__mesh_classes *classes, tutti__entity_class *f, tutti_count c,
-                       joined *j) {
-    const tutti_exodus_entity *row = &m->of[f->kind].row[c];
-    const tutti_exodus_elements e = tutti__mesh_block(mesh, f->kind, c);
-    const int faced = tutti__shape_list_of(row->topology) == TUTTI__NFACED;
-    const tutti__entity_class *to =
-        &classes->of[faced ? TUTTI_EXODUS_FACE_BLOCK : TUTTI_EXODUS_NODAL];
-    j->class_id[c] = row->id;
-    for (tutti_count i = 0; i < e.n; i++) {
-        const tutti_count k = f->start[c] + i, n = tutti__entry_nodes(row, &e, i);
-        uint64_t h = places_hash((uint64_t)n, n, e.nodes + tutti__entry_start(row, &e, i), to);
-        if (row->edges)
-            h = places_hash(h, row->edges, e.edges + i * row->edges,
-                            &classes->of[TUTTI_EXODUS_EDGE_BLOCK]);
-        if (row->faces)
-            h = places_hash(h, row->faces, e.faces + i * row->faces,
-                            &classes->of[TUTTI_EXODUS_FACE_BLOCK]);
-        j->check[k] = h;
-        f->weight[k] = e.start ? n : 0;
-        if (e.ids) j->number[k] = e.ids[i];
-        j->has_ids |= e.ids != NULL;
-    }
-}
-
-static tutti_err blocks_join(const tutti__exodus_model *m, const tutti_exodus_mesh *mesh,
-                             const tutti__mesh_classes *classes, tutti__entity_class *f,
-                             joined *j) {
-    TUTTI_TRY(starts_make(mesh, f));
-    const size_t n = (size_t)f->start[f->entities];
-    j->number = tutti__malloc(n * sizeof *j->number);
-    j->check = tutti__malloc(n * sizeof *j->check);
-    j->class_id = tutti__calloc((size_t)f->entities, sizeof *j->class_id);
-    f->weight = tutti__malloc(n * sizeof *f->weight);
-    if (!j->number || !j->check || !j->class_id || !f->weight) return TUTTI_ERR_NOMEM;
-    for (tutti_count c = 0; c < f->entities; c++) block_join(m, mesh, classes, f, c, j);
-    return TUTTI_OK;
-}
-
-tutti_err tutti__positions_of_blocks(tutti__team *t, const tutti__exodus_model *m,
-                                     const tutti_exodus_mesh *mesh, tutti_exodus_kind kind,
-                                     tutti__mesh_classes *classes) {
-    tutti__entity_class *f = &classes->of[kind];
-    joined j = {.number = NULL};
-    *f = (tutti__entity_class){.kind = kind, .entities = m->of[kind].n};
-    const tutti_err mine = blocks_join(m, mesh, classes, f, &j);
-    const tutti__ids_spec spec = {.what = entry_word(kind),
-                                  .classes = f->entities,
-                                  .start = f->start,
-                                  .number = j.has_ids ? j.number : NULL,
-                                  .weight = f->weight,
-                                  .check = j.check,
-                                  .checked = "nodes",
-                                  .class_id = j.class_id};
-    const tutti_err err = tutti__positions_make(t, f, &spec, mine);
-    tutti__free(j.number);
-    tutti__free(j.check);
-    tutti__free(j.class_id);
+        f->writes[f->sorted[j].index] = writes[j];
+    tutti__free(writes);
     return err;
 }

@@ -1,57 +1,85 @@
-/* exodus_mesh: a mesh of a file dealt out to ranks.
+/* exodus_mesh: a mesh of a file distributed to ranks.
  *
- *   mesh_entries   entries of blocks read by their positions
- *   mesh_deal      whose the elements are: by order, METIS, curve, list; halos
- *   mesh_members   members of sets, to the ranks that have their nodes and elements
- *   mesh_get ...   the call: all of it as a mesh (getting.h)
+ *   block_entries         entries of blocks, read by their positions
+ *   distribute_elements   the ranks of elements: by order, METIS, curve, list; halos
+ *   holders               the ranks that have each entry
+ *   distribute_members    members of sets, sent to the ranks that have their nodes and elements
+ *   get_mesh ...          the call: everything as a mesh (read_state.h)
  *
- * Nodes, elements and members are divided into shares (decomposition/shares.h): a rank knows which ranks have
- * the items of its share.  No rank has everything.
+ * Nodes, elements and members are divided into shares (decomposition/shares.h): a rank knows the ranks that have
+ * the entries of its share.  No rank has everything.
+ *
+ * Functions take the error of this rank so far (local_err), and return the outcome of this rank: the caller agrees.
  * SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TUTTI_DEAL_H
-#define TUTTI_DEAL_H
+#ifndef TUTTI_DISTRIBUTE_H
+#define TUTTI_DISTRIBUTE_H
 
 #include "decomposition/incidence.h"
-#include "exodus_mesh/positions.h"
 #include "exodus/array_values.h"
+#include "exodus_mesh/positions.h"
 
-/* ---- mesh_entries.c */
+/* ---- block_entries.c */
 
-/* Entries of the blocks of a kind before each: [n + 1], tutti__free.   NULL: no memory. */
+/* Entries of the blocks (members of the sets) of a kind before each: [n + 1], tutti__free.   NULL: no memory. */
 tutti_count *tutti__starts_of(const tutti__exodus_model *m, tutti_exodus_kind kind);
-/* Read what the entries at n rising positions have.   Collective. */
+/* Read the lists of the entries at n ascending positions.   Collective. */
 tutti_err tutti__entries_read(tutti_exodus *x, tutti_exodus_kind kind, tutti_count n,
-                              const tutti_count *position, tutti_err mine,
+                              const tutti_count *position, tutti_err local_err,
                               tutti__entries *out) TUTTI_MUST_USE;
-/* Faces of nfaced elements become their nodes, each once.   Collective. */
-tutti_err tutti__entries_to_nodes(tutti_exodus *x, tutti__entries *e) TUTTI_MUST_USE;
+/* Replace the faces of nfaced elements by their nodes, each once.   Collective. */
+tutti_err tutti__entries_to_nodes(tutti_exodus *x, tutti_err local_err,
+                                  tutti__entries *e) TUTTI_MUST_USE;
 
-/* ---- mesh_deal.c */
+/* ---- distribute_elements.c */
 
 /* Elements of this rank. */
-typedef struct tutti__dealt_elements {
+typedef struct tutti__local_elements {
     tutti_count n;
-    tutti_count *position; /* [n] rising */
+    tutti_count *position; /* [n] ascending */
     unsigned char *halo;   /* [n] 1: not its own */
-} tutti__dealt_elements;
-tutti_err tutti__deal_check(const tutti_exodus *x, const tutti_exodus_deal *deal) TUTTI_MUST_USE;
-tutti_err tutti__deal_elements(tutti_exodus *x, const tutti_exodus_deal *deal,
-                               tutti__dealt_elements *out) TUTTI_MUST_USE;
+} tutti__local_elements;
+tutti_err tutti__distribution_check(const tutti_exodus *x,
+                                    const tutti_exodus_deal *deal) TUTTI_MUST_USE;
+/* Collective. */
+tutti_err tutti__distribute_elements(tutti_exodus *x, const tutti_exodus_deal *deal,
+                                     tutti_err local_err,
+                                     tutti__local_elements *out) TUTTI_MUST_USE;
 
-/* ---- mesh_members.c */
+/* ---- holders.c */
+
+enum { TUTTI__ASSIGNED = -1 };
+/* The ranks that have the entries of this rank's share. */
+typedef struct tutti__holders {
+    tutti_count all; /* entries of all shares */
+    tutti_count n;
+    tutti__id_interval
+        *interval; /* [n] ascending, without gaps; writer: the owner, or TUTTI__ASSIGNED */
+    int *holder;   /* 2 * rank, + 1 for a ghost */
+} tutti__holders;
+/* Holders of the entries that ranks claim.  Entries that no rank has are assigned to the rank of their share, or to rank 0:
+ * c->items and c->halo are replaced by longer arrays.   *owner_out: NULL, or [c->n] 1: this rank owns the entry.
+ * Collective. */
+tutti_err tutti__holders_make(tutti__team *t, tutti_err local_err, tutti__claim *c,
+                              unsigned char **owner_out, tutti__holders *out) TUTTI_MUST_USE;
+/* The interval of a position of this share.   Not collective. */
+const tutti__id_interval *tutti__holders_find(const tutti__holders *h, tutti_count position);
+void tutti__holders_free(tutti__holders *h);
+
+/* ---- distribute_members.c */
 
 /* A member of a set that concerns a rank. */
 enum { NO_FACTORS = -1 };
 typedef struct tutti__member {
     tutti_count index;    /* among all members of all sets of the kind */
     tutti_count position; /* of the node, element ... */
-    tutti_count at; /* its factors in the set, or NO_FACTORS: their number is not as it should be */
-    int32_t side, weight; /* 0: none; factors of it */
+    tutti_count at;       /* its first factor in the set, or NO_FACTORS: their number is wrong */
+    int32_t side, weight; /* 0: none; number of factors */
+    int64_t kind;
 } tutti__member;
-/* Those of this rank, rising by index.  holders: of the kind of entries that they are.  Sets whose factors are ignored are
- * named in x->mesh_warning.  Collective. */
-tutti_err tutti__members_deal(tutti_exodus *x, tutti_exodus_kind kind,
-                              const tutti__incidence *holders, tutti_count *n_out,
-                              tutti__member **out) TUTTI_MUST_USE;
+/* Members of this rank, of all kinds of sets: ascending by index.   holders: by kind of entries, NULL if the file has none.
+ * Sets whose factors are ignored are named in x->mesh_warning.   Collective. */
+tutti_err tutti__distribute_members(tutti_exodus *x, tutti_err local_err,
+                                    const tutti__holders *const *holders, tutti_count *n_out,
+                                    tutti__member **out) TUTTI_MUST_USE;
 
 #endif

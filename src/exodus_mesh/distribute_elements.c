@@ -26,7 +26,7 @@ static void distribution_free(distribution *d) {
     tutti__incidence_free(&d->nodes);
 }
 
-tutti_err tutti__deal_check(const tutti_exodus *x, const tutti_exodus_deal *deal) {
+tutti_err tutti__distribution_check(const tutti_exodus *x, const tutti_exodus_deal *deal) {
     const tutti_count all = x->model.p.elements;
     TUTTI_CHECK((int)deal->by >= TUTTI_EXODUS_BY_ORDER && (int)deal->by <= TUTTI_EXODUS_ON_ROOT,
                 TUTTI_ERR_ARG, "unknown method %d of distributing a mesh", (int)deal->by);
@@ -56,7 +56,7 @@ static tutti_err share_read(distribution *d) {
     tutti_err err = tutti__entries_read(d->x, TUTTI_EXODUS_ELEMENT_BLOCK, d->n, position,
                                         position ? TUTTI_OK : TUTTI_ERR_NOMEM, &d->elements);
     tutti__free(position);
-    return err == TUTTI_OK ? tutti__entries_to_nodes(d->x, &d->elements) : err;
+    return tutti__exodus_agree(d->x, tutti__entries_to_nodes(d->x, err, &d->elements));
 }
 
 static tutti_err pairs_of(const tutti__entries *e, tutti__pair **out) {
@@ -272,8 +272,7 @@ static tutti_err by_list(distribution *d) {
 
 static tutti_err assign_ranks(distribution *d) {
     TUTTI_ASSERT(d->rank);
-    for (tutti_count i = 0; i < d->n; i++)
-        d->rank[i] = d->deal->by == TUTTI_EXODUS_ON_ROOT ? 0 : d->x->team->rank;
+    for (tutti_count i = 0; i < d->n; i++) d->rank[i] = d->x->team->rank;
     if (d->all == 0) return TUTTI_OK;
     switch (d->deal->by) {
     case TUTTI_EXODUS_BY_METIS:
@@ -290,7 +289,7 @@ static tutti_err assign_ranks(distribution *d) {
 /* ---- halos */
 
 /* Merge n further elements, ascending, as halo; *new_n of them were not among the elements before. */
-static tutti_err elements_add(tutti__dealt_elements *e, tutti_count n, const tutti_count *more,
+static tutti_err elements_add(tutti__local_elements *e, tutti_count n, const tutti_count *more,
                               tutti_count *new_n, tutti_count *new_ones) {
     tutti_count *position = tutti__malloc((size_t)(e->n + n + 1) * sizeof *position);
     unsigned char *halo = tutti__malloc((size_t)(e->n + n) + 1);
@@ -312,19 +311,19 @@ static tutti_err elements_add(tutti__dealt_elements *e, tutti_count n, const tut
     }
     tutti__free(e->position);
     tutti__free(e->halo);
-    *e = (tutti__dealt_elements){k, position, halo};
+    *e = (tutti__local_elements){k, position, halo};
     return TUTTI_OK;
 }
 
 /* Add the elements of the nodes of the elements that the last layer added.  *most_out: the largest number of
  * elements added on any rank; 0: further layers add none. */
-static tutti_err add_layer(distribution *d, tutti__dealt_elements *e, tutti_count *n,
+static tutti_err add_layer(distribution *d, tutti__local_elements *e, tutti_count *n,
                            tutti_count **news, tutti_count *most_out) {
     tutti__entries last = {.n = 0}, with = {.n = 0};
     tutti_count nodes_n = 0, more_n = 0, *nodes = NULL, *more = NULL;
     tutti_err err =
         tutti__entries_read(d->x, TUTTI_EXODUS_ELEMENT_BLOCK, *n, *news, TUTTI_OK, &last);
-    if (err == TUTTI_OK) err = tutti__entries_to_nodes(d->x, &last);
+    err = tutti__exodus_agree(d->x, tutti__entries_to_nodes(d->x, err, &last));
     if (err == TUTTI_OK) {
         const tutti_err mine = tutti__entries_targets(&last, &nodes_n, &nodes);
         err = tutti__incidence_fetch(d->x->team, mine, &d->nodes, nodes_n, nodes, &with);
@@ -347,7 +346,7 @@ static tutti_err add_layer(distribution *d, tutti__dealt_elements *e, tutti_coun
     return err;
 }
 
-static tutti_err halo_add(distribution *d, tutti__dealt_elements *e) {
+static tutti_err halo_add(distribution *d, tutti__local_elements *e) {
     tutti_count n = e->n, *news = NULL;
     TUTTI_TRY(nodes_need(d));
     news = tutti__malloc((size_t)(n + 1) * sizeof *news);
@@ -363,38 +362,47 @@ static tutti_err halo_add(distribution *d, tutti__dealt_elements *e) {
 
 /* ---- all of it */
 
-/* Send each rank its elements. */
-static tutti_err send_elements(distribution *d, tutti__dealt_elements *e) {
-    tutti_count *position = tutti__malloc((size_t)(d->n + 1) * sizeof *position);
-    for (tutti_count i = 0; i < d->n && position; i++) position[i] = d->first + i;
-    TUTTI_ASSERT(d->rank);
-    tutti_err err =
-        tutti__send_records(d->x->team, position ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *position,
-                            d->n, position, d->rank, &e->n, (void **)&e->position);
-    tutti__free(position);
-    if (err != TUTTI_OK) return err;
-    e->halo = tutti__calloc((size_t)e->n + 1, 1);
-    return tutti__exodus_agree(d->x, e->halo ? TUTTI_OK : TUTTI_ERR_NOMEM);
+/* The elements of the share, as a rank that keeps them or gets them all. */
+static tutti_err elements_in_order(tutti_count first, tutti_count n, tutti__local_elements *e) {
+    e->n = n;
+    e->position = tutti__malloc((size_t)(n + 1) * sizeof *e->position);
+    for (tutti_count i = 0; i < n && e->position; i++) e->position[i] = first + i;
+    return e->position ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
-tutti_err tutti__deal_elements(tutti_exodus *x, const tutti_exodus_deal *deal,
-                               tutti__dealt_elements *out) {
+/* Assign elements by a method that communicates, and send each rank its elements.   Collective. */
+static tutti_err assign_and_send(distribution *d, tutti_err local_err, tutti__local_elements *e) {
+    tutti__local_elements share = {.n = 0};
+    if (local_err == TUTTI_OK) local_err = elements_in_order(d->first, d->n, &share);
+    d->rank = tutti__malloc((size_t)(d->n + 1) * sizeof *d->rank);
+    if (local_err == TUTTI_OK && !d->rank) local_err = TUTTI_ERR_NOMEM;
+    tutti_err err = tutti__exodus_agree(d->x, local_err);
+    if (err == TUTTI_OK) err = assign_ranks(d);
+    if (err == TUTTI_OK)
+        err = tutti__send_records(d->x->team, TUTTI_OK, sizeof *share.position, d->n,
+                                  share.position, d->rank, &e->n, (void **)&e->position);
+    tutti__free(share.position);
+    return err;
+}
+
+tutti_err tutti__distribute_elements(tutti_exodus *x, const tutti_exodus_deal *deal,
+                                     tutti_err local_err, tutti__local_elements *out) {
     const tutti__team *t = x->team;
     distribution d = {.x = x, .deal = deal, .all = x->model.p.elements};
-    tutti__dealt_elements e = {.n = 0};
+    const int on_root = deal->by == TUTTI_EXODUS_ON_ROOT;
     d.first = tutti_size_share(d.all, t->size, t->rank);
     d.n = tutti_size_share(d.all, t->size, t->rank + 1) - d.first;
-    d.rank = tutti__malloc((size_t)(d.n + 1) * sizeof *d.rank);
-    tutti_err err = tutti__exodus_agree(x, d.rank ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    if (err == TUTTI_OK) err = assign_ranks(&d);
-    if (err == TUTTI_OK) err = send_elements(&d, &e);
-    if (err == TUTTI_OK && deal->halo > 0 && d.all > 0 && t->size > 1) err = halo_add(&d, &e);
-    distribution_free(&d);
-    if (err == TUTTI_OK) {
-        *out = e;
-    } else {
-        tutti__free(e.position);
-        tutti__free(e.halo);
+    if (deal->by != TUTTI_EXODUS_BY_ORDER && !on_root)
+        local_err = assign_and_send(&d, local_err, out);
+    else if (local_err == TUTTI_OK)
+        local_err = on_root ? elements_in_order(0, t->rank == 0 ? d.all : 0, out)
+                            : elements_in_order(d.first, d.n, out);
+    if (local_err == TUTTI_OK && !(out->halo = tutti__calloc((size_t)out->n + 1, 1)))
+        local_err = TUTTI_ERR_NOMEM;
+    if (deal->halo > 0 && d.all > 0 && t->size > 1) {
+        local_err = tutti__exodus_agree(x, local_err);
+        if (local_err == TUTTI_OK) local_err = halo_add(&d, out);
     }
-    return err;
+    distribution_free(&d);
+    return local_err;
 }

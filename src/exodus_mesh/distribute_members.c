@@ -1,15 +1,20 @@
-/* exodus_mesh: members of sets, to the ranks that they concern.
+/* exodus_mesh: members of sets, sent to the ranks that have their nodes or elements.
  *
- * All members of all sets of a kind are one list, and every rank reads a slice of it: however many sets
- * there are, that is one read.  A member goes to the home of its node (element), which sends it on to
- * the ranks that have it.
+ * All members of all sets of a kind are one list, and every rank reads a slice of it: one read for all sets.  A member
+ * goes to the rank of the share of its node (element), which sends it on to the ranks that have it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <string.h>
 
 #include "exodus_mesh/distribute.h"
 
-/* The slice of this rank. */
+/* Where a value will be among those that are read. */
+typedef struct {
+    tutti_type type;
+    tutti_count index;
+} found;
+
+/* The slice of this rank, of one kind of sets. */
 typedef struct {
     tutti_exodus *x;
     tutti_exodus_kind kind;
@@ -17,6 +22,7 @@ typedef struct {
     tutti_count *blocks; /* [element blocks + 1], for sides */
     tutti_count first, n;
     tutti__member *member; /* [n] */
+    found *at;             /* [2 n] members, sides */
     int sided;             /* there is an array of sides (orientations) */
 } slicing;
 
@@ -27,17 +33,12 @@ static int set_in_slice(const slicing *s, tutti_count c, tutti_count *lo, tutti_
     return *lo < *hi;
 }
 
-/* Add one array of the sets of the slice, and tell where its numbers will be. */
-typedef struct {
-    tutti_type type;
-    tutti_count index;
-} found;
-
 /* Orientations of edges and faces may be missing. */
 static int is_optional(tutti_exodus_kind kind, tutti_exodus_what what) {
     return what == TUTTI_EXODUS_SIDES && kind != TUTTI_EXODUS_SIDE_SET;
 }
 
+/* Add one array of the sets of the slice to the values that are read. */
 static tutti_err array_add(slicing *s, tutti_exodus_what what, tutti__values *b, found *at) {
     const tutti__exodus_table *table = &s->x->model.of[s->kind];
     tutti_count lo, hi;
@@ -75,30 +76,38 @@ static tutti_err member_check(const slicing *s, tutti_count i) {
     return TUTTI_OK;
 }
 
-static tutti_err slice_read(slicing *s) {
-    tutti__values b = {.n = 0};
-    found *at = tutti__calloc(2 * (size_t)s->n + 1, sizeof *at);
-    tutti_err mine = at ? TUTTI_OK : TUTTI_ERR_NOMEM;
-    if (mine == TUTTI_OK) mine = array_add(s, TUTTI_EXODUS_MEMBERS, &b, at);
-    if (mine == TUTTI_OK && s->sided) mine = array_add(s, TUTTI_EXODUS_SIDES, &b, at + s->n);
-    tutti_err err = tutti__values_move(s->x, &b, 0, 0, NULL, mine);
-    mine = TUTTI_OK;
-    TUTTI_ASSERT((at && s->member) || err != TUTTI_OK);
-    for (tutti_count i = 0; i < s->n && err == TUTTI_OK && mine == TUTTI_OK; i++) {
-        const found *m = &at[i], *side = &at[s->n + i];
+/* Members of a slice whose values have been read. */
+static tutti_err slice_take(slicing *s, const tutti__values *b) {
+    for (tutti_count i = 0; i < s->n; i++) {
+        const found *m = &s->at[i], *side = &s->at[s->n + i];
         s->member[i] = (tutti__member){.index = s->first + i,
-                                       .position = tutti__values_ints(&b, m->type)[m->index] - 1,
-                                       .weight = 1};
+                                       .position = tutti__values_ints(b, m->type)[m->index] - 1,
+                                       .weight = 1,
+                                       .kind = s->kind};
         if (s->sided)
             s->member[i].side = side->type == TUTTI_BYTES
                                     ? 1
-                                    : (int32_t)tutti__values_ints(&b, side->type)[side->index];
-        mine = member_check(s, i);
+                                    : (int32_t)tutti__values_ints(b, side->type)[side->index];
+        TUTTI_TRY(member_check(s, i));
     }
-    if (err == TUTTI_OK) err = tutti__exodus_agree(s->x, mine);
-    tutti__free(at);
+    return TUTTI_OK;
+}
+
+/* One read for the slices of all kinds.   Collective. */
+static tutti_err slices_read(tutti_exodus *x, slicing *slices, tutti_err local_err) {
+    tutti__values b = {.n = 0};
+    for (int k = 0; k < TUTTI__SET_KINDS && local_err == TUTTI_OK; k++) {
+        slicing *s = &slices[k];
+        if (s->n == 0) continue;
+        local_err = array_add(s, TUTTI_EXODUS_MEMBERS, &b, s->at);
+        if (local_err == TUTTI_OK && s->sided)
+            local_err = array_add(s, TUTTI_EXODUS_SIDES, &b, s->at + s->n);
+    }
+    local_err = tutti__values_move(x, &b, 0, 0, NULL, local_err);
+    for (int k = 0; k < TUTTI__SET_KINDS && local_err == TUTTI_OK; k++)
+        local_err = slice_take(&slices[k], &b);
     tutti__values_free(&b);
-    return err;
+    return local_err;
 }
 
 /* ---- factors of sides: as many as the topology says, one member's behind the other's */
@@ -116,9 +125,9 @@ static int32_t weight_of(const slicing *s, const tutti__member *m) {
     return n > 0 ? n : 0;
 }
 
-/* Other programs write sets with fewer or more factors than there should be: these are ignored, with a warning.   The same on
- * all ranks. */
-static void factors_compare(const slicing *s, const int64_t *expected) {
+/* Other programs write sets with too few or too many factors: these are ignored, with a warning, which is the same on all
+ * ranks. */
+static void warn_of_factors(const slicing *s, const int64_t *expected) {
     const tutti__exodus_table *table = &s->x->model.of[s->kind];
     char *warning = s->x->mesh_warning;
     for (tutti_count c = 0; c < table->n && !warning[0]; c++) {
@@ -134,7 +143,7 @@ static void factors_compare(const slicing *s, const int64_t *expected) {
 /* Factors of members and not of sides: one each. */
 static void member_factors(slicing *s) {
     const tutti__exodus_table *table = &s->x->model.of[s->kind];
-    factors_compare(s, NULL);
+    warn_of_factors(s, NULL);
     for (tutti_count i = 0; i < s->n; i++) {
         const tutti_count c = tutti__interval_of(s->starts, table->n, s->first + i);
         s->member[i].at = table->row[c].factors == table->row[c].entries
@@ -143,18 +152,18 @@ static void member_factors(slicing *s) {
     }
 }
 
-static tutti_err side_factors(slicing *s) {
+/* Collective. */
+static tutti_err side_factors(slicing *s, tutti_err err) {
     const tutti_count sets = s->x->model.of[s->kind].n;
     int64_t *sum = tutti__calloc(2 * (size_t)sets + 1, sizeof *sum), *before = sum + sets;
     s->blocks = tutti__starts_of(&s->x->model, TUTTI_EXODUS_ELEMENT_BLOCK);
-    tutti_err err = tutti__exodus_agree(s->x, sum && s->blocks ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    TUTTI_ASSERT(sum || err != TUTTI_OK);
+    if (err == TUTTI_OK && (!sum || !s->blocks)) err = TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; i < s->n && err == TUTTI_OK; i++) {
         s->member[i].weight = weight_of(s, &s->member[i]);
         sum[tutti__interval_of(s->starts, sets, s->first + i)] += s->member[i].weight;
     }
-    if (err == TUTTI_OK) err = tutti__sums_before(s->x->team, TUTTI_OK, sets, sum, before);
-    if (err == TUTTI_OK) factors_compare(s, sum);
+    err = tutti__sums_before(s->x->team, err, sets, sum, before);
+    if (err == TUTTI_OK) warn_of_factors(s, sum);
     for (tutti_count i = 0; i < s->n && err == TUTTI_OK; i++) {
         const tutti_count c = tutti__interval_of(s->starts, sets, s->first + i);
         const int fits = sum[c] == s->x->model.of[s->kind].row[c].factors;
@@ -165,41 +174,56 @@ static tutti_err side_factors(slicing *s) {
     return err;
 }
 
-/* ---- on their way */
+/* ---- exchange */
 
-static tutti_err to_homes(slicing *s, tutti_count all, tutti_count *n_out, tutti__member **out) {
-    int *to = tutti__malloc((size_t)(s->n + 1) * sizeof *to);
-    for (tutti_count i = 0; i < s->n && to; i++)
-        to[i] = tutti__share_rank(all, s->x->team->size, s->member[i].position);
-    const tutti_err err =
-        tutti__send_records(s->x->team, to ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *s->member, s->n,
-                            s->member, to, n_out, (void **)out);
+/* The members of all slices, to the ranks of the shares of their entries.   Collective. */
+static tutti_err send_to_shares(const slicing *slices, const tutti__holders *const *holders,
+                                tutti_err local_err, tutti_count *n_out, tutti__member **out) {
+    tutti__team *t = slices[0].x->team;
+    tutti_count n = 0, at = 0;
+    for (int k = 0; k < TUTTI__SET_KINDS; k++) n += slices[k].n;
+    tutti__member *all = tutti__malloc((size_t)(n + 1) * sizeof *all);
+    int *to = tutti__malloc((size_t)(n + 1) * sizeof *to);
+    if (!all || !to) local_err = TUTTI_ERR_NOMEM;
+    for (int k = 0; k < TUTTI__SET_KINDS && local_err == TUTTI_OK; k++) {
+        const slicing *s = &slices[k];
+        const tutti__holders *h = holders[tutti__members_of(s->kind)];
+        for (tutti_count i = 0; i < s->n; i++, at++) {
+            all[at] = s->member[i];
+            to[at] = tutti__share_rank(h->all, t->size, all[at].position);
+        }
+    }
+    local_err = tutti__send_records(t, local_err, sizeof *all, n, all, to, n_out, (void **)out);
+    tutti__free(all);
     tutti__free(to);
-    return err;
+    return local_err;
 }
 
-static tutti_err copies_make(const tutti__incidence *h, tutti_count n, const tutti__member *at_home,
-                             tutti_count *n_out, tutti__member **copies_out, int **to_out) {
+/* A copy of each member for each rank that has its entry. */
+static tutti_err copies_make(const tutti__holders *const *holders, tutti_count n,
+                             const tutti__member *in, tutti_count *n_out,
+                             tutti__member **copies_out, int **to_out) {
     tutti_count all = 0, k = 0;
     for (tutti_count i = 0; i < n; i++) {
-        const tutti_count at = at_home[i].position - h->first;
-        all += h->start[at + 1] - h->start[at];
+        const tutti__holders *h = holders[tutti__members_of((tutti_exodus_kind)in[i].kind)];
+        all += tutti__holders_find(h, in[i].position)->holders_n;
     }
     tutti__member *copies = *copies_out = tutti__malloc((size_t)(all + 1) * sizeof *copies);
     int *to = *to_out = tutti__malloc((size_t)(all + 1) * sizeof *to);
     if (!copies || !to) return TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; i < n; i++) {
-        const tutti_count at = at_home[i].position - h->first;
-        for (tutti_count q = h->start[at]; q < h->start[at + 1]; q++) {
-            copies[k] = at_home[i];
-            to[k++] = (int)(h->with[q] / 2);
+        const tutti__holders *h = holders[tutti__members_of((tutti_exodus_kind)in[i].kind)];
+        const tutti__id_interval *v = tutti__holders_find(h, in[i].position);
+        for (tutti_count q = 0; q < v->holders_n; q++) {
+            copies[k] = in[i];
+            to[k++] = h->holder[v->holders + q] / 2;
         }
     }
     *n_out = all;
     return TUTTI_OK;
 }
 
-/* By index. */
+/* By kind, then by index. */
 static tutti_err members_sort(tutti_count n, tutti__member **v) {
     tutti__numbered *order = tutti__malloc(2 * (size_t)(n + 1) * sizeof *order);
     tutti__member *out = tutti__malloc((size_t)(n + 1) * sizeof *out);
@@ -209,7 +233,9 @@ static tutti_err members_sort(tutti_count n, tutti__member **v) {
         return TUTTI_ERR_NOMEM;
     }
     for (tutti_count i = 0; i < n; i++) order[i] = (tutti__numbered){(*v)[i].index, i};
-    const tutti__numbered *sorted = tutti__numbered_sort(order, n, order + n);
+    tutti__numbered *sorted = tutti__numbered_sort(order, n, order + n);
+    for (tutti_count i = 0; i < n; i++) sorted[i].number = (*v)[sorted[i].index].kind;
+    sorted = tutti__numbered_sort(sorted, n, sorted == order ? order + n : order);
     for (tutti_count i = 0; i < n; i++) out[i] = (*v)[sorted[i].index];
     tutti__free(order);
     tutti__free(*v);
@@ -217,53 +243,58 @@ static tutti_err members_sort(tutti_count n, tutti__member **v) {
     return TUTTI_OK;
 }
 
-static tutti_err deal(slicing *s, const tutti__incidence *holders, tutti_count *n_out,
-                      tutti__member **out) {
-    tutti__member *at_home = NULL, *copies = NULL;
+static tutti_err exchange_members(const slicing *slices, const tutti__holders *const *holders,
+                                  tutti_err local_err, tutti_count *n_out, tutti__member **out) {
+    tutti__member *in = NULL, *copies = NULL;
     tutti_count n = 0, all = 0;
     int *to = NULL;
-    TUTTI_TRY(slice_read(s));
-    if (s->kind != TUTTI_EXODUS_SIDE_SET)
-        member_factors(s);
-    else if (any_factors(&s->x->model.of[s->kind]))
-        TUTTI_TRY(side_factors(s));
-    TUTTI_TRY(to_homes(s, holders->all, &n, &at_home));
-    const tutti_err mine = copies_make(holders, n, at_home, &all, &copies, &to);
-    tutti_err err =
-        tutti__send_records(s->x->team, mine, sizeof *copies, all, copies, to, n_out, (void **)out);
-    tutti__free(at_home);
+    TUTTI_TRY(send_to_shares(slices, holders, local_err, &n, &in));
+    local_err = copies_make(holders, n, in, &all, &copies, &to);
+    local_err = tutti__send_records(slices[0].x->team, local_err, sizeof *copies, all, copies, to,
+                                    n_out, (void **)out);
+    tutti__free(in);
     tutti__free(copies);
     tutti__free(to);
-    if (err == TUTTI_OK) {
-        err = tutti__exodus_agree(s->x, members_sort(*n_out, out));
-        if (err != TUTTI_OK) {
-            tutti__free(*out);
-            *out = NULL;
-            *n_out = 0;
-        }
-    }
-    return err;
+    return local_err == TUTTI_OK ? members_sort(*n_out, out) : local_err;
 }
 
-tutti_err tutti__members_deal(tutti_exodus *x, tutti_exodus_kind kind,
-                              const tutti__incidence *holders, tutti_count *n_out,
-                              tutti__member **out) {
-    const tutti__exodus_table *table = &x->model.of[kind];
-    slicing s = {.x = x,
-                 .kind = kind,
-                 .sided = kind != TUTTI_EXODUS_NODE_SET && kind != TUTTI_EXODUS_ELEMENT_SET};
-    s.starts = tutti__starts_of(&x->model, kind);
-    tutti_err mine = s.starts ? TUTTI_OK : TUTTI_ERR_NOMEM;
-    if (mine == TUTTI_OK) {
-        s.first = tutti_size_share(s.starts[table->n], x->team->size, x->team->rank);
-        s.n = tutti_size_share(s.starts[table->n], x->team->size, x->team->rank + 1) - s.first;
-        s.member = tutti__malloc((size_t)(s.n + 1) * sizeof *s.member);
-        if (!s.member) mine = TUTTI_ERR_NOMEM;
+static tutti_err slice_begin(tutti_exodus *x, tutti_exodus_kind kind, slicing *s) {
+    const tutti__team *t = x->team;
+    s->sided = kind != TUTTI_EXODUS_NODE_SET && kind != TUTTI_EXODUS_ELEMENT_SET;
+    s->starts = tutti__starts_of(&x->model, kind);
+    if (!s->starts) return TUTTI_ERR_NOMEM;
+    const tutti_count all = s->starts[x->model.of[kind].n];
+    s->first = tutti_size_share(all, t->size, t->rank);
+    s->n = tutti_size_share(all, t->size, t->rank + 1) - s->first;
+    s->member = tutti__malloc((size_t)(s->n + 1) * sizeof *s->member);
+    s->at = tutti__calloc(2 * (size_t)s->n + 1, sizeof *s->at);
+    return s->member && s->at ? TUTTI_OK : TUTTI_ERR_NOMEM;
+}
+
+tutti_err tutti__distribute_members(tutti_exodus *x, tutti_err local_err,
+                                    const tutti__holders *const *holders, tutti_count *n_out,
+                                    tutti__member **out) {
+    slicing slices[TUTTI__SET_KINDS] = {{.x = x}};
+    for (int k = 0; k < TUTTI__SET_KINDS; k++) {
+        slices[k] = (slicing){.x = x, .kind = tutti__set_kinds[k]};
+        if (local_err == TUTTI_OK && holders[tutti__members_of(tutti__set_kinds[k])])
+            local_err = slice_begin(x, tutti__set_kinds[k], &slices[k]);
     }
-    tutti_err err = tutti__exodus_agree(x, mine);
-    if (err == TUTTI_OK) err = deal(&s, holders, n_out, out);
-    tutti__free(s.starts);
-    tutti__free(s.blocks);
-    tutti__free(s.member);
-    return err;
+    local_err = slices_read(x, slices, local_err);
+    for (int k = 0; k < TUTTI__SET_KINDS; k++) {
+        slicing *s = &slices[k];
+        if (!holders[tutti__members_of(s->kind)]) continue;
+        if (s->kind != TUTTI_EXODUS_SIDE_SET && local_err == TUTTI_OK)
+            member_factors(s);
+        else if (s->kind == TUTTI_EXODUS_SIDE_SET && any_factors(&x->model.of[s->kind]))
+            local_err = side_factors(s, local_err);
+    }
+    local_err = exchange_members(slices, holders, local_err, n_out, out);
+    for (int k = 0; k < TUTTI__SET_KINDS; k++) {
+        tutti__free(slices[k].starts);
+        tutti__free(slices[k].blocks);
+        tutti__free(slices[k].member);
+        tutti__free(slices[k].at);
+    }
+    return local_err;
 }

@@ -1,6 +1,5 @@
-/* exodus_mesh: members of sets.  A member's number is made of its set, the position of the node or element
- * and, for sides, the side: so all sets of a kind are put in order at once, however many there are,
- * and members that several ranks have are found.
+/* exodus_mesh: positions of the members of sets.  A member's number consists of its set, the position of the node or element
+ * and, for sides, the side: so all sets of a kind are ordered at once, and members that several ranks have are found.
  *
  *     number = (set * nodes of the file + position) * (sides + 1) + side
  *
@@ -8,132 +7,123 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "comm/vote.h"
 #include "exodus_mesh/positions.h"
 
 /* One kind of sets. */
 typedef struct {
-    const tutti__exodus_model *m;
-    const tutti_exodus_mesh *mesh;
+    const tutti__mesh_order *o;
     const tutti__entity_class *of; /* nodes, or entries of blocks */
     tutti__entity_class *f;
     int64_t *number;
-    tutti_count sides; /* numbers that a position takes */
-} joining;
+} set_kind;
+
+tutti_count tutti__largest_side(const tutti__exodus_model *m, const tutti_exodus_mesh *mesh) {
+    tutti_count largest = 0;
+    for (tutti_count c = 0; c < m->of[TUTTI_EXODUS_SIDE_SET].n; c++) {
+        const tutti_exodus_members s = tutti__mesh_set(mesh, TUTTI_EXODUS_SIDE_SET, c);
+        for (tutti_count i = 0; i < s.n; i++) largest = tutti__max(largest, s.sides[i]);
+    }
+    return largest;
+}
 
 static void name_member(const void *context, tutti_count i, char *out, size_t room) {
-    const joining *j = context;
-    const tutti_count c = tutti__interval_of(j->f->start, j->f->entities, i);
-    const tutti_exodus_members s = tutti__mesh_set(j->mesh, j->f->kind, c);
-    const tutti_count k = i - j->f->start[c];
+    const set_kind *k = context;
+    const tutti_count c = tutti__interval_of(k->f->start, k->f->entities, i);
+    const tutti_exodus_members s = tutti__mesh_set(k->o->mesh, k->f->kind, c);
+    const tutti_count q = i - k->f->start[c];
     char side[32] = "";
-    if (j->f->kind == TUTTI_EXODUS_SIDE_SET) snprintf(side, sizeof side, ", side %d", s.sides[k]);
-    snprintf(out, room, "member %lld%s of %s %lld", (long long)s.members[k], side,
-             tutti_exodus_kind_name((int)j->f->kind), (long long)j->m->of[j->f->kind].row[c].id);
+    if (k->f->kind == TUTTI_EXODUS_SIDE_SET) snprintf(side, sizeof side, ", side %d", s.sides[q]);
+    snprintf(out, room, "member %lld%s of %s %lld", (long long)s.members[q], side,
+             tutti_exodus_kind_name((int)k->f->kind),
+             (long long)k->o->model->of[k->f->kind].row[c].id);
 }
 
-/* Factors of a side; 0: not known, and none are given. */
-static tutti_count side_weight(const joining *j, tutti_count member, int side) {
-    const tutti_count b = tutti__interval_of(j->of->start, j->of->entities, member);
-    const tutti_exodus_entity *row = &j->m->of[TUTTI_EXODUS_ELEMENT_BLOCK].row[b];
-    const int n = tutti__side_nodes_of(j->m, row, INT64_MAX, side);
-    return n > 0 ? n : 0;
+/* Factors of a side; 0: unknown, and none are given. */
+static tutti_count side_weight(const set_kind *k, tutti_count member, int side) {
+    const tutti_count b = tutti__interval_of(k->of->start, k->of->entities, member);
+    const tutti_exodus_entity *row = &k->o->model->of[TUTTI_EXODUS_ELEMENT_BLOCK].row[b];
+    return tutti__max(tutti__side_nodes_of(k->o->model, row, INT64_MAX, side), 0);
 }
 
-static tutti_err starts_make(joining *j, tutti_count *largest_side) {
-    tutti__entity_class *f = j->f;
-    f->start = tutti__calloc((size_t)f->entities + 1, sizeof *f->start);
-    if (!f->start) return TUTTI_ERR_NOMEM;
-    for (tutti_count c = 0; c < f->entities; c++) {
-        const tutti_exodus_members s = tutti__mesh_set(j->mesh, f->kind, c);
-        f->start[c + 1] = f->start[c] + s.n;
-        for (tutti_count i = 0; i < s.n && f->kind == TUTTI_EXODUS_SIDE_SET; i++)
-            *largest_side = tutti__max(*largest_side, s.sides[i]);
-    }
-    const size_t n = (size_t)f->start[f->entities];
-    j->number = tutti__malloc(n * sizeof *j->number);
-    f->weight = tutti__malloc(n * sizeof *f->weight);
-    return j->number && f->weight ? TUTTI_OK : TUTTI_ERR_NOMEM;
-}
-
-static tutti_err numbers_make(joining *j) {
-    tutti__entity_class *f = j->f;
+/* Numbers and weights of all members. */
+static tutti_err members_join(set_kind *k) {
+    tutti__entity_class *f = k->f;
     const int sided = f->kind == TUTTI_EXODUS_SIDE_SET;
+    const tutti_count sides = sided ? k->o->sides : 1;
     tutti_off most = 0;
-    TUTTI_CHECK(tutti__mul_ok(f->entities, tutti__max(j->of->all, 1), &most) &&
-                    tutti__mul_ok(most, j->sides, &most),
-                TUTTI_ERR_OVERFLOW, "%lld sets among %lld, of %lld sides", (long long)f->entities,
-                (long long)j->of->all, (long long)j->sides);
+    for (tutti_count c = 0; c < f->entities; c++)
+        f->start[c + 1] = f->start[c] + tutti__mesh_set(k->o->mesh, f->kind, c).n;
+    const size_t n = (size_t)f->start[f->entities] + 1;
+    k->number = tutti__malloc(n * sizeof *k->number);
+    f->weight = tutti__malloc(n * sizeof *f->weight);
+    if (!k->number || !f->weight) return TUTTI_ERR_NOMEM;
+    TUTTI_CHECK(tutti__mul_ok(f->entities, tutti__max(k->of->all, 1), &most) &&
+                    tutti__mul_ok(most, sides, &most),
+                TUTTI_ERR_OVERFLOW, "%lld sets of %lld entries with up to %lld sides are too many",
+                (long long)f->entities, (long long)k->of->all, (long long)sides);
     for (tutti_count c = 0; c < f->entities; c++) {
-        const tutti_exodus_members s = tutti__mesh_set(j->mesh, f->kind, c);
+        const tutti_exodus_members s = tutti__mesh_set(k->o->mesh, f->kind, c);
         for (tutti_count i = 0; i < s.n; i++) {
-            const tutti_count k = f->start[c] + i, p = j->of->position[s.members[i]];
-            j->number[k] = (c * j->of->all + p) * j->sides + (sided ? s.sides[i] : 0);
-            f->weight[k] = sided ? side_weight(j, s.members[i], s.sides[i]) : 1;
+            const tutti_count q = f->start[c] + i, p = k->of->position[s.members[i]];
+            k->number[q] = (c * k->of->all + p) * sides + (sided ? s.sides[i] : 0);
+            f->weight[q] = sided ? side_weight(k, s.members[i], s.sides[i]) : 1;
         }
     }
     return TUTTI_OK;
-}
-
-tutti_err tutti__positions_of_members(tutti__team *t, const tutti__exodus_model *m,
-                                      const tutti_exodus_mesh *mesh, tutti_exodus_kind kind,
-                                      tutti__mesh_classes *classes) {
-    tutti__entity_class *f = &classes->of[kind];
-    joining j = {.m = m, .mesh = mesh, .of = &classes->of[tutti__members_of(kind)], .f = f};
-    tutti_count largest = 0;
-    *f = (tutti__entity_class){.kind = kind, .entities = m->of[kind].n};
-    tutti_err err = starts_make(&j, &largest);
-    err = tutti__team_max(t, err, &largest);
-    j.sides = largest + 1;
-    if (err == TUTTI_OK) {
-        const tutti_err mine = numbers_make(&j);
-        const tutti__ids_spec spec = {.what = "member",
-                                      .classes = f->entities,
-                                      .start = f->start,
-                                      .number = j.number,
-                                      .weight = f->weight,
-                                      .name = name_member,
-                                      .context = &j};
-        err = tutti__positions_make(t, f, &spec, mine);
-    }
-    tutti__free(j.number);
-    return err;
 }
 
 /* ---- factors */
 
-static tutti_err factors_compare(const tutti__exodus_model *m, const int64_t *with,
-                                 const int64_t *without, tutti__mesh_classes *classes) {
-    tutti_count at = 0;
-    for (int k = 0; k < 5; k++) {
+/* Ranks that have members of a set with factors, and without: the vectors of the round. */
+static void factors_count(tutti__mesh_order *o) {
+    int64_t *with = o->members.also_sums, *without = with + o->members.entities;
+    for (int k = 0; k < TUTTI__SET_KINDS; k++)
+        for (tutti_count c = 0; c < o->model->of[tutti__set_kinds[k]].n; c++) {
+            const tutti_exodus_members s = tutti__mesh_set(o->mesh, tutti__set_kinds[k], c);
+            *with++ = s.n > 0 && s.factors;
+            *without++ = s.n > 0 && !s.factors;
+        }
+}
+
+/* Which sets have factors: on all ranks that have members, or on none. */
+static tutti_err factors_compare(tutti__mesh_order *o) {
+    const int64_t *with = o->members.also_sums, *without = with + o->members.entities;
+    for (int k = 0; k < TUTTI__SET_KINDS; k++) {
         const tutti_exodus_kind kind = tutti__set_kinds[k];
-        unsigned char *has = tutti__calloc((size_t)m->of[kind].n + 1, 1);
+        const tutti_count n = o->model->of[kind].n;
+        unsigned char *has = o->classes.has_factors[kind] = tutti__calloc((size_t)n + 1, 1);
         if (!has) return TUTTI_ERR_NOMEM;
-        classes->has_factors[kind] = has;
-        for (tutti_count c = 0; c < m->of[kind].n; c++, at++) {
-            has[c] = with[at] > 0;
-            TUTTI_CHECK(!with[at] || !without[at], TUTTI_ERR_MISMATCH,
+        for (tutti_count c = 0; c < n; c++, with++, without++) {
+            has[c] = *with > 0;
+            TUTTI_CHECK(!*with || !*without, TUTTI_ERR_MISMATCH,
                         "%s %lld: some ranks have distribution factors and others none",
-                        tutti_exodus_kind_name((int)kind), (long long)m->of[kind].row[c].id);
+                        tutti_exodus_kind_name((int)kind), (long long)o->model->of[kind].row[c].id);
         }
     }
     return TUTTI_OK;
 }
 
-tutti_err tutti__factors_agree(tutti__team *t, const tutti__exodus_model *m,
-                               const tutti_exodus_mesh *mesh, tutti__mesh_classes *classes) {
-    tutti_count sets = 0, at = 0;
-    for (int k = 0; k < 5; k++) sets += m->of[tutti__set_kinds[k]].n;
-    int64_t *v = tutti__calloc(2 * (size_t)sets + 1, sizeof *v);
-    tutti_err err = tutti__team_agree(t, v ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    for (int k = 0; k < 5 && err == TUTTI_OK; k++)
-        for (tutti_count c = 0; c < m->of[tutti__set_kinds[k]].n; c++, at++) {
-            const tutti_exodus_members s = tutti__mesh_set(mesh, tutti__set_kinds[k], c);
-            v[at] = s.n > 0 && s.factors;
-            v[sets + at] = s.n > 0 && !s.factors;
-        }
-    if (err == TUTTI_OK) err = tutti__team_sum(t, v, (int)(2 * sets));
-    if (err == TUTTI_OK) err = tutti__team_agree(t, factors_compare(m, v, v + sets, classes));
-    tutti__free(v);
-    return err;
+tutti_err tutti__order_members(tutti__mesh_order *o, tutti_err local_err) {
+    static const tutti_replicas_choice lowest_rank = {.rule = TUTTI_REPLICAS_FIRST};
+    tutti__ids ids[TUTTI__SET_KINDS];
+    set_kind kinds[TUTTI__SET_KINDS];
+    if (o->members.entities == 0) return local_err;
+    for (int k = 0; k < TUTTI__SET_KINDS; k++) {
+        const tutti_exodus_kind kind = tutti__set_kinds[k];
+        tutti__entity_class *f = &o->classes.of[kind];
+        *f = (tutti__entity_class){.kind = kind, .entities = o->model->of[kind].n};
+        kinds[k] = (set_kind){.o = o, .of = &o->classes.of[tutti__members_of(kind)], .f = f};
+        f->start = tutti__calloc((size_t)f->entities + 1, sizeof *f->start);
+        if (local_err == TUTTI_OK) local_err = f->start ? members_join(&kinds[k]) : TUTTI_ERR_NOMEM;
+        ids[k] = (tutti__ids){.class = f,
+                              .what = "member",
+                              .number = kinds[k].number,
+                              .name = name_member,
+                              .context = &kinds[k]};
+    }
+    if (local_err == TUTTI_OK) factors_count(o);
+    local_err =
+        tutti__ids_order(o->team, &o->members, &lowest_rank, TUTTI__SET_KINDS, ids, local_err);
+    for (int k = 0; k < TUTTI__SET_KINDS; k++) tutti__free(kinds[k].number);
+    return local_err == TUTTI_OK ? factors_compare(o) : local_err;
 }

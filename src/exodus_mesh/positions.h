@@ -1,7 +1,7 @@
 /* exodus_mesh: positions in the file of a rank's nodes, block entries and set members, and the ranks that write them.
  *
  *   mesh_check         whether the mesh that a rank passes is valid
- *   class_positions    positions and writers of nodes and of the entries of blocks
+ *   class_positions    positions of nodes and of the entries of blocks; writers
  *   member_positions   positions of the members of sets
  *   local_entries      all of them as decompositions, for results
  *   put_mesh           the call: count, order, write
@@ -11,9 +11,20 @@
 #define TUTTI_POSITIONS_H
 
 #include "base/sorted.h"
-#include "decomposition/directory.h"
-#include "decomposition/id_order.h"
-#include "exodus/entity_class.h"
+#include "decomposition/decomposition.h"
+#include "exodus_mesh/id_order.h"
+
+/* The mesh of a rank and its positions.  Positions are found in two rounds: entries, then members, whose numbers depend on
+ * the positions of entries. */
+typedef struct tutti__mesh_order {
+    tutti__team *team;
+    const tutti__exodus_model *model;
+    const tutti_exodus_mesh *mesh;
+    tutti_replicas_choice choice;
+    tutti__mesh_classes classes;
+    tutti__ids_round entries, members;
+    tutti_count sides; /* numbers that a position takes in the members' round: sides + 1 */
+} tutti__mesh_order;
 
 /* ---- mesh_check.c */
 /* Everything that this rank can check alone; errors name entity and entry.   Not collective. */
@@ -24,34 +35,23 @@ tutti_err tutti__mesh_check(const tutti__exodus_model *m,
 int tutti__side_nodes_of(const tutti__exodus_model *m, const tutti_exodus_entity *row,
                          tutti_count listed, int side);
 
-/* ---- mesh_family.c: collective; mine: what this rank has against it */
-tutti_err tutti__positions_of_nodes(tutti__team *t, const tutti_exodus_mesh *mesh, tutti_err mine,
-                                    tutti__entity_class *out) TUTTI_MUST_USE;
-/* classes: nodes are there; for elements edges and faces too. */
-tutti_err tutti__positions_of_blocks(tutti__team *t, const tutti__exodus_model *m,
-                                     const tutti_exodus_mesh *mesh, tutti_exodus_kind kind,
-                                     tutti__mesh_classes *classes) TUTTI_MUST_USE;
-/* An order becomes a family: it takes over its arrays.   mine: as above.   Collective. */
-tutti_err tutti__positions_make(tutti__team *t, tutti__entity_class *f, const tutti__ids_spec *spec,
-                                tutti_err mine) TUTTI_MUST_USE;
-/* Who writes what several have.   own: [n] or NULL.   Collective. */
+/* ---- class_positions.c */
+/* Buffers for both rounds.   Not collective. */
+tutti_err tutti__mesh_order_make(tutti__mesh_order *o) TUTTI_MUST_USE;
+void tutti__mesh_order_free(tutti__mesh_order *o);
+/* Positions of nodes, edges, faces and elements.   Collective; returns the outcome of this rank. */
+tutti_err tutti__order_entries(tutti__mesh_order *o) TUTTI_MUST_USE;
+/* Choose the writers of entries that several ranks have by any rule, with a limit.   own: [n] or NULL.
+ * Collective. */
 tutti_err tutti__choose_writers_of(tutti__team *t, const tutti_replicas_choice *choice,
                                    const unsigned char *own, tutti__entity_class *f) TUTTI_MUST_USE;
-/* The same of a family whose positions, counts and `first` are known: sorted.   Local. */
-tutti_err tutti__positions_sort(tutti__entity_class *f) TUTTI_MUST_USE;
 
-/* ---- mesh_sets.c */
-/* classes: nodes and blocks are there.   Collective. */
-tutti_err tutti__positions_of_members(tutti__team *t, const tutti__exodus_model *m,
-                                      const tutti_exodus_mesh *mesh, tutti_exodus_kind kind,
-                                      tutti__mesh_classes *classes) TUTTI_MUST_USE;
-/* Which sets have factors: on all ranks that have members, or on none.   Collective. */
-tutti_err tutti__factors_agree(tutti__team *t, const tutti__exodus_model *m,
-                               const tutti_exodus_mesh *mesh,
-                               tutti__mesh_classes *classes) TUTTI_MUST_USE;
-/* Nodes of a side of entry i of a block (from 1); -1: not known.   Local. */
-int tutti__side_nodes_of(const tutti__exodus_model *m, const tutti_exodus_entity *row,
-                         tutti_count listed, int side);
+/* ---- member_positions.c */
+/* The largest side that this rank passes.   Not collective. */
+tutti_count tutti__largest_side(const tutti__exodus_model *m, const tutti_exodus_mesh *mesh);
+/* Positions of members; o->classes.has_factors.   local_err: the error of this rank so far.   Collective; returns the
+ * outcome of this rank. */
+tutti_err tutti__order_members(tutti__mesh_order *o, tutti_err local_err) TUTTI_MUST_USE;
 
 /* ---- local_entries.c */
 /* The local entries of nodes, blocks, and sets that have variables, for results.  own: NULL, or for each kind the number of own

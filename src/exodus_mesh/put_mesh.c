@@ -1,11 +1,11 @@
 /* exodus_mesh: a mesh of all ranks, written.
  *
- *   check        each rank looks at its own
- *   order        nodes, edges, faces, elements, members of sets: positions and counts
- *   writers      of what several ranks have
- *   definitions  end: counts are known, so is where everything lies
- *   pieces       of all arrays that this rank writes, in one operation
+ *   check        each rank checks its own mesh
+ *   order        positions of nodes, edges, faces and elements, then of the members of sets; counts, writers
+ *   definitions  end: counts are known, and with them the places of all arrays
+ *   values       of all arrays that this rank writes, in one operation
  *
+ * Steps return the outcome of this rank; it is part of the next step's communication.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
@@ -15,67 +15,40 @@
 typedef struct {
     tutti_exodus *x;
     const tutti_exodus_mesh *mesh;
-    tutti__mesh_classes classes;
+    tutti__mesh_order order;
     tutti_exodus_parameters had;   /* before counts were found */
     tutti_exodus_entity *rows_had; /* all rows, kind by kind */
     tutti__nemesis *nemesis;
-    tutti__values bundle;
-} putting;
+    tutti__values values;
+} put_state;
 
-/* ---- order */
-
-static tutti_err order_all(putting *p) {
-    tutti__team *t = p->x->team;
-    const tutti__exodus_model *m = &p->x->model;
-    TUTTI_TRY(tutti__positions_of_nodes(t, p->mesh, TUTTI_OK, &p->classes.of[TUTTI_EXODUS_NODAL]));
-    for (int k = 0; k < 3; k++)
-        TUTTI_TRY(tutti__positions_of_blocks(t, m, p->mesh, tutti__block_kinds[k], &p->classes));
-    for (int k = 0; k < 5; k++)
-        if (m->of[tutti__set_kinds[k]].n > 0)
-            TUTTI_TRY(tutti__positions_of_members(t, m, p->mesh, tutti__set_kinds[k], &p->classes));
-    return tutti__factors_agree(t, m, p->mesh, &p->classes);
-}
-
-static int is_block(int kind) {
-    return kind >= TUTTI_EXODUS_ELEMENT_BLOCK && kind <= TUTTI_EXODUS_FACE_BLOCK;
-}
-
-/* Does the caller want an id map whatever the ids are? */
+/* Does the caller request an id map whatever the ids are? */
 static int wants_id_map(const tutti_exodus_parameters *p, int kind) {
     return kind == TUTTI_EXODUS_NODAL           ? p->has_node_ids
            : kind == TUTTI_EXODUS_ELEMENT_BLOCK ? p->has_element_ids
            : kind == TUTTI_EXODUS_EDGE_BLOCK    ? p->has_edge_ids
-           : kind == TUTTI_EXODUS_FACE_BLOCK    ? p->has_face_ids
-                                                : 0;
+                                                : p->has_face_ids;
 }
 
-/* Writers of the kinds of which anything is on several ranks; id maps where they are needed. */
-static tutti_err writers_all(putting *p) {
-    enum { SHARED, STRANGE, NUMBERS };
-    int64_t v[TUTTI_EXODUS_KINDS * NUMBERS] = {0};
-    int64_t largest = 0;
+/* Rules that need owners and limits: all ranks choose together.   Collective. */
+static tutti_err choose_writers(put_state *p, tutti_err local_err) {
+    const tutti_replicas_choice *choice = &p->x->opt.choice;
+    if (choice->balance == 0 && choice->rule != TUTTI_REPLICAS_IDG &&
+        choice->rule != TUTTI_REPLICAS_OWN)
+        return local_err;
+    TUTTI_TRY(tutti__exodus_agree(p->x, local_err));
     for (int k = 0; k < TUTTI_EXODUS_KINDS; k++) {
-        const tutti__entity_class *f = &p->classes.of[k];
-        for (tutti_count i = 0; i < f->n; i++) v[k * NUMBERS + SHARED] += !f->first[i];
-        v[k * NUMBERS + STRANGE] = f->start && !f->plain;
-        if (k == TUTTI_EXODUS_NODAL || is_block(k)) largest = tutti__max(largest, f->largest);
-    }
-    TUTTI_TRY(tutti__team_sum(p->x->team, v, TUTTI_EXODUS_KINDS * NUMBERS));
-    TUTTI_TRY(tutti__team_max(p->x->team, TUTTI_OK, &largest));
-    for (int k = 0; k < TUTTI_EXODUS_KINDS; k++) {
-        tutti__entity_class *f = &p->classes.of[k];
-        f->plain = v[k * NUMBERS + STRANGE] == 0 && !wants_id_map(&p->x->model.p, k);
-        f->largest = largest;
-        if (v[k * NUMBERS + SHARED] == 0) continue;
-        TUTTI_TRY(tutti__choose_writers_of(p->x->team, &p->x->opt.choice,
-                                           k == TUTTI_EXODUS_NODAL ? p->mesh->own : NULL, f));
+        tutti__entity_class *f = &p->order.classes.of[k];
+        if (f->all > 0)
+            TUTTI_TRY(tutti__choose_writers_of(p->x->team, choice,
+                                               k == TUTTI_EXODUS_NODAL ? p->mesh->own : NULL, f));
     }
     return TUTTI_OK;
 }
 
 /* ---- counts */
 
-static tutti_err rows_keep(putting *p) {
+static tutti_err rows_keep(put_state *p) {
     const tutti__exodus_model *m = &p->x->model;
     tutti_count n = 0;
     for (int k = 0; k < TUTTI_EXODUS_KINDS; k++) n += m->of[k].n;
@@ -88,7 +61,7 @@ static tutti_err rows_keep(putting *p) {
     return TUTTI_OK;
 }
 
-static void rows_restore(putting *p) {
+static void rows_restore(put_state *p) {
     tutti__exodus_model *m = &p->x->model;
     tutti_count n = 0;
     if (!p->rows_had) return;
@@ -100,33 +73,35 @@ static void rows_restore(putting *p) {
 /* A count that was given, or 0, is what was found. */
 static tutti_err count_set(tutti_count *given, tutti_count found, const char *what, int64_t id) {
     TUTTI_CHECK(*given == 0 || *given == found, TUTTI_ERR_MISMATCH,
-                "%s %lld: %lld were said, and all ranks together have %lld", what, (long long)id,
+                "%s %lld: count is %lld, but all ranks together have %lld", what, (long long)id,
                 (long long)*given, (long long)found);
     *given = found;
     return TUTTI_OK;
 }
 
-static tutti_err row_count(const putting *p, tutti_exodus_kind kind, tutti_count c) {
-    const tutti__entity_class *f = &p->classes.of[kind];
+static tutti_err row_count(const put_state *p, tutti_exodus_kind kind, tutti_count c) {
+    const tutti__entity_class *f = &p->order.classes.of[kind];
     tutti_exodus_entity *row = &p->x->model.of[kind].row[c];
     const char *name = tutti_exodus_kind_name((int)kind);
     TUTTI_TRY(count_set(&row->entries, f->count[c], name, row->id));
-    if (is_block((int)kind))
+    if (tutti__exodus_is_block((int)kind))
         return tutti__shape_list_of(row->topology)
                    ? count_set(&row->list, f->weights[c], name, row->id)
                    : TUTTI_OK;
-    const tutti_count factors = p->classes.has_factors[kind][c] ? f->weights[c] : 0;
+    const tutti_count factors = p->order.classes.has_factors[kind][c] ? f->weights[c] : 0;
     return count_set(&row->factors, factors, name, row->id);
 }
 
-static tutti_err counts_set(putting *p) {
+static tutti_err counts_set(put_state *p) {
     tutti_exodus_parameters *q = &p->x->model.p;
-    const tutti__entity_class *f = p->classes.of;
+    tutti__entity_class *f = p->order.classes.of;
     TUTTI_TRY(rows_keep(p));
     TUTTI_TRY(count_set(&q->nodes, f[TUTTI_EXODUS_NODAL].all, "nodes of file", 0));
     TUTTI_TRY(count_set(&q->elements, f[TUTTI_EXODUS_ELEMENT_BLOCK].all, "elements of file", 0));
     TUTTI_TRY(count_set(&q->edges, f[TUTTI_EXODUS_EDGE_BLOCK].all, "edges of file", 0));
     TUTTI_TRY(count_set(&q->faces, f[TUTTI_EXODUS_FACE_BLOCK].all, "faces of file", 0));
+    for (int k = TUTTI_EXODUS_NODAL; k <= TUTTI_EXODUS_FACE_BLOCK; k++)
+        f[k].plain &= !wants_id_map(q, k);
     q->has_node_ids = !f[TUTTI_EXODUS_NODAL].plain;
     q->has_element_ids = !f[TUTTI_EXODUS_ELEMENT_BLOCK].plain;
     q->has_edge_ids = !f[TUTTI_EXODUS_EDGE_BLOCK].plain;
@@ -139,200 +114,208 @@ static tutti_err counts_set(putting *p) {
     return TUTTI_OK;
 }
 
-/* ---- pieces */
+/* ---- values */
 
-static tutti_err place(const putting *p, tutti_exodus_what what, const tutti_exodus_entity *row,
-                       tutti__exodus_place *out) {
+static tutti_err place_of(const put_state *p, tutti_exodus_what what,
+                          const tutti_exodus_entity *row, tutti__exodus_place *out) {
     const tutti_exodus_array a = {.what = what, .kind = row->kind, .id = row->id};
     return tutti__exodus_place_of(p->x, &a, out);
 }
 
-/* Item i of a family: which of its entity in the file. */
-static tutti_count nth(const tutti__entity_class *f, tutti_count c, tutti_count i) {
-    return f->position[i] - f->before[c];
+/* Where the values of an array are: indices of entries, which become their positions from 1, reals or integers.  All NULL: zeros. */
+typedef struct {
+    const tutti_count *index;
+    const tutti__entity_class *to;
+    const double *reals;
+    const int64_t *ids;
+    const int *ints;
+    const tutti_count *positions; /* of the entries themselves */
+} source;
+
+/* n values from value `first` of the source on. */
+static void copy_values(const source *from, tutti_count first, tutti_count n, int64_t *to) {
+    if (n == 0) return;
+    if (from->reals)
+        memcpy(to, from->reals + first, (size_t)n * sizeof *to);
+    else if (from->ids)
+        memcpy(to, from->ids + first, (size_t)n * sizeof *to);
+    else if (!from->index && !from->ints && !from->positions)
+        memset(to, 0, (size_t)n * sizeof *to);
+    for (tutti_count q = 0; q < n && from->index; q++)
+        to[q] = from->to->position[from->index[first + q]] + 1;
+    for (tutti_count q = 0; q < n && from->ints; q++) to[q] = from->ints[first + q];
+    for (tutti_count q = 0; q < n && from->positions; q++) to[q] = from->positions[first + q] + 1;
 }
 
-/* n numbers for each of the items of entity c, from `values` (NULL: zeros). */
-static tutti_err reals_add(putting *p, const tutti__entity_class *f, tutti_count c,
-                           const tutti__exodus_place *at, const double *values) {
-    const tutti_count n = at->numbers;
-    for (tutti_count j = f->start[c]; j < f->start[c + 1]; j++) {
-        const tutti_count i = f->sorted[j].index;
+/* The next entries of entity c from sorted[*j] on that this rank writes and that are consecutive in the file. */
+static tutti_count next_run(const tutti__entity_class *f, tutti_count c, tutti_count *j) {
+    const tutti_count end = f->start[c + 1];
+    while (*j < end && !f->writes[f->sorted[*j].index]) ++*j;
+    const tutti__numbered *s = f->sorted + *j;
+    tutti_count n = 0;
+    while (n < end - *j && s[n].number == s[0].number + n && f->writes[s[n].index]) n++;
+    return n;
+}
+
+/* Values of the entries of entity c that this rank writes; the array begins with position `base`. */
+static tutti_err array_add(put_state *p, const tutti__entity_class *f, tutti_count c,
+                           tutti_count base, const tutti__exodus_place *at, const source *from) {
+    const tutti_count k = at->numbers;
+    for (tutti_count j = f->start[c], n = 0; (n = next_run(f, c, &j)) > 0; j += n) {
         void *to = NULL;
-        if (!f->writes[i]) continue;
-        TUTTI_TRY(tutti__values_add(&p->bundle, at, nth(f, c, i) * n, n, NULL, &to));
-        if (n > 0 && values) memcpy(to, values + (i - f->start[c]) * n, (size_t)n * sizeof *values);
-        if (n > 0 && !values) memset(to, 0, (size_t)n * sizeof *values);
+        TUTTI_TRY(
+            tutti__values_add(&p->values, at, (f->sorted[j].number - base) * k, n * k, NULL, &to));
+        for (tutti_count q = 0; q < n; q++)
+            copy_values(from, (f->sorted[j + q].index - f->start[c]) * k, k, (int64_t *)to + q * k);
     }
     return TUTTI_OK;
 }
 
-static tutti_err attributes_add(putting *p, const tutti__entity_class *f, tutti_count c,
+/* The same for entries with as many values as their weights; `first` is the first value of each entry of the entity. */
+static tutti_err weighted_add(put_state *p, const tutti__entity_class *f, tutti_count c,
+                              const tutti__exodus_place *at, const tutti_count *first,
+                              const source *from) {
+    for (tutti_count j = f->start[c], n = 0; (n = next_run(f, c, &j)) > 0; j += n) {
+        tutti_count all = 0;
+        void *to = NULL;
+        for (tutti_count q = 0; q < n; q++) all += f->weight[f->sorted[j + q].index];
+        TUTTI_TRY(tutti__values_add(&p->values, at, f->at[f->sorted[j].index], all, NULL, &to));
+        for (tutti_count q = 0, done = 0; q < n; q++) {
+            const tutti_count i = f->sorted[j + q].index;
+            copy_values(from, first[i - f->start[c]], f->weight[i], (int64_t *)to + done);
+            done += f->weight[i];
+        }
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err attributes_add(put_state *p, const tutti__entity_class *f, tutti_count c,
                                 const tutti_exodus_entity *row, const double *values) {
     tutti__exodus_place at;
     if (row->attributes == 0 || f->start[c] == f->start[c + 1]) return TUTTI_OK;
-    TUTTI_TRY(place(p, TUTTI_EXODUS_ATTRIBUTES, row, &at));
-    return reals_add(p, f, c, &at, values);
-}
-
-/* k places of each item, as positions from 1 in another family. */
-static tutti_err places_add(putting *p, const tutti__entity_class *f, tutti_count c,
-                            const tutti__exodus_place *at, const tutti_count *places,
-                            const tutti__entity_class *to) {
-    const tutti_count n = at->numbers;
-    for (tutti_count j = f->start[c]; j < f->start[c + 1]; j++) {
-        const tutti_count i = f->sorted[j].index;
-        void *out = NULL;
-        if (!f->writes[i]) continue;
-        TUTTI_TRY(tutti__values_add(&p->bundle, at, nth(f, c, i) * n, n, NULL, &out));
-        for (tutti_count q = 0; q < n; q++)
-            ((int64_t *)out)[q] = to->position[places[(i - f->start[c]) * n + q]] + 1;
-    }
-    return TUTTI_OK;
-}
-
-/* Lists of nodes (faces), and how long they are. */
-static tutti_err lists_add(putting *p, const tutti__entity_class *f, tutti_count c,
-                           const tutti_exodus_elements *e, const tutti__entity_class *to) {
-    const tutti_exodus_entity *row = &p->x->model.of[f->kind].row[c];
-    tutti__exodus_place counts, list;
-    TUTTI_TRY(place(p, TUTTI_EXODUS_COUNTS, row, &counts));
-    TUTTI_TRY(place(p, TUTTI_EXODUS_CONNECTIVITY, row, &list));
-    for (int pass = 0; pass < 2; pass++) /* one array after the other: longer pieces */
-        for (tutti_count j = f->start[c]; j < f->start[c + 1]; j++) {
-            const tutti_count i = f->sorted[j].index, n = f->weight[i];
-            void *out = NULL;
-            if (!f->writes[i]) continue;
-            if (pass == 0) {
-                TUTTI_TRY(tutti__values_add(&p->bundle, &counts, nth(f, c, i), 1, NULL, &out));
-                *(int64_t *)out = n;
-                continue;
-            }
-            TUTTI_TRY(tutti__values_add(&p->bundle, &list, f->at[i], n, NULL, &out));
-            for (tutti_count q = 0; q < n; q++)
-                ((int64_t *)out)[q] = to->position[e->nodes[e->start[i - f->start[c]] + q]] + 1;
-        }
-    return TUTTI_OK;
-}
-
-static tutti_err block_add(putting *p, tutti_exodus_kind kind, tutti_count c) {
-    const tutti__entity_class *f = &p->classes.of[kind], *all = p->classes.of;
-    const tutti_exodus_entity *row = &p->x->model.of[kind].row[c];
-    const tutti_exodus_elements e = tutti__mesh_block(p->mesh, kind, c);
-    const tutti__shape_list listed = tutti__shape_list_of(row->topology);
-    tutti__exodus_place at;
-    if (e.n == 0) return TUTTI_OK;
-    if (listed) {
-        TUTTI_TRY(lists_add(
-            p, f, c, &e,
-            &all[listed == TUTTI__NFACED ? TUTTI_EXODUS_FACE_BLOCK : TUTTI_EXODUS_NODAL]));
-    } else {
-        TUTTI_TRY(place(p, TUTTI_EXODUS_CONNECTIVITY, row, &at));
-        TUTTI_TRY(places_add(p, f, c, &at, e.nodes, &all[TUTTI_EXODUS_NODAL]));
-    }
-    if (row->edges) {
-        TUTTI_TRY(place(p, TUTTI_EXODUS_EDGES, row, &at));
-        TUTTI_TRY(places_add(p, f, c, &at, e.edges, &all[TUTTI_EXODUS_EDGE_BLOCK]));
-    }
-    if (row->faces) {
-        TUTTI_TRY(place(p, TUTTI_EXODUS_FACES, row, &at));
-        TUTTI_TRY(places_add(p, f, c, &at, e.faces, &all[TUTTI_EXODUS_FACE_BLOCK]));
-    }
-    return attributes_add(p, f, c, row, e.attributes);
+    TUTTI_TRY(place_of(p, TUTTI_EXODUS_ATTRIBUTES, row, &at));
+    return array_add(p, f, c, f->before[c], &at, &(source){.reals = values});
 }
 
 /* The id map of a kind: ids of entity c. */
-static tutti_err ids_add(putting *p, tutti_exodus_kind kind, tutti_count c, const int64_t *ids) {
-    const tutti__entity_class *f = &p->classes.of[kind];
+static tutti_err ids_add(put_state *p, tutti_exodus_kind kind, tutti_count c, const int64_t *ids) {
+    const tutti__entity_class *f = &p->order.classes.of[kind];
     tutti__exodus_place at;
     if (f->plain || f->start[c] == f->start[c + 1]) return TUTTI_OK;
-    TUTTI_TRY(place(p, TUTTI_EXODUS_IDS, &(tutti_exodus_entity){.kind = kind}, &at));
-    for (tutti_count j = f->start[c]; j < f->start[c + 1]; j++) {
-        const tutti_count i = f->sorted[j].index;
-        void *out = NULL;
-        if (!f->writes[i]) continue;
-        TUTTI_TRY(tutti__values_add(&p->bundle, &at, f->position[i], 1, NULL, &out));
-        *(int64_t *)out = ids ? ids[i - f->start[c]] : f->position[i] + 1;
-    }
-    return TUTTI_OK;
+    TUTTI_TRY(place_of(p, TUTTI_EXODUS_IDS, &(tutti_exodus_entity){.kind = kind}, &at));
+    return array_add(p, f, c, 0, &at,
+                     &(source){.ids = ids, .positions = ids ? NULL : f->position + f->start[c]});
 }
 
-static tutti_err ints_add(putting *p, const tutti__entity_class *f, tutti_count c,
-                          const tutti__exodus_place *at, const int *values) {
-    for (tutti_count j = f->start[c]; j < f->start[c + 1]; j++) {
-        const tutti_count i = f->sorted[j].index;
-        void *out = NULL;
-        if (!f->writes[i]) continue;
-        TUTTI_TRY(tutti__values_add(&p->bundle, at, nth(f, c, i), 1, NULL, &out));
-        *(int64_t *)out = values ? values[i - f->start[c]] : 1;
-    }
-    return TUTTI_OK;
+/* Lists of nodes (faces), and their lengths. */
+static tutti_err lists_add(put_state *p, const tutti__entity_class *f, tutti_count c,
+                           const tutti_exodus_elements *e, const tutti__entity_class *to) {
+    const tutti_exodus_entity *row = &p->x->model.of[f->kind].row[c];
+    tutti__exodus_place at;
+    TUTTI_TRY(place_of(p, TUTTI_EXODUS_COUNTS, row, &at));
+    TUTTI_TRY(array_add(p, f, c, f->before[c], &at, &(source){.ids = f->weight + f->start[c]}));
+    TUTTI_TRY(place_of(p, TUTTI_EXODUS_CONNECTIVITY, row, &at));
+    return weighted_add(p, f, c, &at, e->start, &(source){.index = e->nodes, .to = to});
 }
 
-/* Factors of a member are as many as its weight says, in the file and in memory. */
-static tutti_err factors_add(putting *p, const tutti__entity_class *f, tutti_count c,
-                             const tutti_exodus_entity *row, const double *values) {
+/* One array of indices of a block or set. */
+static tutti_err indices_add(put_state *p, const tutti__entity_class *f, tutti_count c,
+                             tutti_exodus_what what, const source *from) {
+    tutti__exodus_place at;
+    TUTTI_TRY(place_of(p, what, &p->x->model.of[f->kind].row[c], &at));
+    return array_add(p, f, c, f->before[c], &at, from);
+}
+
+static tutti_err block_add(put_state *p, tutti_exodus_kind kind, tutti_count c) {
+    const tutti__entity_class *all = p->order.classes.of, *f = &all[kind];
+    const tutti__entity_class *edges = &all[TUTTI_EXODUS_EDGE_BLOCK],
+                              *faces = &all[TUTTI_EXODUS_FACE_BLOCK];
+    const tutti_exodus_entity *row = &p->x->model.of[kind].row[c];
+    const tutti_exodus_elements e = tutti__mesh_block(p->mesh, kind, c);
+    const tutti__shape_list listed = tutti__shape_list_of(row->topology);
+    if (e.n == 0) return TUTTI_OK;
+    TUTTI_TRY(ids_add(p, kind, c, e.ids));
+    if (listed)
+        TUTTI_TRY(
+            lists_add(p, f, c, &e, listed == TUTTI__NFACED ? faces : &all[TUTTI_EXODUS_NODAL]));
+    else
+        TUTTI_TRY(indices_add(p, f, c, TUTTI_EXODUS_CONNECTIVITY,
+                              &(source){.index = e.nodes, .to = &all[TUTTI_EXODUS_NODAL]}));
+    if (row->edges)
+        TUTTI_TRY(
+            indices_add(p, f, c, TUTTI_EXODUS_EDGES, &(source){.index = e.edges, .to = edges}));
+    if (row->faces)
+        TUTTI_TRY(
+            indices_add(p, f, c, TUTTI_EXODUS_FACES, &(source){.index = e.faces, .to = faces}));
+    return attributes_add(p, f, c, row, e.attributes);
+}
+
+static tutti_err factors_add(put_state *p, const tutti__entity_class *f, tutti_count c,
+                             const double *values) {
     const tutti_count n = f->start[c + 1] - f->start[c];
     tutti__exodus_place at;
-    TUTTI_TRY(place(p, TUTTI_EXODUS_FACTORS, row, &at));
-    tutti_count *from = tutti__malloc((size_t)(n + 1) * sizeof *from);
-    tutti_err err = from ? TUTTI_OK : TUTTI_ERR_NOMEM;
-    if (from) from[0] = 0;
-    for (tutti_count i = 0; i < n && from; i++) from[i + 1] = from[i] + f->weight[f->start[c] + i];
-    for (tutti_count j = f->start[c]; j < f->start[c + 1] && err == TUTTI_OK; j++) {
-        const tutti_count i = f->sorted[j].index, k = i - f->start[c];
-        void *out = NULL;
-        if (!f->writes[i]) continue;
-        err = tutti__values_add(&p->bundle, &at, f->at[i], f->weight[i], NULL, &out);
-        if (err == TUTTI_OK && f->weight[i] > 0)
-            memcpy(out, values + from[k], (size_t)f->weight[i] * sizeof *values);
-    }
-    tutti__free(from);
+    TUTTI_TRY(place_of(p, TUTTI_EXODUS_FACTORS, &p->x->model.of[f->kind].row[c], &at));
+    tutti_count *first = tutti__malloc((size_t)(n + 1) * sizeof *first);
+    if (!first) return TUTTI_ERR_NOMEM;
+    first[0] = 0;
+    for (tutti_count i = 0; i < n; i++) first[i + 1] = first[i] + f->weight[f->start[c] + i];
+    const tutti_err err = weighted_add(p, f, c, &at, first, &(source){.reals = values});
+    tutti__free(first);
     return err;
 }
 
-static tutti_err set_add(putting *p, tutti_exodus_kind kind, tutti_count c) {
-    const tutti__entity_class *f = &p->classes.of[kind];
+/* Sides, or orientations of edges and faces: 1 if none are given; old files may have no array for them. */
+static tutti_err sides_add(put_state *p, const tutti__entity_class *f, tutti_count c,
+                           const int *sides) {
+    tutti__exodus_place at;
+    int *ones = NULL;
+    const tutti_err err = place_of(p, TUTTI_EXODUS_SIDES, &p->x->model.of[f->kind].row[c], &at);
+    if (err == TUTTI_ERR_NOT_FOUND && f->kind != TUTTI_EXODUS_SIDE_SET && !sides) return TUTTI_OK;
+    TUTTI_TRY(err);
+    if (!sides) {
+        const tutti_count n = f->start[c + 1] - f->start[c];
+        sides = ones = tutti__malloc((size_t)(n + 1) * sizeof *ones);
+        for (tutti_count i = 0; i < n && ones; i++) ones[i] = 1;
+        if (!ones) return TUTTI_ERR_NOMEM;
+    }
+    const tutti_err added = array_add(p, f, c, f->before[c], &at, &(source){.ints = sides});
+    tutti__free(ones);
+    return added;
+}
+
+static tutti_err set_add(put_state *p, tutti_exodus_kind kind, tutti_count c) {
+    const tutti__entity_class *f = &p->order.classes.of[kind];
     const tutti_exodus_entity *row = &p->x->model.of[kind].row[c];
     const tutti_exodus_members s = tutti__mesh_set(p->mesh, kind, c);
-    tutti__exodus_place at;
     if (s.n == 0) return TUTTI_OK;
-    TUTTI_TRY(place(p, TUTTI_EXODUS_MEMBERS, row, &at));
-    TUTTI_TRY(places_add(p, f, c, &at, s.members, &p->classes.of[tutti__members_of(kind)]));
-    if (kind != TUTTI_EXODUS_NODE_SET && kind != TUTTI_EXODUS_ELEMENT_SET) {
-        const tutti_err err = place(p, TUTTI_EXODUS_SIDES, row, &at);
-        const int missing = err == TUTTI_ERR_NOT_FOUND && kind != TUTTI_EXODUS_SIDE_SET && !s.sides;
-        if (!missing) TUTTI_TRY(err);
-        if (!missing) TUTTI_TRY(ints_add(p, f, c, &at, s.sides));
-    }
-    if (s.factors) TUTTI_TRY(factors_add(p, f, c, row, s.factors));
+    TUTTI_TRY(indices_add(
+        p, f, c, TUTTI_EXODUS_MEMBERS,
+        &(source){.index = s.members, .to = &p->order.classes.of[tutti__members_of(kind)]}));
+    if (kind != TUTTI_EXODUS_NODE_SET && kind != TUTTI_EXODUS_ELEMENT_SET)
+        TUTTI_TRY(sides_add(p, f, c, s.sides));
+    if (s.factors) TUTTI_TRY(factors_add(p, f, c, s.factors));
     return attributes_add(p, f, c, row, s.attributes);
 }
 
-static tutti_err pieces_add(putting *p) {
-    const tutti__entity_class *nodes = &p->classes.of[TUTTI_EXODUS_NODAL];
+static tutti_err values_add(put_state *p) {
     const tutti__exodus_model *m = &p->x->model;
     TUTTI_TRY(ids_add(p, TUTTI_EXODUS_NODAL, 0, p->mesh->node_ids));
     TUTTI_TRY(attributes_add(
-        p, nodes, 0,
+        p, &p->order.classes.of[TUTTI_EXODUS_NODAL], 0,
         &(tutti_exodus_entity){.kind = TUTTI_EXODUS_NODAL, .attributes = m->p.node_attributes},
         p->mesh->node_attributes));
-    for (int k = 0; k < 3; k++) {
-        const tutti_exodus_kind kind = tutti__block_kinds[k];
-        for (tutti_count c = 0; c < m->of[kind].n; c++) {
-            TUTTI_TRY(ids_add(p, kind, c, tutti__mesh_block(p->mesh, kind, c).ids));
-            TUTTI_TRY(block_add(p, kind, c));
-        }
-    }
-    for (int k = 0; k < 5; k++)
+    for (int k = 0; k < TUTTI__BLOCK_KINDS; k++)
+        for (tutti_count c = 0; c < m->of[tutti__block_kinds[k]].n; c++)
+            TUTTI_TRY(block_add(p, tutti__block_kinds[k], c));
+    for (int k = 0; k < TUTTI__SET_KINDS; k++)
         for (tutti_count c = 0; c < m->of[tutti__set_kinds[k]].n; c++)
             TUTTI_TRY(set_add(p, tutti__set_kinds[k], c));
-    return TUTTI_OK;
+    return p->nemesis ? tutti__nemesis_add(p->nemesis, &p->x->cdf, &p->values) : TUTTI_OK;
 }
 
 /* ---- coordinates, where they are */
 
-static tutti_err coordinates_make(putting *p, tutti_access **access, tutti_part *parts) {
+static tutti_err coordinates_make(put_state *p, tutti_access **access, tutti_part *parts) {
     for (int k = 0; k < p->x->model.p.dims; k++) {
         const tutti_exodus_array a = {
             .what = TUTTI_EXODUS_COORDINATES, .kind = TUTTI_EXODUS_NODAL, .component = k};
@@ -352,15 +335,13 @@ static tutti_err coordinates_make(putting *p, tutti_access **access, tutti_part 
     return TUTTI_OK;
 }
 
-static tutti_err write_all(putting *p) {
+static tutti_err write_all(put_state *p) {
     tutti_access *access[3] = {NULL, NULL, NULL};
     tutti_part parts[3];
-    const int dims = p->classes.of[TUTTI_EXODUS_NODAL].all > 0 ? p->x->model.p.dims : 0;
-    tutti_err mine = dims > 0 ? coordinates_make(p, access, parts) : TUTTI_OK;
-    if (mine == TUTTI_OK) mine = pieces_add(p);
-    if (mine == TUTTI_OK && p->nemesis)
-        mine = tutti__nemesis_add(p->nemesis, &p->x->cdf, &p->bundle);
-    const tutti_err err = tutti__values_move(p->x, &p->bundle, 1, dims, parts, mine);
+    const int dims = p->order.classes.of[TUTTI_EXODUS_NODAL].all > 0 ? p->x->model.p.dims : 0;
+    tutti_err local_err = dims > 0 ? coordinates_make(p, access, parts) : TUTTI_OK;
+    if (local_err == TUTTI_OK) local_err = values_add(p);
+    const tutti_err err = tutti__values_move(p->x, &p->values, 1, dims, parts, local_err);
     for (int k = 0; k < 3; k++) tutti_access_free(&access[k]);
     return err;
 }
@@ -370,48 +351,73 @@ static tutti_err write_all(putting *p) {
 static tutti_err may_put(const tutti_exodus *x) {
     TUTTI_CHECK(x->defining, TUTTI_ERR_STATE,
                 "definitions have ended: the file has its mesh already, or was opened");
-    TUTTI_CHECK(x->model.p.dims > 0, TUTTI_ERR_STATE, "tutti_exodus_init comes first");
+    TUTTI_CHECK(x->model.p.dims > 0, TUTTI_ERR_STATE, "call tutti_exodus_init first");
     return TUTTI_OK;
 }
 
-/* Ids need a width in the file, unless it was said. */
-static tutti_err width_set(const putting *p) {
-    const int64_t largest = p->classes.of[TUTTI_EXODUS_NODAL].largest;
+/* Ids need a width in the file, unless the options give it. */
+static tutti_err width_set(const put_state *p) {
+    int64_t largest = 0;
+    for (int k = TUTTI_EXODUS_NODAL; k <= TUTTI_EXODUS_FACE_BLOCK; k++)
+        largest = tutti__max(largest, p->order.classes.of[k].largest);
     TUTTI_CHECK(largest <= INT32_MAX || p->x->opt.integer_bytes != 4, TUTTI_ERR_OVERFLOW,
                 "id %lld does not fit integers of 4 bytes", (long long)largest);
     if (largest > INT32_MAX) p->x->model.map_bytes = 8;
     return TUTTI_OK;
 }
 
-static tutti_err put(putting *p) {
+static tutti_err put(put_state *p) {
     tutti_exodus *x = p->x;
-    TUTTI_TRY(order_all(p));
-    TUTTI_TRY(writers_all(p));
-    tutti_err mine = counts_set(p);
-    if (mine == TUTTI_OK) mine = width_set(p);
-    if (mine == TUTTI_OK)
-        mine = tutti__exodus_local_make(&x->model, &p->classes, NULL, &x->local, &x->local_n);
-    TUTTI_TRY(tutti__exodus_agree(x, mine));
-    const tutti__partition partition = {&x->model, p->mesh, &p->classes};
-    if (x->opt.nemesis) TUTTI_TRY(tutti__nemesis_make(x->team, &partition, &p->nemesis));
+    tutti_err local_err = tutti__order_entries(&p->order);
+    local_err = tutti__order_members(&p->order, local_err);
+    local_err = choose_writers(p, local_err);
+    if (x->opt.nemesis) {
+        const tutti__partition partition = {&x->model, p->mesh, &p->order.classes};
+        local_err = tutti__nemesis_make(x->team, &partition, local_err, &p->nemesis);
+    }
+    if (local_err == TUTTI_OK) local_err = counts_set(p);
+    if (local_err == TUTTI_OK) local_err = width_set(p);
+    if (local_err == TUTTI_OK)
+        local_err =
+            tutti__exodus_local_make(&x->model, &p->order.classes, NULL, &x->local, &x->local_n);
     const tutti__exodus_addition more = {tutti__nemesis_define, p->nemesis};
-    TUTTI_TRY(tutti__exodus_finish_definitions(x, p->nemesis ? &more : NULL));
+    TUTTI_TRY(tutti__exodus_finish_definitions(x, x->opt.nemesis ? &more : NULL, local_err));
     return write_all(p);
+}
+
+/* The largest side of all ranks comes with the agreement that starts the call. */
+static tutti_err start(put_state *p, tutti_err local_err) {
+    tutti__range side = tutti__range_of(0);
+    if (local_err == TUTTI_OK) side = tutti__range_of(tutti__largest_side(&p->x->model, p->mesh));
+    const tutti__call call = {
+        .name = "put_mesh", .what = "the arguments", .ranges = 1, .range = &side};
+    TUTTI_TRY(tutti__object_call(&p->x->object, &call, local_err));
+    p->order.sides = side.max + 1;
+    return TUTTI_OK;
 }
 
 tutti_err tutti_exodus_put_mesh(tutti_exodus *x, const tutti_exodus_mesh *mesh) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__exodus_live(x));
-    putting p = {.x = x, .mesh = mesh};
+    put_state p = {
+        .x = x,
+        .mesh = mesh,
+        .order = {.team = x->team, .model = &x->model, .mesh = mesh, .choice = x->opt.choice}};
+    if (p.order.choice.rule == TUTTI_REPLICAS_IDG || p.order.choice.rule == TUTTI_REPLICAS_OWN)
+        p.order.choice.rule = TUTTI_REPLICAS_IDG2; /* until choose_writers */
+    const int map_bytes = x->model.map_bytes;
     tutti_err err = may_put(x);
     if (err == TUTTI_OK) err = tutti__mesh_check(&x->model, mesh);
-    TUTTI_TRY(tutti__exodus_call(x, "put_mesh", 0, err));
-    const int map_bytes = x->model.map_bytes;
-    tutti__exodus_result_set(&x->mesh_read, NULL, NULL);
-    tutti__exodus_local_free(x);
-    err = put(&p);
+    if (err == TUTTI_OK) err = tutti__mesh_order_make(&p.order);
+    err = start(&p, err);
+    const int started = err == TUTTI_OK;
+    if (started) {
+        tutti__exodus_result_set(&x->mesh_read, NULL, NULL);
+        tutti__exodus_local_free(x);
+        err = put(&p);
+    }
     if (err == TUTTI_OK) err = tutti__exodus_file_show(x);
-    if (err != TUTTI_OK) {
+    if (err != TUTTI_OK && started) {
         tutti__exodus_local_free(x);
         if (x->defining) { /* as before */
             rows_restore(&p);
@@ -419,8 +425,8 @@ tutti_err tutti_exodus_put_mesh(tutti_exodus *x, const tutti_exodus_mesh *mesh) 
         }
     }
     tutti__nemesis_free(&p.nemesis);
-    tutti__values_free(&p.bundle);
-    tutti__mesh_classes_free(&p.classes);
+    tutti__values_free(&p.values);
+    tutti__mesh_order_free(&p.order);
     tutti__free(p.rows_had);
     return tutti__exodus_named(x, "put_mesh", err);
 }

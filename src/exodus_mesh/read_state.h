@@ -1,82 +1,90 @@
-/* exodus_mesh: a mesh that is being read: what a rank has of it, and what is fetched for that.
+/* exodus_mesh: a mesh that is being read: what a rank has of it, and the values that are read for that.
  *
- *   mesh_fetch      coordinates, ids, attributes, factors: one read
- *   mesh_fill       everything as the struct that the caller gets
- *   mesh_remember   and as decompositions, for results
- *   mesh_get        the call
+ *   read_values      coordinates, ids, attributes, factors: one read
+ *   result_mesh      everything as the struct that the caller gets
+ *   result_entries   and as decompositions, for results
+ *   get_mesh         the call
  *
  * SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TUTTI_GETTING_H
-#define TUTTI_GETTING_H
+#ifndef TUTTI_READ_STATE_H
+#define TUTTI_READ_STATE_H
 
 #include "exodus_mesh/distribute.h"
-#include "exodus_mesh/positions.h"
+#include "exodus_mesh/position_index.h"
 
-/* What the caller got, until the next time. */
+/* The mesh that the caller gets, until the next call. */
 typedef struct tutti__result_mesh {
     tutti_exodus_mesh mesh;
     tutti_count n, room;
     void **kept; /* all memory that the mesh points to */
 } tutti__result_mesh;
 
-/* A piece of an array that is going to be read: numbers of one entity. */
+/* Values of one array of an entity that are read. */
 typedef struct {
     tutti_type type;
-    tutti_count index, n;
-} tutti__fetched;
+    tutti_count index, n; /* the first of them among the values of that type; of each entry */
+} tutti__read_values;
 
 /* What this rank has of a kind of blocks, or of the nodes. */
 typedef struct {
     tutti_exodus_kind kind;
     tutti_count entities;
-    tutti_count *starts;  /* [entities + 1] of the file's */
-    tutti__claim items;   /* rising */
-    tutti__entries lists; /* nodes (faces) of each, in this order */
-    tutti__incidence holders;
-    tutti_count *first; /* [entities + 1] items of each entity */
-    tutti_count *place; /* [n] where item k is in the mesh: own ones before halo */
-    tutti_count *own;   /* [entities] */
-    tutti__fetched *edges, *faces, *attributes; /* [entities] */
-    tutti__fetched ids;
-} tutti__have;
+    tutti_count *starts;         /* [entities + 1] of the file */
+    tutti__claim items;          /* positions, ascending */
+    tutti__position_index index; /* of them */
+    tutti__entries lists;        /* nodes (faces) of each, in this order */
+    tutti__holders holders;
+    int has_holders;
+    unsigned char *owner; /* [n] nodes: 1: this rank owns it */
+    tutti_count *first;   /* [entities + 1] items of each entity */
+    tutti_count *place;   /* [n] the index of item k in the mesh: own ones before halo */
+    tutti_count *own;     /* [entities] */
+    tutti__read_values *edges, *faces, *attributes; /* [entities] */
+    tutti__read_values ids;
+} tutti__read_class;
 
 typedef struct {
     tutti_exodus *x;
     const tutti_exodus_deal *deal;
-    tutti__have of[TUTTI_EXODUS_FACE_BLOCK + 1]; /* NODAL, and blocks */
-    unsigned char *owner;                        /* [nodes] */
+    tutti__read_class of[TUTTI_EXODUS_FACE_BLOCK + 1]; /* NODAL, and blocks */
+    tutti_count all_members;
+    tutti__member *member; /* of all kinds, kind by kind */
     tutti_count members_n[TUTTI_EXODUS_KINDS];
-    tutti__member *members[TUTTI_EXODUS_KINDS];
-    tutti__fetched *factors[TUTTI_EXODUS_KINDS], *set_attributes[TUTTI_EXODUS_KINDS]; /* [sets] */
-    tutti__fetched coordinates[3], node_attributes;
-    tutti__values bundle;
+    tutti__member *members[TUTTI_EXODUS_KINDS]; /* in `member` */
+    tutti__read_values *factors[TUTTI_EXODUS_KINDS],
+        *set_attributes[TUTTI_EXODUS_KINDS]; /* [sets] */
+    tutti__read_values coordinates[3], node_attributes;
+    tutti__values values;
     tutti__mesh_classes classes;
     tutti__result_mesh *out;
     tutti__exodus_local *local;
     tutti_count local_n;
-} tutti__getting;
+} tutti__read_state;
 
-/* ---- mesh_fetch.c */
-/* Numbers of an array for n items of an entity, by their positions: base is that of its first.   Local. */
-tutti_err tutti__fetch_add(tutti__getting *g, const tutti_exodus_array *a, tutti_count n,
-                           const tutti_count *position, tutti_count base,
-                           tutti__fetched *out) TUTTI_MUST_USE;
-/* Those of item i, once they have been read. */
-const int64_t *tutti__fetched_ints(const tutti__getting *g, const tutti__fetched *f, tutti_count i);
-const double *tutti__fetched_reals(const tutti__getting *g, const tutti__fetched *f, tutti_count i);
-/* Everything that is known by the positions of items and members.   Local: what is to be read. */
-tutti_err tutti__fetch_all(tutti__getting *g) TUTTI_MUST_USE;
+/* ---- read_values.c */
+/* Values of an array for n entries of an entity, by their positions: base is that of its first.   Not collective. */
+tutti_err tutti__read_add(tutti__read_state *g, const tutti_exodus_array *a, tutti_count n,
+                          const tutti_count *position, tutti_count base,
+                          tutti__read_values *out) TUTTI_MUST_USE;
+/* Those of entry i, once they have been read. */
+const int64_t *tutti__read_ints(const tutti__read_state *g, const tutti__read_values *f,
+                                tutti_count i);
+const double *tutti__read_reals(const tutti__read_state *g, const tutti__read_values *f,
+                                tutti_count i);
+/* Everything that is known by the positions of entries and members.   Not collective. */
+tutti_err tutti__read_add_all(tutti__read_state *g) TUTTI_MUST_USE;
 
-/* ---- mesh_fill.c */
-/* It has been read: g->out.   Local. */
-tutti_err tutti__mesh_fill(tutti__getting *g) TUTTI_MUST_USE;
+/* ---- result_mesh.c */
+/* Values have been read: g->out.   Not collective. */
+tutti_err tutti__result_mesh_make(tutti__read_state *g) TUTTI_MUST_USE;
 void tutti__result_mesh_free(void *result);
 
-/* ---- mesh_remember.c */
-/* Families of what this rank has: g->classes; then who writes, if anybody may (Collective); then
- * g->local. */
-tutti_err tutti__getting_remember(tutti__getting *g) TUTTI_MUST_USE;
-tutti_err tutti__getting_writers(tutti__getting *g) TUTTI_MUST_USE;
-tutti_err tutti__getting_hold(tutti__getting *g) TUTTI_MUST_USE;
+/* ---- result_entries.c */
+/* The classes of what this rank has: g->classes.   Not collective. */
+tutti_err tutti__result_classes_make(tutti__read_state *g) TUTTI_MUST_USE;
+/* The writers of what several ranks have, if the file was opened for writing.   Collective. */
+tutti_err tutti__result_writers_choose(tutti__read_state *g) TUTTI_MUST_USE;
+/* g->local.   Not collective. */
+tutti_err tutti__result_local_make(tutti__read_state *g) TUTTI_MUST_USE;
 
 #endif

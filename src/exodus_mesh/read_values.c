@@ -1,90 +1,87 @@
-/* exodus_mesh: numbers of a mesh that a rank needs, once it is known what it has.
+/* exodus_mesh: values of a mesh that a rank needs, once it is known what it has.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus_mesh/read_state.h"
 
-/* ---- fetching */
-
-/* Numbers of an array for items [lo, hi) of an entity, by their positions in it. */
-tutti_err tutti__fetch_add(tutti__getting *g, const tutti_exodus_array *a, tutti_count n,
-                           const tutti_count *position, tutti_count base, tutti__fetched *out) {
+tutti_err tutti__read_add(tutti__read_state *g, const tutti_exodus_array *a, tutti_count n,
+                          const tutti_count *position, tutti_count base, tutti__read_values *out) {
     tutti__exodus_place at;
     if (n == 0) return TUTTI_OK;
     TUTTI_TRY(tutti__exodus_place_of(g->x, a, &at));
-    *out = (tutti__fetched){at.type, 0, at.numbers};
-    for (tutti_count i = 0; i < n; i++)
-        TUTTI_TRY(tutti__values_add(&g->bundle, &at, (position[i] - base) * at.numbers, at.numbers,
-                                    i == 0 ? &out->index : NULL, NULL));
+    *out = (tutti__read_values){at.type, 0, at.numbers};
+    for (tutti_count i = 0, end = i; i < n; i = end) { /* runs of positions */
+        while (end < n && position[end] == position[i] + end - i) end++;
+        TUTTI_TRY(tutti__values_add(&g->values, &at, (position[i] - base) * at.numbers,
+                                    (end - i) * at.numbers, i == 0 ? &out->index : NULL, NULL));
+    }
     return TUTTI_OK;
 }
 
-const int64_t *tutti__fetched_ints(const tutti__getting *g, const tutti__fetched *f,
-                                   tutti_count i) {
-    return tutti__values_ints(&g->bundle, f->type) + f->index + i * f->n;
+const int64_t *tutti__read_ints(const tutti__read_state *g, const tutti__read_values *f,
+                                tutti_count i) {
+    return tutti__values_ints(&g->values, f->type) + f->index + i * f->n;
 }
 
-const double *tutti__fetched_reals(const tutti__getting *g, const tutti__fetched *f,
-                                   tutti_count i) {
-    return tutti__values_reals(&g->bundle, f->type) + f->index + i * f->n;
+const double *tutti__read_reals(const tutti__read_state *g, const tutti__read_values *f,
+                                tutti_count i) {
+    return tutti__values_reals(&g->values, f->type) + f->index + i * f->n;
 }
 
-/* ---- the rest */
-
-static tutti_err nodes_fetch(tutti__getting *g) {
-    const tutti__have *h = &g->of[TUTTI_EXODUS_NODAL];
+static tutti_err nodes_add(tutti__read_state *g) {
+    const tutti__read_class *h = &g->of[TUTTI_EXODUS_NODAL];
     const tutti_exodus_parameters *p = &g->x->model.p;
     tutti_exodus_array a = {.what = TUTTI_EXODUS_COORDINATES, .kind = TUTTI_EXODUS_NODAL};
     for (; a.component < p->dims; a.component++)
         TUTTI_TRY(
-            tutti__fetch_add(g, &a, h->items.n, h->items.items, 0, &g->coordinates[a.component]));
+            tutti__read_add(g, &a, h->items.n, h->items.items, 0, &g->coordinates[a.component]));
     a = (tutti_exodus_array){.what = TUTTI_EXODUS_ATTRIBUTES, .kind = TUTTI_EXODUS_NODAL};
     if (p->node_attributes)
-        TUTTI_TRY(tutti__fetch_add(g, &a, h->items.n, h->items.items, 0, &g->node_attributes));
+        TUTTI_TRY(tutti__read_add(g, &a, h->items.n, h->items.items, 0, &g->node_attributes));
     return TUTTI_OK;
 }
 
-static tutti_err entries_fetch(tutti__getting *g, tutti_exodus_kind kind, int has_ids) {
-    tutti__have *h = &g->of[kind];
+static tutti_err entries_add_values(tutti__read_state *g, tutti_exodus_kind kind, int has_ids) {
+    tutti__read_class *h = &g->of[kind];
     const tutti_exodus_array ids = {.what = TUTTI_EXODUS_IDS, .kind = kind};
-    if (has_ids) TUTTI_TRY(tutti__fetch_add(g, &ids, h->items.n, h->items.items, 0, &h->ids));
+    if (has_ids) TUTTI_TRY(tutti__read_add(g, &ids, h->items.n, h->items.items, 0, &h->ids));
     for (tutti_count c = 0; c < h->entities && kind != TUTTI_EXODUS_NODAL; c++) {
         const tutti_exodus_entity *row = &g->x->model.of[kind].row[c];
         const tutti_exodus_array a = {.what = TUTTI_EXODUS_ATTRIBUTES, .kind = kind, .id = row->id};
         if (row->attributes)
-            TUTTI_TRY(tutti__fetch_add(g, &a, h->first[c + 1] - h->first[c],
-                                       h->items.items + h->first[c], h->starts[c],
-                                       &h->attributes[c]));
+            TUTTI_TRY(tutti__read_add(g, &a, h->first[c + 1] - h->first[c],
+                                      h->items.items + h->first[c], h->starts[c],
+                                      &h->attributes[c]));
     }
     return TUTTI_OK;
 }
 
 /* Members [lo, hi) are of set c. */
-static tutti_err set_fetch(tutti__getting *g, tutti_exodus_kind kind, tutti_count c, tutti_count lo,
-                           tutti_count hi, tutti_count start) {
+static tutti_err set_add_values(tutti__read_state *g, tutti_exodus_kind kind, tutti_count c,
+                                tutti_count lo, tutti_count hi, tutti_count start) {
     const tutti_exodus_entity *row = &g->x->model.of[kind].row[c];
     const tutti__member *m = g->members[kind];
     tutti_exodus_array a = {.what = TUTTI_EXODUS_FACTORS, .kind = kind, .id = row->id};
     tutti__exodus_place at;
     if (row->factors > 0 && m[lo].at != NO_FACTORS) {
         TUTTI_TRY(tutti__exodus_place_of(g->x, &a, &at));
-        tutti__fetched *f = &g->factors[kind][c];
-        *f = (tutti__fetched){at.type, 0, 1};
+        tutti__read_values *f = &g->factors[kind][c];
+        *f = (tutti__read_values){at.type, 0, 1};
         for (tutti_count i = lo; i < hi; i++)
-            TUTTI_TRY(tutti__values_add(&g->bundle, &at, m[i].at, m[i].weight,
+            TUTTI_TRY(tutti__values_add(&g->values, &at, m[i].at, m[i].weight,
                                         i == lo ? &f->index : NULL, NULL));
     }
     a.what = TUTTI_EXODUS_ATTRIBUTES;
     if (row->attributes > 0) {
         TUTTI_TRY(tutti__exodus_place_of(g->x, &a, &at));
-        tutti__fetched *f = &g->set_attributes[kind][c];
-        *f = (tutti__fetched){at.type, 0, at.numbers};
+        tutti__read_values *f = &g->set_attributes[kind][c];
+        *f = (tutti__read_values){at.type, 0, at.numbers};
         for (tutti_count i = lo; i < hi; i++)
-            TUTTI_TRY(tutti__values_add(&g->bundle, &at, (m[i].index - start) * at.numbers,
+            TUTTI_TRY(tutti__values_add(&g->values, &at, (m[i].index - start) * at.numbers,
                                         at.numbers, i == lo ? &f->index : NULL, NULL));
     }
     return TUTTI_OK;
 }
 
-static tutti_err sets_fetch(tutti__getting *g, tutti_exodus_kind kind) {
+static tutti_err sets_add_values(tutti__read_state *g, tutti_exodus_kind kind) {
     const tutti_count sets = g->x->model.of[kind].n;
     tutti_count start = 0;
     g->factors[kind] = tutti__calloc((size_t)sets + 1, sizeof *g->factors[kind]);
@@ -93,19 +90,19 @@ static tutti_err sets_fetch(tutti__getting *g, tutti_exodus_kind kind) {
     for (tutti_count c = 0, lo = 0, hi = 0; c < sets; c++, lo = hi) {
         const tutti_count end = start + g->x->model.of[kind].row[c].entries;
         while (hi < g->members_n[kind] && g->members[kind][hi].index < end) hi++;
-        if (lo < hi) TUTTI_TRY(set_fetch(g, kind, c, lo, hi, start));
+        if (lo < hi) TUTTI_TRY(set_add_values(g, kind, c, lo, hi, start));
         start = end;
     }
     return TUTTI_OK;
 }
 
-tutti_err tutti__fetch_all(tutti__getting *g) {
+tutti_err tutti__read_add_all(tutti__read_state *g) {
     const tutti_exodus_parameters *p = &g->x->model.p;
-    TUTTI_TRY(nodes_fetch(g));
-    TUTTI_TRY(entries_fetch(g, TUTTI_EXODUS_NODAL, p->has_node_ids));
-    TUTTI_TRY(entries_fetch(g, TUTTI_EXODUS_ELEMENT_BLOCK, p->has_element_ids));
-    TUTTI_TRY(entries_fetch(g, TUTTI_EXODUS_EDGE_BLOCK, p->has_edge_ids));
-    TUTTI_TRY(entries_fetch(g, TUTTI_EXODUS_FACE_BLOCK, p->has_face_ids));
-    for (int k = 0; k < 5; k++) TUTTI_TRY(sets_fetch(g, tutti__set_kinds[k]));
+    TUTTI_TRY(nodes_add(g));
+    TUTTI_TRY(entries_add_values(g, TUTTI_EXODUS_NODAL, p->has_node_ids));
+    TUTTI_TRY(entries_add_values(g, TUTTI_EXODUS_ELEMENT_BLOCK, p->has_element_ids));
+    TUTTI_TRY(entries_add_values(g, TUTTI_EXODUS_EDGE_BLOCK, p->has_edge_ids));
+    TUTTI_TRY(entries_add_values(g, TUTTI_EXODUS_FACE_BLOCK, p->has_face_ids));
+    for (int k = 0; k < 5; k++) TUTTI_TRY(sets_add_values(g, tutti__set_kinds[k]));
     return TUTTI_OK;
 }

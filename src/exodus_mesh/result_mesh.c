@@ -1,5 +1,4 @@
-/* exodus_mesh: what has been read, as the mesh of a rank: places instead of positions, own elements before
- * the halo.
+/* exodus_mesh: what has been read as the mesh of a rank: indices instead of positions, own elements before the halo.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
@@ -12,9 +11,8 @@ void tutti__result_mesh_free(void *result) {
     tutti__free(d);
 }
 
-/* Memory for the mesh; all 0. */
-static tutti_err keep(tutti__result_mesh *d, tutti_count n, size_t size, void *out) {
-    void *v = NULL;
+/* The mesh owns this memory from now on, unless there is an error. */
+static tutti_err keep_memory(tutti__result_mesh *d, void *v) {
     if (d->n == d->room) {
         const tutti_count room = 2 * d->room + 64;
         void **kept = tutti__realloc(d->kept, (size_t)room * sizeof *kept);
@@ -22,45 +20,56 @@ static tutti_err keep(tutti__result_mesh *d, tutti_count n, size_t size, void *o
         d->kept = kept;
         d->room = room;
     }
-    v = tutti__calloc((size_t)n + 1, size);
-    if (!v) return TUTTI_ERR_NOMEM;
     d->kept[d->n++] = v;
-    memcpy(out, &v, sizeof v);
     return TUTTI_OK;
+}
+
+/* Memory for the mesh; all 0. */
+static tutti_err keep(tutti__result_mesh *d, tutti_count n, size_t size, void *out) {
+    void *v = tutti__calloc((size_t)n + 1, size);
+    if (!v) return TUTTI_ERR_NOMEM;
+    const tutti_err err = keep_memory(d, v);
+    if (err == TUTTI_OK)
+        memcpy(out, &v, sizeof v);
+    else
+        tutti__free(v);
+    return err;
 }
 
 /* ---- all of it as a mesh */
 
-static tutti_err ids_fill(tutti__getting *g, const tutti__have *h, const int64_t **out) {
+static tutti_err ids_fill(tutti__read_state *g, const tutti__read_class *h, const int64_t **out) {
     int64_t *ids = NULL;
     TUTTI_TRY(keep(g->out, h->items.n, sizeof *ids, &ids));
     for (tutti_count k = 0; k < h->items.n; k++)
-        ids[h->place[k]] = h->ids.n ? *tutti__fetched_ints(g, &h->ids, k) : h->items.items[k] + 1;
+        ids[h->place[k]] = h->ids.n ? *tutti__read_ints(g, &h->ids, k) : h->items.items[k] + 1;
     *out = ids;
     return TUTTI_OK;
 }
 
-static tutti_err nodes_fill(tutti__getting *g) {
-    const tutti__have *h = &g->of[TUTTI_EXODUS_NODAL];
+static tutti_err nodes_fill(tutti__read_state *g) {
+    const tutti__read_class *h = &g->of[TUTTI_EXODUS_NODAL];
     tutti_exodus_mesh *m = &g->out->mesh;
     unsigned char *own = NULL;
     m->nodes = h->items.n;
     m->type = TUTTI_FLOAT64;
     TUTTI_TRY(ids_fill(g, h, &m->node_ids));
     for (int k = 0; k < g->x->model.p.dims; k++) {
-        double *x = NULL;
-        TUTTI_TRY(keep(g->out, m->nodes, sizeof *x, &x));
-        if (m->nodes > 0)
-            memcpy(x, tutti__fetched_reals(g, &g->coordinates[k], 0), (size_t)m->nodes * sizeof *x);
-        m->coordinates[k] = x;
+        double *none = NULL;
+        if (m->nodes > 0) { /* where they have been read: values_keep */
+            m->coordinates[k] = tutti__read_reals(g, &g->coordinates[k], 0);
+            continue;
+        }
+        TUTTI_TRY(keep(g->out, 0, sizeof *none, &none));
+        m->coordinates[k] = none;
     }
     TUTTI_TRY(keep(g->out, m->nodes, 1, &own));
-    if (m->nodes > 0) memcpy(own, g->owner, (size_t)m->nodes);
+    if (m->nodes > 0) memcpy(own, h->owner, (size_t)m->nodes);
     m->own = own;
     if (g->node_attributes.n > 0) {
         double *x = NULL;
         TUTTI_TRY(keep(g->out, m->nodes * g->node_attributes.n, sizeof *x, &x));
-        memcpy(x, tutti__fetched_reals(g, &g->node_attributes, 0),
+        memcpy(x, tutti__read_reals(g, &g->node_attributes, 0),
                (size_t)(m->nodes * g->node_attributes.n) * sizeof *x);
         m->node_attributes = x;
     }
@@ -68,9 +77,9 @@ static tutti_err nodes_fill(tutti__getting *g) {
 }
 
 /* Numbers of the file, from 1, as places of this rank. */
-static tutti_err places_fill(tutti__getting *g, const tutti__have *h, tutti_count c,
-                             const tutti__fetched *f, const tutti_count **out) {
-    const tutti__have *to =
+static tutti_err places_fill(tutti__read_state *g, const tutti__read_class *h, tutti_count c,
+                             const tutti__read_values *f, const tutti_count **out) {
+    const tutti__read_class *to =
         &g->of[f == &h->edges[c] ? TUTTI_EXODUS_EDGE_BLOCK : TUTTI_EXODUS_FACE_BLOCK];
     const tutti_count lo = h->first[c], hi = h->first[c + 1];
     tutti_count *v = NULL;
@@ -78,20 +87,28 @@ static tutti_err places_fill(tutti__getting *g, const tutti__have *h, tutti_coun
     TUTTI_TRY(keep(g->out, (hi - lo) * f->n, sizeof *v, &v));
     for (tutti_count k = lo; k < hi; k++)
         for (tutti_count q = 0; q < f->n; q++)
-            v[(h->place[k] - lo) * f->n + q] = tutti__sorted_find(
-                to->items.items, to->items.n, tutti__fetched_ints(g, f, k - lo)[q] - 1);
+            v[(h->place[k] - lo) * f->n + q] =
+                tutti__position_find(&to->index, tutti__read_ints(g, f, k - lo)[q] - 1);
     *out = v;
     return TUTTI_OK;
 }
 
-static tutti_err lists_fill(tutti__getting *g, const tutti__have *h, tutti_count c,
-                            tutti_exodus_elements *e) {
+/* Lists of block c.  Without a halo positions become indices where they are, and the caller keeps that memory. */
+static tutti_err lists_fill(tutti__read_state *g, const tutti__read_class *h, tutti_count *lists,
+                            tutti_count c, tutti_exodus_elements *e) {
     const tutti_exodus_entity *row = &g->x->model.of[h->kind].row[c];
     const tutti__shape_list listed = tutti__shape_list_of(row->topology);
-    const tutti__have *to =
+    const tutti__read_class *to =
         &g->of[listed == TUTTI__NFACED ? TUTTI_EXODUS_FACE_BLOCK : TUTTI_EXODUS_NODAL];
     const tutti_count lo = h->first[c], hi = h->first[c + 1], *from = h->lists.start;
     tutti_count *start = NULL, *nodes = NULL;
+    const int in_place = g->deal->halo == 0;
+    if (in_place && !listed) {
+        e->nodes = nodes = lists + from[lo];
+        for (tutti_count q = 0; q < from[hi] - from[lo]; q++)
+            nodes[q] = tutti__position_find(&to->index, nodes[q]);
+        return TUTTI_OK;
+    }
     TUTTI_TRY(keep(g->out, from[hi] - from[lo], sizeof *nodes, &nodes));
     TUTTI_TRY(keep(g->out, hi - lo + 1, sizeof *start, &start));
     for (tutti_count k = lo; k < hi; k++) start[h->place[k] - lo + 1] = from[k + 1] - from[k];
@@ -99,33 +116,36 @@ static tutti_err lists_fill(tutti__getting *g, const tutti__have *h, tutti_count
     for (tutti_count k = lo; k < hi; k++)
         for (tutti_count q = from[k]; q < from[k + 1]; q++)
             nodes[start[h->place[k] - lo] + q - from[k]] =
-                tutti__sorted_find(to->items.items, to->items.n, h->lists.to[q]);
+                tutti__position_find(&to->index, lists[q]);
     e->nodes = nodes;
     if (listed) e->start = start;
     return TUTTI_OK;
 }
 
-static tutti_err blocks_fill(tutti__getting *g, tutti_exodus_kind kind,
+static tutti_err blocks_fill(tutti__read_state *g, tutti_exodus_kind kind,
                              const tutti_exodus_elements **out) {
-    const tutti__have *h = &g->of[kind];
+    tutti__read_class *h = &g->of[kind];
     const int64_t *ids = NULL;
     tutti_exodus_elements *v = NULL;
     if (h->entities == 0) return TUTTI_OK;
     TUTTI_TRY(keep(g->out, h->entities, sizeof *v, &v));
     TUTTI_TRY(ids_fill(g, h, &ids));
+    TUTTI_TRY(keep_memory(g->out, h->lists.to));
+    tutti_count *lists = h->lists.to;
+    h->lists.to = NULL;
     for (tutti_count c = 0; c < h->entities; c++) {
         const tutti_count lo = h->first[c], n = h->first[c + 1] - lo;
-        const tutti__fetched *f = &h->attributes[c];
+        const tutti__read_values *f = &h->attributes[c];
         v[c].n = n;
         v[c].ids = ids + lo;
-        TUTTI_TRY(lists_fill(g, h, c, &v[c]));
+        TUTTI_TRY(lists_fill(g, h, lists, c, &v[c]));
         TUTTI_TRY(places_fill(g, h, c, &h->edges[c], &v[c].edges));
         TUTTI_TRY(places_fill(g, h, c, &h->faces[c], &v[c].faces));
         if (f->n == 0) continue;
         double *x = NULL;
         TUTTI_TRY(keep(g->out, n * f->n, sizeof *x, &x));
         for (tutti_count k = 0; k < n; k++)
-            memcpy(x + (h->place[lo + k] - lo) * f->n, tutti__fetched_reals(g, f, k),
+            memcpy(x + (h->place[lo + k] - lo) * f->n, tutti__read_reals(g, f, k),
                    (size_t)f->n * sizeof *x);
         v[c].attributes = x;
     }
@@ -141,9 +161,9 @@ typedef struct {
     tutti_count factors_n, attributes_n;
 } pool;
 
-static tutti_err pool_make(tutti__getting *g, tutti_exodus_kind kind, pool *p) {
+static tutti_err pool_make(tutti__read_state *g, tutti_exodus_kind kind, pool *p) {
     const tutti__member *m = g->members[kind];
-    const tutti__have *h = &g->of[tutti__members_of(kind)];
+    const tutti__read_class *h = &g->of[tutti__members_of(kind)];
     const tutti_count n = g->members_n[kind];
     tutti_count weights = 0, attributes = 0;
     for (tutti_count c = 0; c < g->x->model.of[kind].n; c++)
@@ -155,7 +175,7 @@ static tutti_err pool_make(tutti__getting *g, tutti_exodus_kind kind, pool *p) {
     TUTTI_TRY(keep(g->out, weights, sizeof *p->factors, &p->factors));
     TUTTI_TRY(keep(g->out, n * attributes, sizeof *p->attributes, &p->attributes));
     for (tutti_count i = 0; i < n; i++) {
-        const tutti_count k = tutti__sorted_find(h->items.items, h->items.n, m[i].position);
+        const tutti_count k = tutti__position_find(&h->index, m[i].position);
         TUTTI_ASSERT(k >= 0);
         p->members[i] = h->place[k];
         if (p->sides) p->sides[i] = m[i].side;
@@ -163,9 +183,9 @@ static tutti_err pool_make(tutti__getting *g, tutti_exodus_kind kind, pool *p) {
     return TUTTI_OK;
 }
 
-static void set_fill(const tutti__getting *g, tutti_exodus_kind kind, tutti_count c, tutti_count lo,
-                     pool *p, tutti_exodus_members *s) {
-    const tutti__fetched *f = &g->factors[kind][c], *a = &g->set_attributes[kind][c];
+static void set_fill(const tutti__read_state *g, tutti_exodus_kind kind, tutti_count c,
+                     tutti_count lo, pool *p, tutti_exodus_members *s) {
+    const tutti__read_values *f = &g->factors[kind][c], *a = &g->set_attributes[kind][c];
     tutti_count weights = 0;
     s->members = p->members + lo;
     if (p->sides) s->sides = p->sides + lo;
@@ -173,19 +193,19 @@ static void set_fill(const tutti__getting *g, tutti_exodus_kind kind, tutti_coun
     if (f->n > 0) {
         s->factors = p->factors + p->factors_n;
         if (weights > 0)
-            memcpy(p->factors + p->factors_n, tutti__fetched_reals(g, f, 0),
+            memcpy(p->factors + p->factors_n, tutti__read_reals(g, f, 0),
                    (size_t)weights * sizeof(double));
         p->factors_n += weights;
     }
     if (a->n > 0) {
         s->attributes = p->attributes + p->attributes_n;
-        memcpy(p->attributes + p->attributes_n, tutti__fetched_reals(g, a, 0),
+        memcpy(p->attributes + p->attributes_n, tutti__read_reals(g, a, 0),
                (size_t)(s->n * a->n) * sizeof(double));
         p->attributes_n += s->n * a->n;
     }
 }
 
-static tutti_err sets_fill(tutti__getting *g, tutti_exodus_kind kind,
+static tutti_err sets_fill(tutti__read_state *g, tutti_exodus_kind kind,
                            const tutti_exodus_members **out) {
     const tutti_count sets = g->x->model.of[kind].n;
     tutti_exodus_members *v = NULL;
@@ -204,7 +224,18 @@ static tutti_err sets_fill(tutti__getting *g, tutti_exodus_kind kind,
     return TUTTI_OK;
 }
 
-tutti_err tutti__mesh_fill(tutti__getting *g) {
+/* The mesh owns the reals that have been read, since it points to its coordinates. */
+static tutti_err values_keep(tutti__read_state *g) {
+    for (int i = 0; i < g->values.n; i++) {
+        tutti__values_part *p = &g->values.of[i];
+        if (p->file_type != TUTTI_FLOAT32 && p->file_type != TUTTI_FLOAT64) continue;
+        TUTTI_TRY(keep_memory(g->out, p->data));
+        p->data = NULL;
+    }
+    return TUTTI_OK;
+}
+
+tutti_err tutti__result_mesh_make(tutti__read_state *g) {
     g->out = tutti__calloc(1, sizeof *g->out);
     if (!g->out) return TUTTI_ERR_NOMEM;
     tutti_exodus_mesh *m = &g->out->mesh;
@@ -216,5 +247,6 @@ tutti_err tutti__mesh_fill(tutti__getting *g) {
     TUTTI_TRY(sets_fill(g, TUTTI_EXODUS_SIDE_SET, &m->side_sets));
     TUTTI_TRY(sets_fill(g, TUTTI_EXODUS_ELEMENT_SET, &m->element_sets));
     TUTTI_TRY(sets_fill(g, TUTTI_EXODUS_EDGE_SET, &m->edge_sets));
-    return sets_fill(g, TUTTI_EXODUS_FACE_SET, &m->face_sets);
+    TUTTI_TRY(sets_fill(g, TUTTI_EXODUS_FACE_SET, &m->face_sets));
+    return values_keep(g);
 }

@@ -27,7 +27,7 @@ tutti_err tutti__gmsh_member_add(tutti__mesh_data *d, tutti_count *room, tutti_m
     return TUTTI_OK;
 }
 
-static int by_member(const void *a, const void *b) {
+static int compare_members(const void *a, const void *b) {
     const tutti_mesh_membership *x = a, *y = b;
     const int order = tutti__mesh_by_membership(x, y);
     return order != 0 ? order : (x->tag > y->tag) - (x->tag < y->tag);
@@ -35,9 +35,9 @@ static int by_member(const void *a, const void *b) {
 
 tutti_err tutti__gmsh_members_finish(tutti__mesh_data *d) {
     tutti_count n = 0;
-    if (d->members > 1) qsort(d->member, (size_t)d->members, sizeof *d->member, by_member);
+    if (d->members > 1) qsort(d->member, (size_t)d->members, sizeof *d->member, compare_members);
     for (tutti_count i = 0; i < d->members; i++)
-        if (n == 0 || by_member(&d->member[n - 1], &d->member[i]) != 0)
+        if (n == 0 || compare_members(&d->member[n - 1], &d->member[i]) != 0)
             d->member[n++] = d->member[i];
     d->members = n;
     TUTTI_CHECK(n < (1 << 20), TUTTI_ERR_OVERFLOW,
@@ -48,11 +48,11 @@ tutti_err tutti__gmsh_members_finish(tutti__mesh_data *d) {
 
 /* ---- 4.1 */
 
-static int32_t without_sign(int32_t tag) { /* the sign is an orientation */
+static int32_t group_number(int32_t tag) { /* the sign is an orientation */
     return tag < 0 && tag > INT32_MIN ? -tag : tag;
 }
 
-static tutti_err skip_tags(tutti__scan *s, const char *what) {
+static tutti_err skip_numbers(tutti__scan *s, const char *what) {
     int64_t n = 0;
     int32_t tag = 0;
     TUTTI_TRY(tutti__scan_i64(s, &n));
@@ -73,7 +73,7 @@ static tutti_err read_entity(tutti__scan *s, int dim, int partitioned, tutti__gm
             TUTTI_SCAN_FAIL(s, "the parent of entity %d has dimension %d: must be 0 to 3",
                             (int)e.tag, (int)parent_dim);
         e.parent_dim = parent_dim;
-        TUTTI_TRY(skip_tags(s, "partitions"));
+        TUTTI_TRY(skip_numbers(s, "partitions"));
     }
     TUTTI_TRY(tutti__scan_f64(s, dim == 0 ? 3 : 6, box));
     TUTTI_TRY(tutti__scan_i64(s, &e.n));
@@ -81,16 +81,16 @@ static tutti_err read_entity(tutti__scan *s, int dim, int partitioned, tutti__gm
     for (int64_t i = 0; i < e.n; i++) {
         TUTTI_TRY(tutti__scan_i32(s, &tag));
         TUTTI_TRY(tutti__gmsh_grow(&all->group, all->groups + 1, &all->room_groups, sizeof tag));
-        all->group[all->groups++] = without_sign(tag);
+        all->group[all->groups++] = group_number(tag);
     }
-    if (dim > 0) TUTTI_TRY(skip_tags(s, "bounding entities"));
+    if (dim > 0) TUTTI_TRY(skip_numbers(s, "bounding entities"));
     TUTTI_TRY(tutti__gmsh_grow(&all->entity, all->n + 1, &all->room, sizeof e));
     all->entity[all->n++] = e;
     return TUTTI_OK;
 }
 
 /* Number of partitions, ghost entities and their partitions. */
-static tutti_err read_ghosts(tutti__scan *s) {
+static tutti_err skip_ghosts(tutti__scan *s) {
     int64_t n = 0;
     int32_t word = 0;
     TUTTI_TRY(tutti__scan_i64(s, &n));
@@ -102,7 +102,7 @@ static tutti_err read_ghosts(tutti__scan *s) {
 
 tutti_err tutti__gmsh_entities_read(tutti__scan *s, int partitioned, tutti__gmsh_entities *e) {
     int64_t n[4];
-    if (partitioned) TUTTI_TRY(read_ghosts(s));
+    if (partitioned) TUTTI_TRY(skip_ghosts(s));
     for (int dim = 0; dim < 4; dim++) {
         TUTTI_TRY(tutti__scan_i64(s, &n[dim]));
         TUTTI_TRY(tutti__scan_fits(s, n[dim], 10, "entities"));
@@ -113,47 +113,48 @@ tutti_err tutti__gmsh_entities_read(tutti__scan *s, int partitioned, tutti__gmsh
 }
 
 /* Of two with one tag the partitioned one comes first. */
-static int by_entity(const void *a, const void *b) {
+static int compare_entities(const void *a, const void *b) {
     const tutti__gmsh_entity *x = a, *y = b;
     if (x->dim != y->dim) return (x->dim > y->dim) - (x->dim < y->dim);
     if (x->tag != y->tag) return (x->tag > y->tag) - (x->tag < y->tag);
     return (x->parent_dim < 0) - (y->parent_dim < 0);
 }
 
-/* The first entity of this tag, partitioned ones before others, from `partitioned` on. */
-static const tutti__gmsh_entity *find(const tutti__gmsh_entities *e, int dim, int32_t tag,
-                                      int partitioned) {
+/* The first entity with this tag, partitioned ones first, starting at `partitioned`. */
+static const tutti__gmsh_entity *find_first_entity(const tutti__gmsh_entities *e, int dim,
+                                                   int32_t tag, int partitioned) {
     const tutti__gmsh_entity key = {.dim = dim, .tag = tag, .parent_dim = partitioned ? 0 : -1};
-    const tutti_count at = tutti__lower_bound_by(e->entity, e->n, sizeof key, &key, by_entity);
+    const tutti_count at =
+        tutti__lower_bound_by(e->entity, e->n, sizeof key, &key, compare_entities);
     return at < e->n && e->entity[at].dim == dim && e->entity[at].tag == tag ? &e->entity[at]
                                                                              : NULL;
 }
 
 const tutti__gmsh_entity *tutti__gmsh_entity_find(const tutti__gmsh_entities *e, int dim,
                                                   int32_t tag) {
-    return find(e, dim, tag, 1);
+    return find_first_entity(e, dim, tag, 1);
 }
 
-static int is_named(const tutti__mesh_data *d, int dim, int32_t tag) {
+static int is_named_group(const tutti__mesh_data *d, int dim, int32_t tag) {
     for (int i = 0; i < d->groups; i++)
-        if (d->group[i].dim == dim && without_sign(d->group[i].tag) == tag) return 1;
+        if (d->group[i].dim == dim && group_number(d->group[i].tag) == tag) return 1;
     return 0;
 }
 
 void tutti__gmsh_entities_finish(tutti__gmsh_entities *e, const tutti__mesh_data *d) {
-    if (e->n > 1) qsort(e->entity, (size_t)e->n, sizeof *e->entity, by_entity);
+    if (e->n > 1) qsort(e->entity, (size_t)e->n, sizeof *e->entity, compare_entities);
     for (tutti_count i = 0; i < e->n; i++) {
         tutti__gmsh_entity *x = &e->entity[i];
         if (x->parent_dim < 0) continue;
         if (x->parent_dim == x->dim && x->n == 0) {
-            const tutti__gmsh_entity *parent = find(e, x->dim, x->parent, 0);
+            const tutti__gmsh_entity *parent = find_first_entity(e, x->dim, x->parent, 0);
             x->first = parent ? parent->first : 0;
             x->n = parent ? parent->n : 0;
         } else if (x->parent_dim != x->dim) {
             int32_t *group = e->group + x->first;
             tutti_count n = 0;
             for (tutti_count k = 0; k < x->n; k++)
-                if (is_named(d, x->dim, group[k])) group[n++] = group[k];
+                if (is_named_group(d, x->dim, group[k])) group[n++] = group[k];
             x->n = n;
         }
     }
@@ -186,23 +187,24 @@ typedef struct {
     uint64_t hash;        /* of the further groups; 0: none */
     tutti_count from, to; /* repeats of one such element */
     int32_t as;           /* the entity that they get */
-} alike;
+} element_kind;
 
-static int by_alike(const void *a, const void *b) {
-    const alike *x = a, *y = b;
+static int compare_kinds(const void *a, const void *b) {
+    const element_kind *x = a, *y = b;
     if (x->dim != y->dim) return x->dim < y->dim ? -1 : 1;
     if (x->entity != y->entity) return x->entity < y->entity ? -1 : 1;
     if (x->physical != y->physical) return x->physical < y->physical ? -1 : 1;
     return (x->hash > y->hash) - (x->hash < y->hash);
 }
 
-/* Element e; *at: the next of the repeats, and then behind those of e. */
-static alike alike_of(const tutti__gmsh_repeats *r, const tutti__mesh_data *d, tutti_count e,
-                      tutti_count *at) {
-    alike x = {.dim = tutti_mesh_type_dim(d->type[e]),
-               .entity = d->entity[e],
-               .physical = d->physical[e],
-               .from = *at};
+/* Hash of the further groups of element e; *at: the next repeat, afterwards the first one after
+ * those of e. */
+static element_kind find_kind(const tutti__gmsh_repeats *r, const tutti__mesh_data *d,
+                              tutti_count e, tutti_count *at) {
+    element_kind x = {.dim = tutti_mesh_type_dim(d->type[e]),
+                      .entity = d->entity[e],
+                      .physical = d->physical[e],
+                      .from = *at};
     for (; *at < r->n && r->repeat[*at].element == e; ++*at)
         x.hash = tutti__hash(x.hash ? x.hash : TUTTI__HASH_START, &r->repeat[*at].group,
                              sizeof r->repeat[*at].group);
@@ -210,16 +212,16 @@ static alike alike_of(const tutti__gmsh_repeats *r, const tutti__mesh_data *d, t
     return x;
 }
 
-static tutti_count unique(alike *v, tutti_count n) {
+static tutti_count sort_unique(element_kind *v, tutti_count n) {
     tutti_count m = 0;
-    if (n > 1) qsort(v, (size_t)n, sizeof *v, by_alike);
+    if (n > 1) qsort(v, (size_t)n, sizeof *v, compare_kinds);
     for (tutti_count i = 0; i < n; i++)
-        if (m == 0 || by_alike(&v[m - 1], &v[i]) != 0) v[m++] = v[i];
+        if (m == 0 || compare_kinds(&v[m - 1], &v[i]) != 0) v[m++] = v[i];
     return m;
 }
 
-/* Elements that differ in their further groups only must differ in their entity. */
-static tutti_err alike_name(alike *v, tutti_count n) {
+/* Elements that differ only in their further groups get different entities. */
+static tutti_err assign_entities(element_kind *v, tutti_count n) {
     int32_t most[4] = {0, 0, 0, 0};
     for (tutti_count i = 0; i < n; i++)
         if (v[i].entity > most[v[i].dim]) most[v[i].dim] = v[i].entity;
@@ -227,7 +229,7 @@ static tutti_err alike_name(alike *v, tutti_count n) {
         const int again = i > 0 && v[i - 1].dim == v[i].dim && v[i - 1].entity == v[i].entity &&
                           v[i - 1].physical == v[i].physical;
         TUTTI_CHECK(!again || most[v[i].dim] < INT32_MAX, TUTTI_ERR_OVERFLOW,
-                    "no tags are left for entities");
+                    "cannot assign entity tags: all tags are in use");
         v[i].as = again ? ++most[v[i].dim] : v[i].entity;
     }
     return TUTTI_OK;
@@ -235,20 +237,20 @@ static tutti_err alike_name(alike *v, tutti_count n) {
 
 tutti_err tutti__gmsh_repeats_finish(tutti__gmsh_repeats *r, tutti__mesh_data *d,
                                      tutti_count *room) {
-    alike *v = NULL;
+    element_kind *v = NULL;
     tutti_count n = 0, v_room = 0, at = 0;
     tutti_err err = TUTTI_OK;
     if (r->n == 0) return TUTTI_OK;
     for (tutti_count e = 0; e < d->elements && err == TUTTI_OK; e++) {
-        const alike x = alike_of(r, d, e, &at);
-        if (n > 0 && by_alike(&v[n - 1], &x) == 0) continue;
-        if (n == v_room && n > 0) n = unique(v, n);
+        const element_kind x = find_kind(r, d, e, &at);
+        if (n > 0 && compare_kinds(&v[n - 1], &x) == 0) continue;
+        if (n == v_room && n > 0) n = sort_unique(v, n);
         err = tutti__gmsh_grow(&v, 2 * n + 1, &v_room, sizeof *v);
         if (err == TUTTI_OK) v[n++] = x;
     }
     if (err == TUTTI_OK) {
-        n = unique(v, n);
-        err = alike_name(v, n);
+        n = sort_unique(v, n);
+        err = assign_entities(v, n);
     }
     for (tutti_count i = 0; i < n && err == TUTTI_OK; i++)
         for (tutti_count k = v[i].from; k < v[i].to && err == TUTTI_OK; k++)
@@ -257,8 +259,8 @@ tutti_err tutti__gmsh_repeats_finish(tutti__gmsh_repeats *r, tutti__mesh_data *d
                 (tutti_mesh_membership){v[i].dim, v[i].as, v[i].physical, r->repeat[k].group});
     at = 0;
     for (tutti_count e = 0; e < d->elements && err == TUTTI_OK; e++) {
-        const alike x = alike_of(r, d, e, &at);
-        const alike *found = bsearch(&x, v, (size_t)n, sizeof x, by_alike);
+        const element_kind x = find_kind(r, d, e, &at);
+        const element_kind *found = bsearch(&x, v, (size_t)n, sizeof x, compare_kinds);
         TUTTI_ASSERT(found != NULL);
         d->entity[e] = found->as;
     }

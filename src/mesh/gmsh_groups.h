@@ -2,7 +2,7 @@
  *
  * In format 4.1 an entity of the geometry has a list of groups, and a partitioned entity a list of
  * its own and a parent.  Format 2.2 has one group per element and repeats an element, directly
- * behind itself, for each further group.
+ * after itself, for each further group.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_GMSH_GROUPS_H
 #define TUTTI_GMSH_GROUPS_H
@@ -10,10 +10,11 @@
 #include "mesh/mesh_impl.h"
 #include "mesh/mesh_scan.h"
 
-/* Room for n items in the array that *p (of any type) points to, NULL at first: doubles. */
+/* Grow the array that *p (of any type, initially NULL) points to, so that it holds n items; its
+ * capacity doubles. */
 tutti_err tutti__gmsh_grow(void *p, tutti_count n, tutti_count *room, size_t item) TUTTI_MUST_USE;
 
-/* Elements of dimension `dim` of this entity and first group are in the group `tag`, too.  Sorted
+/* Elements of dimension `dim` of this entity and first group are also in the group `tag`.  Sorted
  * and unique only after tutti__gmsh_members_finish. */
 tutti_err tutti__gmsh_member_add(tutti__mesh_data *d, tutti_count *room,
                                  tutti_mesh_membership x) TUTTI_MUST_USE;
@@ -60,11 +61,11 @@ typedef struct tutti__gmsh_repeats {
     } * repeat;
 } tutti__gmsh_repeats;
 
-/* If the last element of d repeats the one before it for another group, take it away and note the
+/* If the last element of d repeats the one before it for another group, remove it and record the
  * group. */
 tutti_err tutti__gmsh_repeat_merge(tutti__gmsh_repeats *r, tutti__mesh_data *d) TUTTI_MUST_USE;
-/* All elements have been read: make memberships of them.  Elements of one entity whose groups
- * differ get entities of their own.   room: of d->member */
+/* Called after all elements have been read: make the memberships.  Elements of one entity whose
+ * groups differ get entities of their own.   room: of d->member */
 tutti_err tutti__gmsh_repeats_finish(tutti__gmsh_repeats *r, tutti__mesh_data *d,
                                      tutti_count *room) TUTTI_MUST_USE;
 #endif

@@ -1,9 +1,9 @@
 /* mesh: Gmsh's formats 4.1 and 2.2, as text and binary, read by one rank.
  *
- * A file is a row of sections, $Name ... $EndName.  Those that matter are MeshFormat (first),
- * PhysicalNames, Entities and PartitionedEntities (4.1: the physical groups), Nodes and Elements (behind
- * the nodes, so that a node that is missing is told where it is named); others are passed over.
- * Arrays grow with what has been read: what a file only announces takes no memory.
+ * A file is a sequence of sections, $Name ... $EndName.  The reader uses MeshFormat (first),
+ * PhysicalNames, Entities and PartitionedEntities (4.1: the physical groups), Nodes and Elements
+ * (after the nodes, so that a missing node is reported where it is named), and skips the others.
+ * Arrays grow with the data that has been read, so that a false count needs no memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/gmsh_groups.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a node is, by its tag: a table of all tags if these lie close, else sorted pairs. */
+/* The positions of nodes by tag: a table of all tags if these are dense, otherwise sorted pairs. */
 typedef struct {
     int64_t tag;
     tutti_count at;
@@ -34,7 +34,7 @@ typedef struct {
     tagged *sorted; /* [d.nodes] */
 } reader;
 
-/* The arrays of nodes, or of elements, share one room. */
+/* The arrays of nodes, and those of elements, have one capacity. */
 static tutti_err grow_nodes(reader *r) {
     tutti__mesh_data *d = &r->d;
     tutti_count room = r->room_nodes;
@@ -56,7 +56,7 @@ static tutti_err grow_elements(reader *r, int nodes) {
 
 /* ---- tags */
 
-static int by_tag(const void *a, const void *b) {
+static int compare_tags(const void *a, const void *b) {
     const tagged *x = a, *y = b;
     return (x->tag > y->tag) - (x->tag < y->tag);
 }
@@ -77,7 +77,7 @@ static tutti_err index_nodes(reader *r) {
         for (tutti_count i = 0; i < d->nodes; i++) {
             tutti_count *at = &r->table[d->tag[i] - low];
             if (*at >= 0)
-                TUTTI_SCAN_FAIL(&r->scan, "two nodes have the tag %lld", (long long)d->tag[i]);
+                TUTTI_SCAN_FAIL(&r->scan, "duplicate node tag %lld", (long long)d->tag[i]);
             *at = i;
         }
         return TUTTI_OK;
@@ -85,10 +85,10 @@ static tutti_err index_nodes(reader *r) {
     r->sorted = tutti__malloc((size_t)d->nodes * sizeof *r->sorted);
     if (!r->sorted) return TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; i < d->nodes; i++) r->sorted[i] = (tagged){d->tag[i], i};
-    qsort(r->sorted, (size_t)d->nodes, sizeof *r->sorted, by_tag);
+    qsort(r->sorted, (size_t)d->nodes, sizeof *r->sorted, compare_tags);
     for (tutti_count i = 1; i < d->nodes; i++)
         if (r->sorted[i].tag == r->sorted[i - 1].tag)
-            TUTTI_SCAN_FAIL(&r->scan, "two nodes have the tag %lld", (long long)r->sorted[i].tag);
+            TUTTI_SCAN_FAIL(&r->scan, "duplicate node tag %lld", (long long)r->sorted[i].tag);
     return TUTTI_OK;
 }
 
@@ -99,20 +99,20 @@ static tutti_err find_node(const reader *r, int64_t tag, tutti_count *out) {
     } else {
         const tagged key = {tag, 0};
         const tagged *found =
-            bsearch(&key, r->sorted, (size_t)r->d.nodes, sizeof *r->sorted, by_tag);
+            bsearch(&key, r->sorted, (size_t)r->d.nodes, sizeof *r->sorted, compare_tags);
         if (found) at = found->at;
     }
     if (at < 0)
-        TUTTI_SCAN_FAIL(&r->scan, "an element names node %lld, which there is not", (long long)tag);
+        TUTTI_SCAN_FAIL(&r->scan, "element names node %lld, which does not exist", (long long)tag);
     *out = at;
     return TUTTI_OK;
 }
 
-/* ---- what a section is made of */
+/* ---- parts of a section */
 
 static tutti_err put_node(reader *r, int64_t tag, const double *x) {
     tutti__mesh_data *d = &r->d;
-    if (tag < 0) TUTTI_SCAN_FAIL(&r->scan, "a node has the tag %lld", (long long)tag);
+    if (tag < 0) TUTTI_SCAN_FAIL(&r->scan, "node tag is %lld: must be >= 1", (long long)tag);
     TUTTI_TRY(grow_nodes(r));
     d->tag[d->nodes] = tag;
     if (x) memcpy(d->coordinates + 3 * d->nodes, x, 3 * sizeof *x);
@@ -121,7 +121,7 @@ static tutti_err put_node(reader *r, int64_t tag, const double *x) {
 }
 
 /* Its type in our terms. */
-static tutti_err type_of(const reader *r, int32_t gmsh, int *type_out) {
+static tutti_err find_type(const reader *r, int32_t gmsh, int *type_out) {
     static const int number[TUTTI_MESH_TYPES] = {
 #define GMSH_NUMBER(name, dim, nodes, gmsh, text) gmsh,
         TUTTI_ELEMENT_TABLE(GMSH_NUMBER)
@@ -169,8 +169,9 @@ static tutti_err read_names(reader *r) {
         TUTTI_TRY(tutti__scan_int(s, &dim));
         TUTTI_TRY(tutti__scan_int(s, &tag));
         if (dim < 0 || dim > 3 || tag < INT32_MIN || tag > INT32_MAX)
-            TUTTI_SCAN_FAIL(s, "a physical group of dimension %lld with the tag %lld",
-                            (long long)dim, (long long)tag);
+            TUTTI_SCAN_FAIL(
+                s, "physical group has dimension %lld and tag %lld: must be 0 to 3, and 32 bits",
+                (long long)dim, (long long)tag);
         g->dim = (int)dim;
         g->tag = (int)tag;
         TUTTI_TRY(tutti__scan_quoted(s, g->name, sizeof g->name));
@@ -181,7 +182,7 @@ static tutti_err read_names(reader *r) {
 
 /* ---- 4.1 */
 
-/* dim, tag, a number (parametric, or type), how many: what a block of nodes or elements begins with. */
+/* The head of a block of nodes or elements: dim, tag, a number (parametric, or type), count. */
 typedef struct {
     int32_t dim, tag, third;
     int64_t n;
@@ -193,14 +194,15 @@ static tutti_err read_block(reader *r, int64_t left, int least, const char *what
     TUTTI_TRY(tutti__scan_i32(s, &b->tag));
     TUTTI_TRY(tutti__scan_i32(s, &b->third));
     TUTTI_TRY(tutti__scan_i64(s, &b->n));
-    if (b->dim < 0 || b->dim > 3) TUTTI_SCAN_FAIL(s, "an entity of dimension %d", (int)b->dim);
+    if (b->dim < 0 || b->dim > 3)
+        TUTTI_SCAN_FAIL(s, "entity has dimension %d: must be 0 to 3", (int)b->dim);
     if (b->n < 0 || b->n > left)
-        TUTTI_SCAN_FAIL(s, "a block of %lld %s, but %lld are left", (long long)b->n, what,
-                        (long long)left);
+        TUTTI_SCAN_FAIL(s, "block has %lld %s, but only %lld are left in the section",
+                        (long long)b->n, what, (long long)left);
     return tutti__scan_fits(s, b->n, least, what);
 }
 
-/* blocks, items, lowest and highest tag: how a section begins. */
+/* The head of a section: blocks, items, lowest and highest tag. */
 static tutti_err read_counts(reader *r, int least, const char *what, int64_t *blocks, int64_t *n) {
     tutti__scan *s = &r->scan;
     int64_t ignored = 0;
@@ -233,7 +235,7 @@ static tutti_err read_nodes_41(reader *r) {
         }
     }
     if (r->d.nodes != n)
-        TUTTI_SCAN_FAIL(s, "%lld nodes are announced, %lld are there", (long long)n,
+        TUTTI_SCAN_FAIL(s, "section announces %lld nodes, but has %lld", (long long)n,
                         (long long)r->d.nodes);
     return TUTTI_OK;
 }
@@ -262,7 +264,7 @@ static tutti_err read_elements_41(reader *r) {
         int type = 0;
         int64_t tags[1 + TUTTI_MESH_MOST_NODES] = {0};
         TUTTI_TRY(read_block(r, n - r->d.elements, 4, "elements", &b));
-        TUTTI_TRY(type_of(r, b.third, &type));
+        TUTTI_TRY(find_type(r, b.third, &type));
         int32_t physical = 0;
         TUTTI_TRY(entity_groups(r, &b, &physical));
         for (int64_t i = 0; i < b.n; i++) {
@@ -272,7 +274,7 @@ static tutti_err read_elements_41(reader *r) {
         }
     }
     if (r->d.elements != n)
-        TUTTI_SCAN_FAIL(s, "%lld elements are announced, %lld are there", (long long)n,
+        TUTTI_SCAN_FAIL(s, "section announces %lld elements, but has %lld", (long long)n,
                         (long long)r->d.elements);
     return TUTTI_OK;
 }
@@ -299,7 +301,7 @@ static tutti_err read_nodes_22(reader *r) {
     return TUTTI_OK;
 }
 
-/* Its tags, physical group and entity first, and its nodes. */
+/* The tags of an element, physical group and entity first, and its nodes. */
 static tutti_err read_element_22(reader *r, int type, int32_t n_tags) {
     tutti__scan *s = &r->scan;
     int32_t tag[2] = {0, 0}, one = 0;
@@ -324,18 +326,18 @@ static tutti_err read_elements_22(reader *r) {
     TUTTI_TRY(tutti__scan_fits(s, n, s->binary ? 8 : 6, "elements"));
     if (s->binary) TUTTI_TRY(tutti__scan_skip_line(s));
     while (count < n) {
-        int32_t head[3] = {0, 1, 0}; /* type, how many, tags of each */
+        int32_t head[3] = {0, 1, 0}; /* type, count, number of tags of each */
         int64_t number = 0;
         int type = 0;
         if (!s->binary) TUTTI_TRY(tutti__scan_int(s, &number));
         TUTTI_TRY(tutti__scan_i32(s, &head[0]));
         if (s->binary) TUTTI_TRY(tutti__scan_i32(s, &head[1]));
         TUTTI_TRY(tutti__scan_i32(s, &head[2]));
-        TUTTI_TRY(type_of(r, head[0], &type));
+        TUTTI_TRY(find_type(r, head[0], &type));
         TUTTI_TRY(tutti__scan_fits(s, head[2], s->binary ? 4 : 2, "tags"));
         if (head[1] < 1 || head[1] > n - count)
-            TUTTI_SCAN_FAIL(s, "a block of %d elements, but %lld are left", (int)head[1],
-                            (long long)(n - count));
+            TUTTI_SCAN_FAIL(s, "block has %d elements, but only %lld are left in the section",
+                            (int)head[1], (long long)(n - count));
         count += head[1];
         for (int32_t i = 0; i < head[1]; i++) {
             int32_t ignored = 0;
@@ -374,25 +376,25 @@ static tutti_err read_format(reader *r) {
     return TUTTI_OK;
 }
 
-static tutti_err read_section(reader *r, const char *name) {
+static tutti_err read_gmsh_section(reader *r, const char *name) {
     tutti__scan *s = &r->scan;
-    /* names and, in 2.2, counts are text: they pass over the line break themselves */
+    /* names and, in 2.2, counts are text: they skip the line break themselves */
     const int text = r->version == 22 || strcmp(name, "$PhysicalNames") == 0;
     if (s->binary && !text) TUTTI_TRY(tutti__scan_skip_line(s));
     if (strcmp(name, "$PhysicalNames") == 0) return read_names(r);
     if (strcmp(name, "$Entities") == 0 || strcmp(name, "$PartitionedEntities") == 0) {
         const int partitioned = name[1] == 'P';
         if (r->seen_entities[partitioned]++ || r->seen_elements)
-            TUTTI_SCAN_FAIL(s, "entities behind elements, or twice");
+            TUTTI_SCAN_FAIL(s, "section $Entities is a duplicate or follows $Elements");
         return tutti__gmsh_entities_read(s, partitioned, &r->entities);
     }
     if (strcmp(name, "$Nodes") == 0) {
-        if (r->seen_nodes++) TUTTI_SCAN_FAIL(s, "nodes for the second time");
+        if (r->seen_nodes++) TUTTI_SCAN_FAIL(s, "duplicate section $Nodes");
         TUTTI_TRY(r->version == 41 ? read_nodes_41(r) : read_nodes_22(r));
         return index_nodes(r);
     }
-    if (r->seen_elements++) TUTTI_SCAN_FAIL(s, "elements for the second time");
-    if (!r->seen_nodes) TUTTI_SCAN_FAIL(s, "elements before the nodes");
+    if (r->seen_elements++) TUTTI_SCAN_FAIL(s, "duplicate section $Elements");
+    if (!r->seen_nodes) TUTTI_SCAN_FAIL(s, "section $Elements precedes $Nodes");
     return r->version == 41 ? read_elements_41(r) : read_elements_22(r);
 }
 
@@ -402,17 +404,16 @@ static tutti_err read_sections(reader *r) {
     int over = 0;
     TUTTI_TRY(tutti__scan_word(s, name));
     if (strcmp(name, "$MeshFormat") != 0)
-        TUTTI_SCAN_FAIL(s, "neither a mesh of Gmsh's nor one of Tutti's: it begins with '%s'",
-                        name);
+        TUTTI_SCAN_FAIL(s, "unknown mesh format: file starts with '%s'", name);
     TUTTI_TRY(read_format(r));
     TUTTI_TRY(tutti__scan_word(s, word));
     if (strcmp(word, "$EndMeshFormat") != 0)
-        TUTTI_SCAN_FAIL(s, "'%s' where $EndMeshFormat is expected", word);
+        TUTTI_SCAN_FAIL(s, "expected $EndMeshFormat, found '%s'", word);
     for (;;) {
         TUTTI_TRY(tutti__scan_end(s, &over));
         if (over) break;
         TUTTI_TRY(tutti__scan_word(s, name));
-        if (name[0] != '$') TUTTI_SCAN_FAIL(s, "'%s' where a section should begin", name);
+        if (name[0] != '$') TUTTI_SCAN_FAIL(s, "expected a section, found '%s'", name);
         snprintf(end, sizeof end, "$End%s", name + 1);
         if (!(strcmp(name, "$PhysicalNames") == 0 || strcmp(name, "$Nodes") == 0 ||
               strcmp(name, "$Elements") == 0 ||
@@ -421,11 +422,11 @@ static tutti_err read_sections(reader *r) {
             TUTTI_TRY(tutti__scan_skip_to(s, end));
             continue;
         }
-        TUTTI_TRY(read_section(r, name));
+        TUTTI_TRY(read_gmsh_section(r, name));
         TUTTI_TRY(tutti__scan_word(s, word));
-        if (strcmp(word, end) != 0) TUTTI_SCAN_FAIL(s, "'%s' where %s is expected", word, end);
+        if (strcmp(word, end) != 0) TUTTI_SCAN_FAIL(s, "expected %s, found '%s'", end, word);
     }
-    if (!r->seen_nodes) TUTTI_SCAN_FAIL(s, "a mesh without nodes: there is no section $Nodes");
+    if (!r->seen_nodes) TUTTI_SCAN_FAIL(s, "file has no section $Nodes");
     return TUTTI_OK;
 }
 
@@ -435,7 +436,7 @@ tutti_err tutti__gmsh_read(const char *path, const tutti_options *opt, tutti__me
     tutti_err err = tutti__scan_open(&r.scan, path, opt);
     if (err == TUTTI_OK) err = read_sections(&r);
     if (err == TUTTI_OK) err = tutti__gmsh_members_finish(&r.d);
-    if (err == TUTTI_OK) { /* arrays that nothing was put into */
+    if (err == TUTTI_OK) { /* arrays without entries */
         err = grow_nodes(&r);
         if (err == TUTTI_OK) err = grow_elements(&r, 0);
         if (err == TUTTI_OK && r.d.elements == 0) r.d.start[0] = 0;

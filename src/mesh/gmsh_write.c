@@ -1,9 +1,9 @@
 /* mesh: Gmsh's formats 4.1 and 2.2, as text and binary, written by one rank.
  *
- * Nodes and elements keep their order: in 4.1 a block of elements ends wherever type or entity
- * change.  There all elements of an entity have the same first physical group; elements with another
- * one, or without an entity, get entities with tags of their own.  In 2.2 an element is repeated for
- * each further group.
+ * Nodes and elements keep their order: in 4.1 a block of elements ends where type or entity
+ * change.  All elements of an entity have the same first physical group; elements with another
+ * one, or without an entity, get new entities.  In 2.2 an element is repeated for each further
+ * group.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
 
@@ -33,10 +33,10 @@ typedef struct {
     tutti_off at;
     entity *entities;
     int n_entities;
-    tutti_err err; /* the first trouble; then nothing more is written */
+    tutti_err err; /* the first error; nothing is written after it */
 } writer;
 
-static void flush(writer *w) {
+static void flush_buffer(writer *w) {
     tutti_access *a = NULL;
     if (w->n == 0 || w->err != TUTTI_OK) return;
     w->err = tutti_access_contiguous(w->at, (tutti_off)w->n, &a);
@@ -46,16 +46,16 @@ static void flush(writer *w) {
     w->n = 0;
 }
 
-static void put(writer *w, const void *data, size_t bytes) {
-    if (w->n + bytes > BUFFER) flush(w);
+static void append_bytes(writer *w, const void *data, size_t bytes) {
+    if (w->n + bytes > BUFFER) flush_buffer(w);
     memcpy(w->buf + w->n, data, bytes);
     w->n += bytes;
 }
 
-static void print(writer *w, const char *fmt, ...) TUTTI_PRINTF(2, 3);
-static void print(writer *w, const char *fmt, ...) {
+static void put_text(writer *w, const char *fmt, ...) TUTTI_PRINTF(2, 3);
+static void put_text(writer *w, const char *fmt, ...) {
     va_list args;
-    if (w->n + LINE > BUFFER) flush(w);
+    if (w->n + LINE > BUFFER) flush_buffer(w);
     va_start(args, fmt);
     const int n = vsnprintf(w->buf + w->n, LINE, fmt, args);
     va_end(args);
@@ -63,28 +63,28 @@ static void print(writer *w, const char *fmt, ...) {
     w->n += (size_t)n;
 }
 
-/* A number, as the format has it. */
+/* A number in the format of the file. */
 static void put_i32(writer *w, int32_t v) {
     if (w->binary)
-        put(w, &v, sizeof v);
+        append_bytes(w, &v, sizeof v);
     else
-        print(w, "%d ", (int)v);
+        put_text(w, "%d ", (int)v);
 }
 
 static void put_i64(writer *w, int64_t v) {
     if (w->binary)
-        put(w, &v, sizeof v);
+        append_bytes(w, &v, sizeof v);
     else
-        print(w, "%lld ", (long long)v);
+        put_text(w, "%lld ", (long long)v);
 }
 
 static void put_f64(writer *w, int n, const double *v) {
-    for (int i = 0; i < n && !w->binary; i++) print(w, "%.17g ", v[i]);
-    if (w->binary) put(w, v, (size_t)n * sizeof *v);
+    for (int i = 0; i < n && !w->binary; i++) put_text(w, "%.17g ", v[i]);
+    if (w->binary) append_bytes(w, v, (size_t)n * sizeof *v);
 }
 
 static void put_line(writer *w) {
-    if (!w->binary) print(w, "\n");
+    if (!w->binary) put_text(w, "\n");
 }
 
 static int gmsh_type(int type) {
@@ -98,31 +98,31 @@ static int gmsh_type(int type) {
 
 /* ---- entities */
 
-static int by_entity(const void *a, const void *b) {
+static int compare_element_kinds(const void *a, const void *b) {
     const entity *x = a, *y = b;
     if (x->dim != y->dim) return x->dim < y->dim ? -1 : 1;
     if (x->entity != y->entity) return x->entity < y->entity ? -1 : 1;
     return (x->physical > y->physical) - (x->physical < y->physical);
 }
 
-static entity entity_of(const tutti__mesh_data *d, tutti_count e) {
+static entity kind_of_element(const tutti__mesh_data *d, tutti_count e) {
     return (entity){
         .dim = tutti_mesh_type_dim(d->type[e]), .entity = d->entity[e], .physical = d->physical[e]};
 }
 
-static entity *entity_find(const writer *w, tutti_count e) {
-    const entity key = entity_of(w->d, e);
-    return bsearch(&key, w->entities, (size_t)w->n_entities, sizeof key, by_entity);
+static entity *find_kind_index(const writer *w, tutti_count e) {
+    const entity key = kind_of_element(w->d, e);
+    return bsearch(&key, w->entities, (size_t)w->n_entities, sizeof key, compare_element_kinds);
 }
 
-/* One of each kind, sorted; those of one kind follow each other mostly, so that few are kept on
- * the way. */
-static tutti_err entities_collect(writer *w) {
+/* One of each kind, sorted; consecutive elements mostly have the same kind, so that few are kept
+ * meanwhile. */
+static tutti_err collect_kinds(writer *w) {
     const tutti__mesh_data *d = w->d;
     size_t n = 0, room = 0;
     for (tutti_count e = 0; e < d->elements; e++) {
-        const entity one = entity_of(d, e);
-        if (n > 0 && by_entity(&w->entities[n - 1], &one) == 0) continue;
+        const entity one = kind_of_element(d, e);
+        if (n > 0 && compare_element_kinds(&w->entities[n - 1], &one) == 0) continue;
         if (n == room) {
             room = room ? 2 * room : 256;
             entity *more = tutti__realloc(w->entities, room * sizeof *more);
@@ -131,16 +131,17 @@ static tutti_err entities_collect(writer *w) {
         }
         w->entities[n++] = one;
     }
-    if (n > 0) qsort(w->entities, n, sizeof *w->entities, by_entity);
+    if (n > 0) qsort(w->entities, n, sizeof *w->entities, compare_element_kinds);
     for (size_t i = 0; i < n; i++)
-        if (w->n_entities == 0 || by_entity(&w->entities[w->n_entities - 1], &w->entities[i]) != 0)
+        if (w->n_entities == 0 ||
+            compare_element_kinds(&w->entities[w->n_entities - 1], &w->entities[i]) != 0)
             w->entities[w->n_entities++] = w->entities[i];
     return TUTTI_OK;
 }
 
-static tutti_err entities_make(writer *w) {
+static tutti_err make_entities(writer *w) {
     const tutti__mesh_data *d = w->d;
-    TUTTI_TRY(entities_collect(w));
+    TUTTI_TRY(collect_kinds(w));
     int32_t next[4] = {0, 0, 0, 0};
     for (int i = 0; i < w->n_entities; i++)
         if (w->entities[i].entity > next[w->entities[i].dim])
@@ -148,7 +149,8 @@ static tutti_err entities_make(writer *w) {
     for (int i = 0; i < w->n_entities; i++) {
         entity *e = &w->entities[i];
         const int again = i > 0 && e[-1].dim == e->dim && e[-1].entity == e->entity;
-        TUTTI_CHECK(next[e->dim] < INT32_MAX, TUTTI_ERR_OVERFLOW, "no tags are left for entities");
+        TUTTI_CHECK(next[e->dim] < INT32_MAX, TUTTI_ERR_OVERFLOW,
+                    "cannot assign entity tags: all tags are in use");
         e->tag = again || e->entity <= 0 ? ++next[e->dim] : e->entity;
         for (int k = 0; k < 3; k++) {
             e->low[k] = 1e300;
@@ -156,7 +158,7 @@ static tutti_err entities_make(writer *w) {
         }
     }
     for (tutti_count i = 0; i < d->elements; i++) {
-        entity *e = entity_find(w, i);
+        entity *e = find_kind_index(w, i);
         for (tutti_count j = d->start[i]; j < d->start[i + 1]; j++)
             for (int k = 0; k < 3; k++) {
                 const double x = d->coordinates[3 * d->node[j] + k];
@@ -172,7 +174,7 @@ static tutti_err entities_make(writer *w) {
 static void put_nodes_41(writer *w) {
     const tutti__mesh_data *d = w->d;
     const entity *last = w->n_entities > 0 ? &w->entities[w->n_entities - 1] : NULL;
-    print(w, "$Nodes\n");
+    put_text(w, "$Nodes\n");
     put_i64(w, d->nodes > 0);
     put_i64(w, d->nodes);
     put_i64(w, d->nodes > 0);
@@ -193,11 +195,11 @@ static void put_nodes_41(writer *w) {
         put_f64(w, 3, d->coordinates + 3 * i);
         put_line(w);
     }
-    print(w, "%s$EndNodes\n", w->binary ? "\n" : "");
+    put_text(w, "%s$EndNodes\n", w->binary ? "\n" : "");
 }
 
 /* Where the block of element e ends. */
-static tutti_count block_end(const tutti__mesh_data *d, tutti_count e) {
+static tutti_count find_block_end(const tutti__mesh_data *d, tutti_count e) {
     tutti_count end = e + 1;
     while (end < d->elements && d->type[end] == d->type[e] && d->entity[end] == d->entity[e] &&
            d->physical[end] == d->physical[e])
@@ -208,16 +210,16 @@ static tutti_count block_end(const tutti__mesh_data *d, tutti_count e) {
 static void put_elements_41(writer *w) {
     const tutti__mesh_data *d = w->d;
     tutti_count blocks = 0;
-    for (tutti_count e = 0; e < d->elements; e = block_end(d, e)) blocks++;
-    print(w, "$Elements\n");
+    for (tutti_count e = 0; e < d->elements; e = find_block_end(d, e)) blocks++;
+    put_text(w, "$Elements\n");
     put_i64(w, blocks);
     put_i64(w, d->elements);
     put_i64(w, d->elements > 0);
     put_i64(w, d->elements);
     put_line(w);
     for (tutti_count e = 0; e < d->elements;) {
-        const entity *of = entity_find(w, e);
-        const tutti_count end = block_end(d, e);
+        const entity *of = find_kind_index(w, e);
+        const tutti_count end = find_block_end(d, e);
         put_i32(w, of->dim);
         put_i32(w, of->tag);
         put_i32(w, gmsh_type(d->type[e]));
@@ -229,30 +231,30 @@ static void put_elements_41(writer *w) {
             put_line(w);
         }
     }
-    print(w, "%s$EndElements\n", w->binary ? "\n" : "");
+    put_text(w, "%s$EndElements\n", w->binary ? "\n" : "");
 }
 
 /* ---- 2.2 */
 
 static void put_nodes_22(writer *w) {
     const tutti__mesh_data *d = w->d;
-    print(w, "$Nodes\n%lld\n", (long long)d->nodes);
+    put_text(w, "$Nodes\n%lld\n", (long long)d->nodes);
     for (tutti_count i = 0; i < d->nodes; i++) {
         put_i32(w, (int32_t)(i + 1));
         put_f64(w, 3, d->coordinates + 3 * i);
         put_line(w);
     }
-    print(w, "%s$EndNodes\n", w->binary ? "\n" : "");
+    put_text(w, "%s$EndNodes\n", w->binary ? "\n" : "");
 }
 
 static void put_element_22(writer *w, tutti_count e, tutti_count number, int32_t physical) {
     const tutti__mesh_data *d = w->d;
     const int32_t type = gmsh_type(d->type[e]);
-    if (w->binary) { /* every element has a head of its own: type, one follows, two tags */
+    if (w->binary) { /* every element has its own head: type, one element, two tags */
         const int32_t head[4] = {type, 1, 2, (int32_t)number};
-        put(w, head, sizeof head);
+        append_bytes(w, head, sizeof head);
     } else {
-        print(w, "%lld %d 2 ", (long long)number, (int)type);
+        put_text(w, "%lld %d 2 ", (long long)number, (int)type);
     }
     put_i32(w, physical);
     put_i32(w, d->entity[e]);
@@ -261,7 +263,8 @@ static void put_element_22(writer *w, tutti_count e, tutti_count number, int32_t
     put_line(w);
 }
 
-static tutti_count further_groups(const tutti__mesh_data *d, tutti_count e, tutti_count *n_out) {
+static tutti_count find_further_groups(const tutti__mesh_data *d, tutti_count e,
+                                       tutti_count *n_out) {
     *n_out = 0;
     if (d->members == 0) return 0;
     const tutti_mesh_membership key = {tutti_mesh_type_dim(d->type[e]), d->entity[e],
@@ -270,10 +273,10 @@ static tutti_count further_groups(const tutti__mesh_data *d, tutti_count e, tutt
 }
 
 /* With repeated ones. */
-static tutti_count elements_22(const tutti__mesh_data *d) {
+static tutti_count count_elements_22(const tutti__mesh_data *d) {
     tutti_count n = d->elements, more = 0;
     for (tutti_count e = 0; e < d->elements && d->members > 0; e++) {
-        (void)further_groups(d, e, &more);
+        (void)find_further_groups(d, e, &more);
         n += more;
     }
     return n;
@@ -282,15 +285,15 @@ static tutti_count elements_22(const tutti__mesh_data *d) {
 static void put_elements_22(writer *w) {
     const tutti__mesh_data *d = w->d;
     tutti_count number = 0;
-    print(w, "$Elements\n%lld\n", (long long)elements_22(d));
+    put_text(w, "$Elements\n%lld\n", (long long)count_elements_22(d));
     for (tutti_count e = 0; e < d->elements; e++) {
         tutti_count more = 0;
-        const tutti_count first = further_groups(d, e, &more);
+        const tutti_count first = find_further_groups(d, e, &more);
         put_element_22(w, e, ++number, d->physical[e]);
         for (tutti_count k = 0; k < more; k++)
             put_element_22(w, e, ++number, d->member[first + k].tag);
     }
-    print(w, "%s$EndElements\n", w->binary ? "\n" : "");
+    put_text(w, "%s$EndElements\n", w->binary ? "\n" : "");
 }
 
 /* ---- the file */
@@ -299,26 +302,27 @@ static tutti_err put_all(writer *w) {
     const tutti__mesh_data *d = w->d;
     const int new = w->format == TUTTI_MESH_GMSH_41 || w->format == TUTTI_MESH_GMSH_41_BINARY;
     const int32_t one = 1;
-    if (new) TUTTI_TRY(entities_make(w));
-    TUTTI_CHECK(new || (d->nodes < INT32_MAX && elements_22(d) < INT32_MAX), TUTTI_ERR_OVERFLOW,
-                "%lld nodes and %lld elements: Gmsh's format 2.2 has numbers of 32 bits",
+    if (new) TUTTI_TRY(make_entities(w));
+    TUTTI_CHECK(new || (d->nodes < INT32_MAX && count_elements_22(d) < INT32_MAX),
+                TUTTI_ERR_OVERFLOW,
+                "%lld nodes and %lld elements exceed the 32-bit numbers of Gmsh format 2.2",
                 (long long)d->nodes, (long long)d->elements);
-    print(w, "$MeshFormat\n%s %d 8\n", new ? "4.1" : "2.2", w->binary);
+    put_text(w, "$MeshFormat\n%s %d 8\n", new ? "4.1" : "2.2", w->binary);
     if (w->binary) {
-        put(w, &one, sizeof one);
-        print(w, "\n");
+        append_bytes(w, &one, sizeof one);
+        put_text(w, "\n");
     }
-    print(w, "$EndMeshFormat\n");
+    put_text(w, "$EndMeshFormat\n");
     if (d->groups > 0) {
-        print(w, "$PhysicalNames\n%d\n", d->groups);
+        put_text(w, "$PhysicalNames\n%d\n", d->groups);
         for (int i = 0; i < d->groups; i++)
-            print(w, "%d %d \"%s\"\n", d->group[i].dim, d->group[i].tag, d->group[i].name);
-        print(w, "$EndPhysicalNames\n");
+            put_text(w, "%d %d \"%s\"\n", d->group[i].dim, d->group[i].tag, d->group[i].name);
+        put_text(w, "$EndPhysicalNames\n");
     }
     if (new) {
         int64_t n[4] = {0, 0, 0, 0};
         for (int i = 0; i < w->n_entities; i++) n[w->entities[i].dim]++;
-        print(w, "$Entities\n");
+        put_text(w, "$Entities\n");
         for (int dim = 0; dim < 4; dim++) put_i64(w, n[dim]);
         put_line(w);
         for (int i = 0; i < w->n_entities; i++) {
@@ -335,14 +339,14 @@ static tutti_err put_all(writer *w) {
             if (e->dim > 0) put_i64(w, 0); /* bounding entities are not known */
             put_line(w);
         }
-        print(w, "%s$EndEntities\n", w->binary ? "\n" : "");
+        put_text(w, "%s$EndEntities\n", w->binary ? "\n" : "");
         put_nodes_41(w);
         put_elements_41(w);
     } else {
         put_nodes_22(w);
         put_elements_22(w);
     }
-    flush(w);
+    flush_buffer(w);
     return w->err;
 }
 
@@ -356,7 +360,7 @@ tutti_err tutti__gmsh_write(const char *path, tutti_mesh_format format, const tu
     tutti_options alone = *opt;
     alone.nodes[0] = '\0'; /* they are for all ranks */
     if (!w.buf) return TUTTI_ERR_NOMEM;
-    /* numbers have points, whatever the program's language */
+    /* the decimal point does not depend on the locale */
     const locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     const locale_t before = c ? uselocale(c) : (locale_t)0;
     tutti_err err = tutti_file_open(MPI_COMM_SELF, path,

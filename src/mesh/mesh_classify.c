@@ -1,25 +1,26 @@
-/* mesh: the paper's node classification (Filgueira et al.): which partitions hold each node.  Each
- * rank looks at the nodes of its slice, and asks others for the partitions of neighbours that are
- * not in it.
+/* mesh: the node classification of Filgueira et al.: the partitions that hold each node.  Each
+ * rank classifies the nodes of its slice, and requests the partitions of neighbours in other
+ * slices.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
 
 #include <string.h>
 
 tutti_err tutti__mesh_of_check(const tutti_mesh *m, const int *of, int parts) {
-    TUTTI_CHECK(parts >= 1, TUTTI_ERR_ARG, "%d partitions", parts);
-    TUTTI_CHECK(of || m->own.nodes == 0, TUTTI_ERR_ARG, "there is no list of partitions");
+    TUTTI_CHECK(parts >= 1, TUTTI_ERR_ARG, "parts is %d: must be >= 1", parts);
+    TUTTI_CHECK(of || m->own.nodes == 0, TUTTI_ERR_ARG, "argument of is NULL");
     for (tutti_count i = 0; i < m->own.nodes; i++)
         TUTTI_CHECK(of[i] >= 0 && of[i] < parts, TUTTI_ERR_ARG,
-                    "node %lld is in partition %d, but there are %d",
-                    (long long)(m->first_node + i), of[i], parts);
+                    "node %lld is in partition %d: must be 0 to %d", (long long)(m->first_node + i),
+                    of[i], parts - 1);
     return TUTTI_OK;
 }
 
-/* A list's partitions, each once, in the order in which they are met.  Lists are short; where a
- * node has hundreds of partitions around it the search takes its square. */
-static tutti_err lists(const tutti_mesh *m, const int *of, const tutti__share_values *v,
-                       tutti_count *start, int **holder) {
+/* The partitions of each list, without duplicates, in order of appearance.  Lists are short; the
+ * search is quadratic in their length. */
+static tutti_err fill_partition_lists(const tutti_mesh *m, const int *of,
+                                      const tutti__share_values *v, tutti_count *start,
+                                      int **holder) {
     const tutti__graph *g = &m->graph;
     tutti_count room = 2 * g->nodes + 64, used = 0;
     *holder = tutti__malloc((size_t)room * sizeof **holder);
@@ -60,7 +61,7 @@ tutti_err tutti__mesh_classify(tutti_mesh *m, const int *of, tutti_count **start
                                     .number = m->graph.to};
     TUTTI_TRY(tutti__share_fetch(m->team, TUTTI_OK, &q, &v));
     start = tutti__malloc(((size_t)m->own.nodes + 1) * sizeof *start);
-    tutti_err err = start ? lists(m, of, &v, start, &holder) : TUTTI_ERR_NOMEM;
+    tutti_err err = start ? fill_partition_lists(m, of, &v, start, &holder) : TUTTI_ERR_NOMEM;
     tutti__share_values_free(&v);
     err = tutti__team_agree(m->team, err);
     if (err != TUTTI_OK) {
@@ -79,7 +80,7 @@ tutti_err tutti_mesh_classify(tutti_mesh *m, const int *of, tutti_count **start_
     TUTTI_TRY(tutti__mesh_live(m));
     tutti_err err = tutti__mesh_of_check(m, of, INT32_MAX);
     if (err == TUTTI_OK && (!start_out || !holder_out))
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the lists");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument start_out or holder_out is NULL");
     TUTTI_TRY(tutti__object_call(&m->object, &(tutti__call){.name = "classify"}, err));
     TUTTI_ASSERT(start_out && holder_out);
     return tutti__mesh_classify(m, of, start_out, holder_out);

@@ -1,4 +1,4 @@
-/* mesh: numbers that describe one: counts, extent, and how far apart in the order neighbours lie.
+/* mesh: statistics: counts, extent, and the distance of neighbours in the order of nodes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
 
@@ -7,8 +7,8 @@
 enum { EDGES, DISTANCE, ALONE, STEPS, TYPES, SUMS = TYPES + TUTTI_MESH_TYPES };
 enum { DEGREE, BAND, LARGEST };
 
-/* This rank's share of the sums and of the largest. */
-static void look(const tutti_mesh *m, int64_t *sum, double *most) {
+/* This rank's contribution to the sums and maxima. */
+static void measure_slice(const tutti_mesh *m, int64_t *sum, double *most) {
     const tutti__graph *g = &m->graph;
     for (tutti_count i = 0; i < g->nodes; i++) {
         const tutti_count me = m->first_node + i, degree = g->start[i + 1] - g->start[i];
@@ -30,17 +30,17 @@ tutti_err tutti_mesh_describe_sized(tutti_mesh *m, tutti_mesh_info *out, size_t 
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__mesh_live(m));
     int64_t sum[SUMS] = {0};
-    double most[LARGEST + 6]; /* behind: the highest, and the negative of the lowest */
+    double most[LARGEST + 6]; /* followed by the highest, and the negative of the lowest */
     tutti_mesh_info info = {.nodes = m->all_nodes, .elements = m->all_elements, .dim = -1};
     const tutti__call o = {.name = "describe"};
     MPI_Request r;
     tutti_err err = TUTTI_OK;
-    if (!out) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put what is found");
+    if (!out) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument out is NULL");
     TUTTI_TRY(tutti__object_call(&m->object, &o, err));
     TUTTI_TRY(tutti__mesh_graph_need(m));
     for (int k = 0; k < LARGEST; k++) most[k] = 0;
     for (int k = LARGEST; k < LARGEST + 6; k++) most[k] = -1e308;
-    look(m, sum, most);
+    measure_slice(m, sum, most);
     for (tutti_count i = 0; i < 3 * m->own.nodes; i++) {
         const double x = m->own.coordinates[i];
         const int k = LARGEST + (int)(i % 3);

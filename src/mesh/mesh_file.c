@@ -1,21 +1,23 @@
-/* mesh: from files and into files, whatever their format.
+/* mesh: reading and writing files of any format.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
 
 #include <string.h>
 
-/* What rank 0 has read, for all; groups and memberships too. */
-static tutti_err deal_read(tutti_mesh *m, tutti_err mine, tutti__mesh_data *all) {
+/* Distribute the mesh that rank 0 has read, with groups and memberships.   Collective. */
+static tutti_err distribute_from_root(tutti_mesh *m, tutti_err local_err, tutti__mesh_data *all) {
     int64_t n[2] = {all->groups, all->members};
-    TUTTI_TRY(tutti__mesh_distribute(m, mine, all));
+    TUTTI_TRY(tutti__mesh_distribute(m, local_err, all));
     TUTTI_TRY(tutti__team_sum(m->team, n, 2));
     const int64_t groups = n[0];
     m->own.group = tutti__calloc((size_t)groups + 1, sizeof *m->own.group);
     m->own.member = tutti__calloc((size_t)n[1] + 1, sizeof *m->own.member);
-    const tutti_err fits = groups < (1 << 20)
-                               ? TUTTI_OK
-                               : tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1, "%lld physical groups",
-                                                  (long long)groups);
+    const tutti_err fits =
+        groups < (1 << 20)
+            ? TUTTI_OK
+            : tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1,
+                               "mesh has %lld physical groups: too many for one message",
+                               (long long)groups);
     TUTTI_TRY(tutti__team_agree(m->team, m->own.group && m->own.member ? fits : TUTTI_ERR_NOMEM));
     m->own.groups = (int)groups;
     if (all->groups > 0) memcpy(m->own.group, all->group, (size_t)groups * sizeof *all->group);
@@ -25,12 +27,12 @@ static tutti_err deal_read(tutti_mesh *m, tutti_err mine, tutti__mesh_data *all)
     return tutti__team_tell(m->team, m->own.member, (int)((size_t)n[1] * sizeof *all->member));
 }
 
-static tutti_err read_any(tutti_mesh *m, MPI_Comm comm, const char *path,
-                          const tutti_options *opt) {
+static tutti_err read_on_root(tutti_mesh *m, MPI_Comm comm, const char *path,
+                              const tutti_options *opt) {
     int native = 0;
     tutti__mesh_data all = {.nodes = 0};
     tutti_count none = 0;
-    /* Rank 0 looks at the first bytes; all know. */
+    /* Rank 0 reads the first bytes and broadcasts the outcome. */
     unsigned char first[TUTTI__MESH_MAGIC_BYTES] = {0};
     tutti_err opened = TUTTI_OK;
     if (m->team->rank == 0) {
@@ -50,7 +52,7 @@ static tutti_err read_any(tutti_mesh *m, MPI_Comm comm, const char *path,
     if (native) return tutti__native_read(m, comm, path, opt);
     tutti_err err = m->team->rank == 0 ? tutti__gmsh_read(path, opt, &all) : TUTTI_OK;
     if (m->team->rank > 0) all.start = &none;
-    err = deal_read(m, err, &all);
+    err = distribute_from_root(m, err, &all);
     if (m->team->rank == 0) tutti__mesh_data_free(&all);
     return err;
 }
@@ -60,14 +62,14 @@ tutti_err tutti_mesh_open(MPI_Comm comm, const char *path, const tutti_options *
     TUTTI_KEEP_ERRNO;
     tutti_mesh *m = NULL;
     tutti_options full;
-    tutti_err err = opt ? tutti__options_take(opt, &full) : tutti_options_init(&full);
+    tutti_err err = tutti__object_options(opt, &full);
     if (err == TUTTI_OK && (!path || !path[0]))
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "the path is empty");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument path is NULL or empty");
     if (err == TUTTI_OK && !m_out)
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the mesh");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument m_out is NULL");
     TUTTI_TRY(
         tutti__mesh_begin(comm, &(tutti__call){.name = "open", .what = "the path"}, path, err, &m));
-    err = read_any(m, comm, path, &full);
+    err = read_on_root(m, comm, path, &full);
     if (err != TUTTI_OK) tutti__error_context("open", path, -1);
     return tutti__mesh_hand_over(m, err, m_out);
 }
@@ -79,11 +81,11 @@ tutti_err tutti_mesh_write(tutti_mesh *m, const char *path, tutti_mesh_format fo
     tutti_options full;
     uint64_t h = tutti__hash(TUTTI__HASH_START, &format, sizeof format);
     if (path) h = tutti__hash(h, path, strlen(path));
-    tutti_err err = opt ? tutti__options_take(opt, &full) : tutti_options_init(&full);
+    tutti_err err = tutti__object_options(opt, &full);
     if (err == TUTTI_OK && (!path || !path[0]))
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "the path is empty");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument path is NULL or empty");
     if (err == TUTTI_OK && ((int)format < 0 || format > TUTTI_MESH_GMSH_22_BINARY))
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "there is no format %d", (int)format);
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "unknown mesh format %d", (int)format);
     const tutti__call o = {.name = "write", .what = "path or format", .hash = h};
     TUTTI_TRY(tutti__object_call(&m->object, &o, err));
     if (format == TUTTI_MESH_NATIVE) {

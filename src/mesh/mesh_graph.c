@@ -8,7 +8,7 @@
 #include "base/sorted.h"
 #include "decomposition/incidence.h"
 
-/* Elements as far as neighbours are concerned. */
+/* The nodes of elements, without types. */
 typedef struct {
     tutti_count n;
     const tutti_count *start; /* [n + 1] */
@@ -62,13 +62,14 @@ static tutti_err find_neighbours(const tutti__incidence *in, const cells *c, tut
 
 /* ---- cells from other ranks' slices */
 
-/* What this rank's elements have to tell others: for each of them and each rank but this one that
- * has nodes of it, the element's nodes, as records of the same size. */
+/* Records for other ranks: for each element of this rank and each other rank that has nodes of it,
+ * the nodes of the element, as records of one size. */
 typedef struct {
     tutti_count node[TUTTI_MESH_MOST_NODES]; /* -1 behind the last */
-} told;
+} cell_record;
 
-static tutti_err tell(const tutti_mesh *m, tutti_count *n_out, told **v_out, int **to_out) {
+static tutti_err collect_records(const tutti_mesh *m, tutti_count *n_out, cell_record **v_out,
+                                 int **to_out) {
     const tutti__mesh_data *d = &m->own;
     const tutti__team *t = m->team;
     tutti_count n = 0;
@@ -83,7 +84,7 @@ static tutti_err tell(const tutti_mesh *m, tutti_count *n_out, told **v_out, int
                 if (known) continue;
                 seen[k++] = r;
                 if (pass) {
-                    told *x = &(*v_out)[n];
+                    cell_record *x = &(*v_out)[n];
                     memset(x, -1, sizeof *x);
                     memcpy(x->node, d->node + d->start[e],
                            (size_t)(d->start[e + 1] - d->start[e]) * sizeof *x->node);
@@ -101,9 +102,9 @@ static tutti_err tell(const tutti_mesh *m, tutti_count *n_out, told **v_out, int
     return TUTTI_OK;
 }
 
-/* This rank's elements and those that others have told of, in one list. */
-static tutti_err merge(const tutti__mesh_data *d, tutti_count n, const told *v, cells *out,
-                       tutti_count **start_out, tutti_count **node_out) {
+/* The elements of this rank and those received from others. */
+static tutti_err merge_cells(const tutti__mesh_data *d, tutti_count n, const cell_record *v,
+                             cells *out, tutti_count **start_out, tutti_count **node_out) {
     const tutti_count own = d->elements > 0 ? d->start[d->elements] : 0;
     tutti_count *start = tutti__malloc(((size_t)(d->elements + n) + 1) * sizeof *start);
     tutti_count *node =
@@ -128,27 +129,26 @@ static tutti_err merge(const tutti__mesh_data *d, tutti_count n, const told *v, 
 
 tutti_err tutti__mesh_graph_need(tutti_mesh *m) {
     tutti_count n = 0, got = 0, *start = NULL, *node = NULL;
-    told *v = NULL, *in = NULL;
+    cell_record *v = NULL, *in = NULL;
     int *to = NULL;
     cells all = {m->own.elements, m->own.start, m->own.node};
     tutti__graph g = {.nodes = 0};
     if (m->graph.start) return TUTTI_OK; /* on all ranks or on none */
     tutti_err err = TUTTI_OK;
     if (m->team->size > 1) {
-        err = tell(m, &n, &v, &to);
+        err = collect_records(m, &n, &v, &to);
         err = tutti__send_records(m->team, err, sizeof *v, n, v, to, &got, (void **)&in);
         tutti__free(v);
         tutti__free(to);
         TUTTI_TRY(err);
-        err = merge(&m->own, got, in, &all, &start, &node);
+        err = merge_cells(&m->own, got, in, &all, &start, &node);
         tutti__free(in);
     }
     if (err == TUTTI_OK) {
-        tutti__incidence graph = {.n = 0};
-        tutti_err made = find_cells(m, &all, &graph);
-        if (made == TUTTI_OK) made = find_neighbours(&graph, &all, &g);
-        tutti__incidence_free(&graph);
-        err = made;
+        tutti__incidence cells_of = {.n = 0};
+        err = find_cells(m, &all, &cells_of);
+        if (err == TUTTI_OK) err = find_neighbours(&cells_of, &all, &g);
+        tutti__incidence_free(&cells_of);
     }
     tutti__free(start);
     tutti__free(node);

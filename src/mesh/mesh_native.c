@@ -1,7 +1,7 @@
-/* mesh: Tutti's own format: raw arrays behind a header, one behind the other, so that every rank
- * reads and writes its slice of each, all by collective calls.  docs/meshes.md is the
- * specification.  Where the arrays lie follows from how many nodes, elements and so on there are;
- * a file whose header says otherwise is refused, and so is one whose contents have another sum.
+/* mesh: Tutti's own format: a header and consecutive raw arrays; every rank reads and writes its
+ * slice of each by collective calls.  docs/meshes.md is the specification.  The offsets of the
+ * arrays follow from the counts; a file whose header has other offsets, or whose contents have
+ * another checksum, is refused.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
 
@@ -33,7 +33,7 @@ enum {
     W_ARRAYS,
     W_BYTES = W_ARRAYS + MEMBERS,
     W_SUM,
-    W_MEMBERS, /* how many, and where they begin */
+    W_MEMBERS, /* number, and offset */
     W_MEMBERS_AT,
     W_CHECK = WORDS - 1
 };
@@ -44,7 +44,7 @@ typedef struct {
     uint64_t sum;
 } layout;
 
-static int little_endian(void) {
+static int is_little_endian(void) {
     const uint32_t one = 1;
     unsigned char first;
     memcpy(&first, &one, 1);
@@ -52,7 +52,7 @@ static int little_endian(void) {
 }
 
 /* Where everything lies. */
-static void lay_out(layout *l) {
+static void compute_offsets(layout *l) {
     const tutti_off size[ARRAYS] = {24 * l->nodes,   8 * l->nodes,      8 * (l->elements + 1),
                                     4 * l->elements, 4 * l->elements,   l->elements,
                                     8 * l->entries,  GROUP * l->groups, MEMBER * l->members};
@@ -66,7 +66,7 @@ static void lay_out(layout *l) {
 
 /* ---- the header */
 
-static void header_write(const layout *l, uint64_t word[WORDS]) {
+static void encode_header(const layout *l, uint64_t word[WORDS]) {
     memset(word, 0, WORDS * sizeof *word);
     memcpy(word, tutti__mesh_magic, sizeof tutti__mesh_magic);
     word[W_FORMAT] = l->members > 0 ? FORMAT_MEMBERS : FORMAT;
@@ -82,77 +82,78 @@ static void header_write(const layout *l, uint64_t word[WORDS]) {
     word[W_CHECK] = tutti__hash(TUTTI__HASH_START, word, W_CHECK * sizeof *word);
 }
 
-static tutti_err header_read(const uint64_t word[WORDS], tutti_off file_bytes, layout *l) {
+static tutti_err decode_mesh_header(const uint64_t word[WORDS], tutti_off file_bytes, layout *l) {
     const uint64_t most = (uint64_t)1 << 48;
     TUTTI_CHECK(memcmp(word, tutti__mesh_magic, sizeof tutti__mesh_magic) == 0, TUTTI_ERR_FORMAT,
-                "byte 0: this is no mesh of Tutti's");
+                "byte 0: not a Tutti mesh file: wrong signature");
     TUTTI_CHECK(word[W_CHECK] == tutti__hash(TUTTI__HASH_START, word, W_CHECK * sizeof *word),
                 TUTTI_ERR_FORMAT, "byte 504: the header is damaged: its checksum is wrong");
     TUTTI_CHECK(word[W_FORMAT] == FORMAT || word[W_FORMAT] == FORMAT_MEMBERS, TUTTI_ERR_UNSUPPORTED,
-                "format %llu of Tutti's meshes: this version reads %d and %d",
+                "mesh format %llu is not supported (only %d and %d)",
                 (unsigned long long)word[W_FORMAT], FORMAT, FORMAT_MEMBERS);
     TUTTI_CHECK(word[W_NODES] < most && word[W_ELEMENTS] < most && word[W_ENTRIES] < most &&
                     word[W_GROUPS] < INT32_MAX / GROUP && word[W_MEMBERS] <= 1 << 20 &&
                     (word[W_FORMAT] == FORMAT) == (word[W_MEMBERS] == 0),
-                TUTTI_ERR_FORMAT, "byte 16: a mesh of impossible size");
+                TUTTI_ERR_FORMAT,
+                "byte 16: invalid counts of nodes, elements, groups or memberships");
     *l = (layout){.nodes = (tutti_count)word[W_NODES],
                   .elements = (tutti_count)word[W_ELEMENTS],
                   .entries = (tutti_count)word[W_ENTRIES],
                   .groups = (tutti_count)word[W_GROUPS],
                   .members = (tutti_count)word[W_MEMBERS],
                   .sum = word[W_SUM]};
-    lay_out(l);
+    compute_offsets(l);
     TUTTI_CHECK(l->members == 0 || word[W_MEMBERS_AT] == (uint64_t)l->at[MEMBERS], TUTTI_ERR_FORMAT,
-                "byte %d: memberships begin at %llu, not at %lld", 8 * W_MEMBERS_AT,
+                "byte %d: memberships start at offset %llu, expected %lld", 8 * W_MEMBERS_AT,
                 (unsigned long long)word[W_MEMBERS_AT], (long long)l->at[MEMBERS]);
     for (int i = 0; i < MEMBERS; i++)
         TUTTI_CHECK(word[W_ARRAYS + i] == (uint64_t)l->at[i], TUTTI_ERR_FORMAT,
-                    "byte %d: array %d begins at %llu, not at %lld", 8 * (W_ARRAYS + i), i,
+                    "byte %d: array %d starts at offset %llu, expected %lld", 8 * (W_ARRAYS + i), i,
                     (unsigned long long)word[W_ARRAYS + i], (long long)l->at[i]);
     TUTTI_CHECK(word[W_BYTES] == (uint64_t)l->bytes && file_bytes >= l->bytes, TUTTI_ERR_FORMAT,
-                "byte %d: the mesh takes %lld bytes, the file has %lld", 8 * W_BYTES,
+                "byte %d: mesh has %lld bytes, but the file has %lld", 8 * W_BYTES,
                 (long long)l->bytes, (long long)file_bytes);
     return TUTTI_OK;
 }
 
-/* ---- the sum: of a number for each value that depends on what and where it is, so that it
- * does not matter who adds what */
+/* ---- the checksum: a sum of one word per value that depends on value, array and index, so that
+ * ranks can add their words in any order */
 
-static uint64_t mixed(int array, tutti_count index, uint64_t bits) {
+static uint64_t mix_value(int array, tutti_count index, uint64_t bits) {
     uint64_t h = bits ^ ((uint64_t)index * 0x9e3779b97f4a7c15u) ^ ((uint64_t)array << 56);
     h = (h ^ (h >> 31)) * 0xbf58476d1ce4e5b9u;
     h = (h ^ (h >> 29)) * 0x94d049bb133111ebu;
     return h ^ (h >> 32);
 }
 
-/* Of a slice; its lists begin at `entry` among all. */
-static uint64_t slice_sum(const tutti_mesh *m, tutti_count entry) {
+/* The sum of a slice whose lists start at `entry` of all. */
+static uint64_t sum_slice(const tutti_mesh *m, tutti_count entry) {
     const tutti__mesh_data *d = &m->own;
     uint64_t sum = 0, bits = 0;
     for (tutti_count i = 0; i < 3 * d->nodes; i++) {
         memcpy(&bits, &d->coordinates[i], sizeof bits);
-        sum += mixed(COORDINATES, 3 * m->first_node + i, bits);
+        sum += mix_value(COORDINATES, 3 * m->first_node + i, bits);
     }
     for (tutti_count i = 0; i < d->nodes; i++)
-        sum += mixed(TAG, m->first_node + i, (uint64_t)d->tag[i]);
+        sum += mix_value(TAG, m->first_node + i, (uint64_t)d->tag[i]);
     for (tutti_count e = 0; e < d->elements; e++) {
         const tutti_count at = m->first_element + e;
-        sum += mixed(PHYSICAL, at, (uint32_t)d->physical[e]);
-        sum += mixed(ENTITY, at, (uint32_t)d->entity[e]);
-        sum += mixed(TYPE, at, d->type[e]);
+        sum += mix_value(PHYSICAL, at, (uint32_t)d->physical[e]);
+        sum += mix_value(ENTITY, at, (uint32_t)d->entity[e]);
+        sum += mix_value(TYPE, at, d->type[e]);
     }
     for (tutti_count i = 0; i < d->start[d->elements]; i++)
-        sum += mixed(NODE, entry + i, (uint64_t)d->node[i]);
+        sum += mix_value(NODE, entry + i, (uint64_t)d->node[i]);
     return sum;
 }
 
-static uint64_t groups_sum(tutti_count n, const unsigned char *table, const tutti__mesh_data *d) {
+static uint64_t sum_groups(tutti_count n, const unsigned char *table, const tutti__mesh_data *d) {
     uint64_t sum = 0;
-    for (tutti_count i = 0; i < n * GROUP; i++) sum += mixed(GROUPS, i, table[i]);
+    for (tutti_count i = 0; i < n * GROUP; i++) sum += mix_value(GROUPS, i, table[i]);
     for (tutti_count i = 0; i < d->members; i++) {
         const int word[] = {d->member[i].dim, d->member[i].entity, d->member[i].physical,
                             d->member[i].tag};
-        for (int k = 0; k < 4; k++) sum += mixed(MEMBERS, 4 * i + k, (uint32_t)word[k]);
+        for (int k = 0; k < 4; k++) sum += mix_value(MEMBERS, 4 * i + k, (uint32_t)word[k]);
     }
     return sum;
 }
@@ -166,7 +167,7 @@ typedef struct {
     char *base;
 } pieces;
 
-static void piece_add(pieces *p, tutti_off file, const void *memory, tutti_off bytes) {
+static void add_piece(pieces *p, tutti_off file, const void *memory, tutti_off bytes) {
     if (bytes == 0) return;
     if (p->n == 0) p->base = (char *)memory;
     p->file[p->n] = file;
@@ -174,13 +175,15 @@ static void piece_add(pieces *p, tutti_off file, const void *memory, tutti_off b
     p->bytes[p->n++] = bytes;
 }
 
-/* All ranks move theirs.  A rank that has failed passes its error. */
-static tutti_err pieces_move(tutti_file *f, tutti_err mine, const pieces *p, int is_write) {
+/* All ranks transfer their pieces.  A rank that has failed passes its error. */
+static tutti_err transfer_pieces(tutti_file *f, tutti_err local_err, const pieces *p,
+                                 int is_write) {
     tutti_access *a = NULL;
-    if (mine == TUTTI_OK) mine = tutti_access_pieces(p->n, p->file, p->memory, p->bytes, &a);
-    if (mine != TUTTI_OK) /* a NULL access is refused on all ranks, with this */
-        tutti_refuse(mine, 0, tutti_last_error()->text);
-    static char nothing; /* of a rank without bytes */
+    if (local_err == TUTTI_OK)
+        local_err = tutti_access_pieces(p->n, p->file, p->memory, p->bytes, &a);
+    if (local_err != TUTTI_OK) /* a NULL access fails on all ranks, with this error */
+        tutti_refuse(local_err, 0, tutti_last_error()->text);
+    static char nothing; /* for a rank without bytes */
     char *base = p->n > 0 ? p->base : &nothing;
     const tutti_err err =
         is_write ? tutti_file_write(f, a, base, NULL) : tutti_file_read(f, a, base, NULL);
@@ -188,17 +191,17 @@ static tutti_err pieces_move(tutti_file *f, tutti_err mine, const pieces *p, int
     return err;
 }
 
-static pieces slice_pieces(const tutti_mesh *m, const layout *l, const tutti_count *start,
-                           tutti_count starts) {
+static pieces add_slice_pieces(const tutti_mesh *m, const layout *l, const tutti_count *start,
+                               tutti_count starts) {
     const tutti__mesh_data *d = &m->own;
     const tutti_count n = m->first_node, e = m->first_element;
     pieces p = {.n = 0};
-    piece_add(&p, l->at[COORDINATES] + 24 * n, d->coordinates, 24 * d->nodes);
-    piece_add(&p, l->at[TAG] + 8 * n, d->tag, 8 * d->nodes);
-    piece_add(&p, l->at[START] + 8 * e, start, 8 * starts);
-    piece_add(&p, l->at[PHYSICAL] + 4 * e, d->physical, 4 * d->elements);
-    piece_add(&p, l->at[ENTITY] + 4 * e, d->entity, 4 * d->elements);
-    piece_add(&p, l->at[TYPE] + e, d->type, d->elements);
+    add_piece(&p, l->at[COORDINATES] + 24 * n, d->coordinates, 24 * d->nodes);
+    add_piece(&p, l->at[TAG] + 8 * n, d->tag, 8 * d->nodes);
+    add_piece(&p, l->at[START] + 8 * e, start, 8 * starts);
+    add_piece(&p, l->at[PHYSICAL] + 4 * e, d->physical, 4 * d->elements);
+    add_piece(&p, l->at[ENTITY] + 4 * e, d->entity, 4 * d->elements);
+    add_piece(&p, l->at[TYPE] + e, d->type, d->elements);
     return p;
 }
 
@@ -209,7 +212,7 @@ typedef struct {
     uint64_t word[WORDS];
 } headed;
 
-static tutti_err header_fetch(headed *h) {
+static tutti_err fetch_header(headed *h) {
     tutti_access *a = NULL;
     tutti_off got = 0;
     TUTTI_TRY(tutti_access_contiguous(0, sizeof h->word, &a));
@@ -217,37 +220,38 @@ static tutti_err header_fetch(headed *h) {
     tutti_access_free(&a);
     TUTTI_TRY(err);
     TUTTI_CHECK(got == (tutti_off)sizeof h->word, TUTTI_ERR_FORMAT,
-                "byte %lld: the file ends in its header", (long long)got);
+                "byte %lld: file ends inside the header", (long long)got);
     return TUTTI_OK;
 }
 
-/* Lists as their types say, within all that there are; from now on they begin at 0.  *entry_out:
- * where they did. */
-static tutti_err lists_check(tutti_mesh *m, const layout *l, tutti_count *entry_out) {
+/* Check that lists have the lengths of their types and are within the array; then shift them to 0.
+ * *entry_out: their former start. */
+static tutti_err check_lists(tutti_mesh *m, const layout *l, tutti_count *entry_out) {
     tutti__mesh_data *d = &m->own;
     const tutti_count first = d->start[0];
     TUTTI_CHECK(first >= 0 && first <= l->entries && (m->first_element > 0 || first == 0),
-                TUTTI_ERR_FORMAT, "the nodes of element %lld begin at %lld",
+                TUTTI_ERR_FORMAT, "node list of element %lld starts at entry %lld: out of range",
                 (long long)m->first_element, (long long)first);
     for (tutti_count e = 0; e < d->elements; e++) {
         const int n = tutti_mesh_type_nodes(d->type[e]);
         TUTTI_CHECK(n > 0 && d->start[e + 1] == d->start[e] + n && d->start[e + 1] <= l->entries,
                     TUTTI_ERR_FORMAT,
-                    "element %lld of type %d has nodes from %lld to %lld, of %lld in all",
+                    "element %lld of type %d has node entries %lld to %lld of %lld: wrong number "
+                    "or out of range",
                     (long long)(m->first_element + e), d->type[e], (long long)d->start[e],
                     (long long)d->start[e + 1], (long long)l->entries);
     }
     TUTTI_CHECK(m->first_element + d->elements < m->all_elements ||
                     d->start[d->elements] == l->entries,
-                TUTTI_ERR_FORMAT, "the nodes of the last element end at %lld, not at %lld",
+                TUTTI_ERR_FORMAT, "node list of the last element ends at entry %lld, expected %lld",
                 (long long)d->start[d->elements], (long long)l->entries);
     for (tutti_count e = 0; e <= d->elements; e++) d->start[e] -= first;
     *entry_out = first;
     return TUTTI_OK;
 }
 
-static tutti_err groups_take(tutti_mesh *m, const layout *l, const unsigned char *table) {
-    TUTTI_ASSERT(table != NULL); /* without memory for it all ranks have given up */
+static tutti_err take_groups(tutti_mesh *m, const layout *l, const unsigned char *table) {
+    TUTTI_ASSERT(table != NULL); /* if it could not be allocated, all ranks have returned */
     m->own.group = tutti__calloc((size_t)l->groups + 1, sizeof *m->own.group);
     if (!m->own.group) return TUTTI_ERR_NOMEM;
     m->own.groups = (int)l->groups;
@@ -264,8 +268,8 @@ static tutti_err groups_take(tutti_mesh *m, const layout *l, const unsigned char
     return TUTTI_OK;
 }
 
-/* In their order, which searches rely on. */
-static tutti_err members_check(const tutti__mesh_data *d) {
+/* Searches rely on this order. */
+static tutti_err check_members(const tutti__mesh_data *d) {
     for (tutti_count i = 0; i < d->members; i++) {
         const tutti_mesh_membership *x = &d->member[i];
         const int order = i > 0 ? tutti__mesh_by_membership(x - 1, x) : -1;
@@ -275,7 +279,7 @@ static tutti_err members_check(const tutti__mesh_data *d) {
     return TUTTI_OK;
 }
 
-/* The slice, but for its lists; then these. */
+/* First the slice without its lists, then the lists. */
 static tutti_err read_slice(tutti_mesh *m, tutti_file *f, const layout *l, unsigned char *table) {
     tutti__team *t = m->team;
     tutti__mesh_data *d = &m->own;
@@ -289,51 +293,52 @@ static tutti_err read_slice(tutti_mesh *m, tutti_file *f, const layout *l, unsig
         err = TUTTI_ERR_NOMEM;
     pieces p = {.n = 0};
     if (err == TUTTI_OK) {
-        p = slice_pieces(m, l, d->start, elements + 1);
-        piece_add(&p, l->at[GROUPS], table, GROUP * l->groups);
-        piece_add(&p, l->at[MEMBERS], d->member, MEMBER * l->members);
+        p = add_slice_pieces(m, l, d->start, elements + 1);
+        add_piece(&p, l->at[GROUPS], table, GROUP * l->groups);
+        add_piece(&p, l->at[MEMBERS], d->member, MEMBER * l->members);
         d->members = l->members;
     }
-    TUTTI_TRY(pieces_move(f, err, &p, 0));
-    err = lists_check(m, l, &entry);
-    if (err == TUTTI_OK) err = members_check(d);
-    if (err == TUTTI_OK) err = groups_take(m, l, table);
+    TUTTI_TRY(transfer_pieces(f, err, &p, 0));
+    err = check_lists(m, l, &entry);
+    if (err == TUTTI_OK) err = check_members(d);
+    if (err == TUTTI_OK) err = take_groups(m, l, table);
     p.n = 0;
     if (err == TUTTI_OK) {
         tutti__free(d->node);
         d->node = tutti__malloc(((size_t)d->start[elements] + 1) * sizeof *d->node);
         if (!d->node) err = TUTTI_ERR_NOMEM;
-        piece_add(&p, l->at[NODE] + 8 * entry, d->node, 8 * d->start[elements]);
+        add_piece(&p, l->at[NODE] + 8 * entry, d->node, 8 * d->start[elements]);
     }
-    TUTTI_TRY(pieces_move(f, err, &p, 0));
+    TUTTI_TRY(transfer_pieces(f, err, &p, 0));
     int64_t sum =
-        (int64_t)(slice_sum(m, entry) + (t->rank == 0 ? groups_sum(l->groups, table, d) : 0));
+        (int64_t)(sum_slice(m, entry) + (t->rank == 0 ? sum_groups(l->groups, table, d) : 0));
     err = tutti__team_sum(t, &sum, 1);
     if (err == TUTTI_OK && (uint64_t)sum != l->sum)
         err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
-                               "the mesh is damaged: the sum of its contents is wrong");
+                               "mesh is damaged: checksum of its contents is wrong");
     if (err == TUTTI_OK) {
         err = tutti__mesh_data_check(d, l->nodes);
         if (err != TUTTI_OK)
             tutti__error_set(err = TUTTI_ERR_FORMAT, 0, -1,
-                             "an element names a node that there is not");
+                             "element names a node that does not exist");
     }
     for (tutti_count i = 0; i < 3 * d->nodes && err == TUTTI_OK; i++)
         if (!__builtin_isfinite(d->coordinates[i]))
-            err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "node %lld has no finite coordinates",
+            err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
+                                   "node %lld has a coordinate that is not finite",
                                    (long long)(m->first_node + i / 3));
     return tutti__team_agree(t, err);
 }
 
-static tutti_err read_open(tutti_mesh *m, tutti_file *f) {
+static tutti_err read_opened(tutti_mesh *m, tutti_file *f) {
     tutti__team *t = m->team;
     headed h = {.file = f};
     layout l = {.nodes = 0};
     tutti_off bytes = 0;
     TUTTI_TRY(tutti_file_size(f, &bytes));
-    TUTTI_TRY(tutti__team_agree(t, t->rank == 0 ? header_fetch(&h) : TUTTI_OK));
+    TUTTI_TRY(tutti__team_agree(t, t->rank == 0 ? fetch_header(&h) : TUTTI_OK));
     TUTTI_TRY(tutti__team_tell(t, h.word, (int)sizeof h.word));
-    TUTTI_TRY(tutti__team_agree(t, header_read(h.word, bytes, &l)));
+    TUTTI_TRY(tutti__team_agree(t, decode_mesh_header(h.word, bytes, &l)));
     m->all_nodes = l.nodes;
     m->all_elements = l.elements;
     m->first_node = tutti_size_share(l.nodes, t->size, t->rank);
@@ -348,16 +353,17 @@ tutti_err tutti__native_read(tutti_mesh *m, MPI_Comm comm, const char *path,
                              const tutti_options *opt) {
     tutti_file *f = NULL;
     TUTTI_TRY(tutti__team_agree(
-        m->team, little_endian()
+        m->team, is_little_endian()
                      ? TUTTI_OK
-                     : tutti__error_set(TUTTI_ERR_UNSUPPORTED, 0, -1, "meshes are little-endian")));
+                     : tutti__error_set(TUTTI_ERR_UNSUPPORTED, 0, -1,
+                                        "cannot use Tutti mesh files on a big-endian machine")));
     TUTTI_TRY(tutti_file_open(comm, path, TUTTI_READ, opt, &f));
-    return TUTTI_ALSO(read_open(m, f), tutti_file_close(&f));
+    return TUTTI_ALSO(read_opened(m, f), tutti_file_close(&f));
 }
 
 /* ---- writing */
 
-static tutti_err write_open(tutti_mesh *m, tutti_file *f) {
+static tutti_err write_opened(tutti_mesh *m, tutti_file *f) {
     tutti__team *t = m->team;
     const tutti__mesh_data *d = &m->own;
     layout l = {.nodes = m->all_nodes,
@@ -367,8 +373,8 @@ static tutti_err write_open(tutti_mesh *m, tutti_file *f) {
     tutti_count entry = 0;
     l.entries = d->start[d->elements];
     TUTTI_TRY(tutti__sums_before(t, TUTTI_OK, 1, &l.entries, &entry));
-    lay_out(&l);
-    /* rank 0 has the groups and, once all is written, the header; the last one the end of lists */
+    compute_offsets(&l);
+    /* rank 0 writes the groups and, at the end, the header; the last rank the end of the lists */
     const int last = t->rank == t->size - 1;
     tutti_count *start = tutti__malloc(((size_t)d->elements + 1) * sizeof *start);
     unsigned char *table = tutti__calloc((size_t)d->groups + 1, GROUP);
@@ -381,25 +387,25 @@ static tutti_err write_open(tutti_mesh *m, tutti_file *f) {
             memcpy(table + (size_t)i * GROUP, number, sizeof number);
             memcpy(table + (size_t)i * GROUP + 8, d->group[i].name, strlen(d->group[i].name));
         }
-        p = slice_pieces(m, &l, start, d->elements + last);
-        piece_add(&p, l.at[NODE] + 8 * entry, d->node, 8 * d->start[d->elements]);
+        p = add_slice_pieces(m, &l, start, d->elements + last);
+        add_piece(&p, l.at[NODE] + 8 * entry, d->node, 8 * d->start[d->elements]);
         if (t->rank == 0) {
-            piece_add(&p, l.at[GROUPS], table, GROUP * l.groups);
-            piece_add(&p, l.at[MEMBERS], d->member, MEMBER * l.members);
+            add_piece(&p, l.at[GROUPS], table, GROUP * l.groups);
+            add_piece(&p, l.at[MEMBERS], d->member, MEMBER * l.members);
         }
     }
-    err = pieces_move(f, err, &p, 1);
+    err = transfer_pieces(f, err, &p, 1);
     if (err == TUTTI_OK) {
         uint64_t word[WORDS];
         int64_t sum =
-            (int64_t)(slice_sum(m, entry) + (t->rank == 0 ? groups_sum(l.groups, table, d) : 0));
+            (int64_t)(sum_slice(m, entry) + (t->rank == 0 ? sum_groups(l.groups, table, d) : 0));
         err = tutti__team_sum(t, &sum, 1);
         if (err == TUTTI_OK) err = tutti_file_resize(f, l.bytes);
         l.sum = (uint64_t)sum;
-        header_write(&l, word);
+        encode_header(&l, word);
         pieces head = {.n = 0};
-        if (t->rank == 0) piece_add(&head, 0, word, sizeof word);
-        if (err == TUTTI_OK) err = pieces_move(f, TUTTI_OK, &head, 1);
+        if (t->rank == 0) add_piece(&head, 0, word, sizeof word);
+        if (err == TUTTI_OK) err = transfer_pieces(f, TUTTI_OK, &head, 1);
     }
     tutti__free(start);
     tutti__free(table);
@@ -409,10 +415,11 @@ static tutti_err write_open(tutti_mesh *m, tutti_file *f) {
 tutti_err tutti__native_write(tutti_mesh *m, const char *path, const tutti_options *opt) {
     tutti_file *f = NULL;
     TUTTI_TRY(tutti__team_agree(
-        m->team, little_endian()
+        m->team, is_little_endian()
                      ? TUTTI_OK
-                     : tutti__error_set(TUTTI_ERR_UNSUPPORTED, 0, -1, "meshes are little-endian")));
+                     : tutti__error_set(TUTTI_ERR_UNSUPPORTED, 0, -1,
+                                        "cannot use Tutti mesh files on a big-endian machine")));
     TUTTI_TRY(tutti_file_open(m->team->comm, path,
                               TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, opt, &f));
-    return TUTTI_ALSO(write_open(m, f), tutti_file_close(&f));
+    return TUTTI_ALSO(write_opened(m, f), tutti_file_close(&f));
 }

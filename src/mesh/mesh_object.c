@@ -1,4 +1,4 @@
-/* mesh: the object: made of slices, freed, looked at.
+/* mesh: the object: creation from slices, validity, views, release.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
 
@@ -17,20 +17,20 @@ static const struct {
 #undef TYPE_ROW
 };
 
-static int type_known(int type) {
+static int is_element_type(int type) {
     return type >= 0 && type < TUTTI_MESH_TYPES;
 }
 
 int tutti_mesh_type_nodes(int type) {
-    return type_known(type) ? type_table[type].nodes : 0;
+    return is_element_type(type) ? type_table[type].nodes : 0;
 }
 
 int tutti_mesh_type_dim(int type) {
-    return type_known(type) ? type_table[type].dim : -1;
+    return is_element_type(type) ? type_table[type].dim : -1;
 }
 
 const char *tutti_mesh_type_name(int type) {
-    return type_known(type) ? type_table[type].text : "";
+    return is_element_type(type) ? type_table[type].text : "";
 }
 
 /* ---- data */
@@ -79,15 +79,16 @@ tutti_err tutti__mesh_data_make(tutti__mesh_data *d, tutti_count nodes, tutti_co
 
 tutti_err tutti__mesh_data_check(const tutti__mesh_data *d, tutti_count all_nodes) {
     for (tutti_count e = 0; e < d->elements; e++) {
-        TUTTI_CHECK(type_known(d->type[e]), TUTTI_ERR_ARG, "element %lld has the unknown type %d",
+        TUTTI_CHECK(is_element_type(d->type[e]), TUTTI_ERR_ARG, "element %lld has unknown type %d",
                     (long long)e, d->type[e]);
         TUTTI_CHECK(tutti__follows(d->start[e], type_table[d->type[e]].nodes, d->start[e + 1]),
-                    TUTTI_ERR_ARG, "element %lld is a %s, but start goes from %lld to %lld",
-                    (long long)e, type_table[d->type[e]].text, (long long)d->start[e],
+                    TUTTI_ERR_ARG,
+                    "element %lld is a %s, but its node list is entries %lld to %lld", (long long)e,
+                    type_table[d->type[e]].text, (long long)d->start[e],
                     (long long)d->start[e + 1]);
         for (tutti_count i = d->start[e]; i < d->start[e + 1]; i++)
             TUTTI_CHECK(d->node[i] >= 0 && d->node[i] < all_nodes, TUTTI_ERR_ARG,
-                        "element %lld names node %lld, but there are %lld nodes", (long long)e,
+                        "element %lld names node %lld: mesh has %lld nodes", (long long)e,
                         (long long)d->node[i], (long long)all_nodes);
     }
     return TUTTI_OK;
@@ -95,10 +96,10 @@ tutti_err tutti__mesh_data_check(const tutti__mesh_data *d, tutti_count all_node
 
 /* ---- distributing, gathering */
 
-/* Which of this rank's items, of `n` from number `first` on, go to each rank's slice of `all`;
+/* The items of this rank, `n` from number `first` on, that belong to the slice of each rank;
  * to_root: all go to rank 0. */
-static void slice_bounds(const tutti__team *t, tutti_count n, tutti_count first, tutti_count all,
-                         int to_root, tutti_count *bound) {
+static void find_bounds(const tutti__team *t, tutti_count n, tutti_count first, tutti_count all,
+                        int to_root, tutti_count *bound) {
     bound[0] = 0;
     for (int r = 1; r <= t->size; r++) {
         const tutti_count b = tutti_size_share(all, t->size, r) - first;
@@ -106,81 +107,70 @@ static void slice_bounds(const tutti__team *t, tutti_count n, tutti_count first,
     }
 }
 
-/* Arrays of nodes, then those of elements, from where they are to where `to_root` says. */
-typedef struct {
-    const tutti__mesh_data *from;
-    tutti__mesh_data *to;
-    tutti_count *nodes, *elements; /* bounds: [ranks + 1] */
-} move_case;
-
-static tutti_err move_nodes(tutti__team *t, tutti_err mine, const move_case *c) {
-    tutti_count n = 0;
-    TUTTI_TRY(tutti__send_ranges(t, mine, 3 * sizeof(double), c->from->coordinates, c->nodes, &n,
-                                 (void **)&c->to->coordinates));
-    TUTTI_TRY(tutti__send_ranges(t, TUTTI_OK, sizeof(int64_t), c->from->tag, c->nodes, &n,
-                                 (void **)&c->to->tag));
-    c->to->nodes = n;
-    return TUTTI_OK;
-}
-
-static tutti_err move_elements(tutti__team *t, const move_case *c) {
-    const tutti__mesh_data *from = c->from;
-    tutti__mesh_data *to = c->to;
-    tutti_count n = 0, entries = 0;
-    TUTTI_ASSERT(c->elements != NULL);
-    TUTTI_TRY(tutti__send_ranges(t, TUTTI_OK, 1, from->type, c->elements, &n, (void **)&to->type));
-    TUTTI_TRY(tutti__send_ranges(t, TUTTI_OK, sizeof(int32_t), from->physical, c->elements, &n,
-                                 (void **)&to->physical));
-    TUTTI_TRY(tutti__send_ranges(t, TUTTI_OK, sizeof(int32_t), from->entity, c->elements, &n,
-                                 (void **)&to->entity));
-    to->elements = n;
-    to->start = tutti__malloc(((size_t)n + 1) * sizeof *to->start);
-    if (to->start) {
-        to->start[0] = 0;
-        for (tutti_count e = 0; e < n; e++)
-            to->start[e + 1] = to->start[e] + tutti_mesh_type_nodes(to->type[e]);
-    }
-    /* from here on the bounds are those of lists of nodes */
-    for (int r = 0; r <= t->size; r++)
-        c->elements[r] = from->elements > 0 ? from->start[c->elements[r]] : 0;
-    return tutti__send_ranges(t, to->start ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *from->node,
-                              from->node, c->elements, &entries, (void **)&to->node);
-}
-
-/* first_node, first_element: where this rank's begin among all. */
-static tutti_err data_move(tutti_mesh *m, tutti_err mine, const tutti__mesh_data *from,
+/* Send nodes and elements to their slices, or all to rank 0.
+ * first: numbers of this rank's first node and element. */
+static tutti_err move_data(tutti_mesh *m, tutti_err local_err, const tutti__mesh_data *from,
                            const tutti_count first[2], int to_root, tutti__mesh_data *to) {
     tutti__team *t = m->team;
-    const size_t bounds = ((size_t)t->size + 1) * sizeof(tutti_count);
-    move_case c = {from, to, tutti__malloc(bounds), tutti__malloc(bounds)};
-    if (!c.nodes || !c.elements) {
-        mine = TUTTI_ERR_NOMEM;
+    const size_t bytes = ((size_t)t->size + 1) * sizeof(tutti_count);
+    tutti_count *nodes = tutti__malloc(bytes), *elements = tutti__malloc(bytes), entries = 0;
+    const struct {
+        tutti__outgoing out;
+        tutti_count *n;
+        void **to;
+    } arrays[] = {
+        {{3 * sizeof(double), from->coordinates, nodes, 0, NULL},
+         &to->nodes,
+         (void **)&to->coordinates},
+        {{sizeof *from->tag, from->tag, nodes, 0, NULL}, &to->nodes, (void **)&to->tag},
+        {{sizeof *from->type, from->type, elements, 0, NULL}, &to->elements, (void **)&to->type},
+        {{sizeof *from->physical, from->physical, elements, 0, NULL},
+         &to->elements,
+         (void **)&to->physical},
+        {{sizeof *from->entity, from->entity, elements, 0, NULL},
+         &to->elements,
+         (void **)&to->entity}};
+    if (nodes && elements) {
+        find_bounds(t, from->nodes, first[0], m->all_nodes, to_root, nodes);
+        find_bounds(t, from->elements, first[1], m->all_elements, to_root, elements);
     } else {
-        slice_bounds(t, from->nodes, first[0], m->all_nodes, to_root, c.nodes);
-        slice_bounds(t, from->elements, first[1], m->all_elements, to_root, c.elements);
+        local_err = TUTTI_ERR_NOMEM;
     }
-    tutti_err err = move_nodes(t, mine, &c);
-    if (err == TUTTI_OK) err = move_elements(t, &c);
-    tutti__free(c.nodes);
-    tutti__free(c.elements);
+    tutti_err err = TUTTI_OK;
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0] && err == TUTTI_OK; i++)
+        err = tutti__ranges_send(t, local_err, &arrays[i].out, arrays[i].n, arrays[i].to);
+    if (err == TUTTI_OK) {
+        to->start = tutti__malloc(((size_t)to->elements + 1) * sizeof *to->start);
+        if (to->start) to->start[0] = 0;
+        for (tutti_count e = 0; e < to->elements && to->start; e++)
+            to->start[e + 1] = to->start[e] + tutti_mesh_type_nodes(to->type[e]);
+        /* from here on the bounds are in entries of the lists of nodes */
+        for (int r = 0; r <= t->size; r++)
+            elements[r] = from->elements > 0 ? from->start[elements[r]] : 0;
+        const tutti__outgoing lists = {sizeof *from->node, from->node, elements, 0, NULL};
+        err = tutti__ranges_send(t, to->start ? TUTTI_OK : TUTTI_ERR_NOMEM, &lists, &entries,
+                                 (void **)&to->node);
+    }
+    tutti__free(nodes);
+    tutti__free(elements);
     return err;
 }
 
-tutti_err tutti__mesh_distribute(tutti_mesh *m, tutti_err mine, const tutti__mesh_data *have) {
+tutti_err tutti__mesh_distribute(tutti_mesh *m, tutti_err local_err, const tutti__mesh_data *have) {
     tutti__team *t = m->team;
     tutti_count all[2] = {have->nodes, have->elements}, first[2] = {0, 0};
-    TUTTI_TRY(tutti__sums_before(t, mine, 2, all, first));
+    TUTTI_TRY(tutti__sums_before(t, local_err, 2, all, first));
     m->all_nodes = all[0];
     m->all_elements = all[1];
     m->first_node = tutti_size_share(m->all_nodes, t->size, t->rank);
     m->first_element = tutti_size_share(m->all_elements, t->size, t->rank);
-    return data_move(m, tutti__mesh_data_check(have, m->all_nodes), have, first, 0, &m->own);
+    return move_data(m, tutti__mesh_data_check(have, m->all_nodes), have, first, 0, &m->own);
 }
 
 tutti_err tutti__mesh_gather(tutti_mesh *m, tutti__mesh_data *all_out) {
     const tutti_count first[2] = {m->first_node, m->first_element};
     tutti__mesh_data all = {.nodes = 0};
-    const tutti_err err = data_move(m, TUTTI_OK, &m->own, first, 1, &all);
+    const tutti_err err = move_data(m, TUTTI_OK, &m->own, first, 1, &all);
     if (err != TUTTI_OK) {
         tutti__mesh_data_free(&all);
         return err;
@@ -193,17 +183,17 @@ tutti_err tutti__mesh_gather(tutti_mesh *m, tutti__mesh_data *all_out) {
 
 const tutti__class tutti__mesh_class = {"mesh", "mesh", "freed"};
 
-tutti_err tutti__mesh_begin(MPI_Comm comm, const tutti__call *c, const char *path, tutti_err mine,
-                            tutti_mesh **m_out) {
+tutti_err tutti__mesh_begin(MPI_Comm comm, const tutti__call *c, const char *path,
+                            tutti_err local_err, tutti_mesh **m_out) {
     tutti_mesh *m = NULL;
     int *uses = NULL;
     tutti__team *team = NULL;
-    if (mine == TUTTI_OK) {
+    if (local_err == TUTTI_OK) {
         m = tutti__calloc(1, sizeof *m);
         uses = tutti__calloc(1, sizeof *uses);
-        if (!m || !uses) mine = TUTTI_ERR_NOMEM;
+        if (!m || !uses) local_err = TUTTI_ERR_NOMEM;
     }
-    const tutti_err err = tutti__object_begin(comm, &tutti__mesh_class, c, path, mine, &team);
+    const tutti_err err = tutti__object_begin(comm, &tutti__mesh_class, c, path, local_err, &team);
     if (err != TUTTI_OK) {
         tutti__free(m);
         tutti__free(uses);
@@ -225,7 +215,7 @@ void tutti__mesh_team_leave(tutti__team **t, int **uses) {
     tutti__team_give(t);
 }
 
-void tutti__mesh_drop(tutti_mesh *m) {
+static void free_mesh(tutti_mesh *m) {
     tutti__handle_remove(&m->handle);
     tutti__mesh_data_free(&m->own);
     tutti__graph_free(&m->graph);
@@ -233,40 +223,68 @@ void tutti__mesh_drop(tutti_mesh *m) {
     tutti__free(m);
 }
 
+/* Node numbers and types are checked when the mesh is made; here are the relations between fields. */
+int tutti__mesh_is_valid(const tutti_mesh *m) {
+    const tutti__mesh_data *d = &m->own;
+    const tutti__team *t = m->team;
+    if (m->handle.class != &tutti__mesh_class || !t || !m->uses || *m->uses < 1) return 0;
+    if (m->first_node != tutti_size_share(m->all_nodes, t->size, t->rank)) return 0;
+    if (m->first_node + d->nodes != tutti_size_share(m->all_nodes, t->size, t->rank + 1)) return 0;
+    if (m->first_element != tutti_size_share(m->all_elements, t->size, t->rank)) return 0;
+    if (m->first_element + d->elements != tutti_size_share(m->all_elements, t->size, t->rank + 1))
+        return 0;
+    if (d->nodes > 0 && (!d->coordinates || !d->tag)) return 0;
+    if (d->elements > 0 && (!d->type || !d->physical || !d->entity || !d->start || !d->node))
+        return 0;
+    for (tutti_count e = 0; e < d->elements; e++)
+        if (d->start[e + 1] - d->start[e] != tutti_mesh_type_nodes(d->type[e])) return 0;
+    if (d->groups < 0 || (d->groups > 0 && !d->group)) return 0;
+    for (tutti_count i = 1; i < d->members; i++)
+        if (tutti__mesh_by_membership(&d->member[i - 1], &d->member[i]) > 0) return 0;
+    return !m->graph.start || m->graph.nodes == d->nodes;
+}
+
+tutti_err tutti__mesh_live(const tutti_mesh *m) {
+    TUTTI_TRY(tutti__object_live(m, &tutti__mesh_class));
+    TUTTI_ASSERT(tutti__mesh_is_valid(m));
+    return TUTTI_OK;
+}
+
 tutti_err tutti__mesh_hand_over(tutti_mesh *m, tutti_err err, tutti_mesh **m_out) {
     if (err != TUTTI_OK) {
-        if (m) tutti__mesh_drop(m);
+        if (m) free_mesh(m);
         return err;
     }
     tutti__handle_add(&m->handle, &tutti__mesh_class);
+    TUTTI_ASSERT(tutti__mesh_is_valid(m));
     *m_out = m;
     return TUTTI_OK;
 }
 
-/* What the caller has, as data; physical and so on that are not there are made up in `extra`,
- * which is to be freed. */
-static tutti_err view_take(const tutti_mesh_view *v, tutti__mesh_data *have,
+/* The caller's arrays as data; omitted arrays get default values in `extra`, which is to be freed. */
+static tutti_err take_view(const tutti_mesh_view *v, tutti__mesh_data *have,
                            tutti__mesh_data *extra) {
-    TUTTI_CHECK(v != NULL, TUTTI_ERR_ARG, "there is no mesh to make");
+    TUTTI_CHECK(v != NULL, TUTTI_ERR_ARG, "argument mine is NULL");
     TUTTI_CHECK(v->nodes >= 0 && v->elements >= 0, TUTTI_ERR_ARG,
-                "%lld nodes and %lld elements: numbers are not negative", (long long)v->nodes,
+                "nodes is %lld, elements is %lld: must be >= 0", (long long)v->nodes,
                 (long long)v->elements);
-    TUTTI_CHECK(v->nodes == 0 || v->coordinates, TUTTI_ERR_ARG, "nodes without coordinates");
+    TUTTI_CHECK(v->nodes == 0 || v->coordinates, TUTTI_ERR_ARG, "field coordinates is NULL");
     TUTTI_CHECK(v->elements == 0 || (v->type && v->start && v->node), TUTTI_ERR_ARG,
-                "elements without types or nodes");
-    TUTTI_CHECK(v->elements == 0 || v->start[0] == 0, TUTTI_ERR_ARG,
-                "the list of the first element begins at %lld, not at 0", (long long)v->start[0]);
+                "field type, start or node is NULL");
+    TUTTI_CHECK(v->elements == 0 || v->start[0] == 0, TUTTI_ERR_ARG, "start[0] is %lld: must be 0",
+                (long long)v->start[0]);
     TUTTI_CHECK(tutti_size_fits(v->nodes, 3 * sizeof *v->coordinates, PTRDIFF_MAX) &&
                     tutti_size_fits(v->elements, sizeof *v->start, PTRDIFF_MAX - 64),
-                TUTTI_ERR_ARG, "%lld nodes and %lld elements are more than memory can hold",
+                TUTTI_ERR_ARG, "%lld nodes and %lld elements do not fit in memory",
                 (long long)v->nodes, (long long)v->elements);
-    /* memory for them first: without it nothing of the caller's is read */
+    /* allocate first: if that fails, the caller's arrays are not read */
     extra->physical = tutti__calloc((size_t)v->elements + 1, sizeof *extra->physical);
     extra->tag = tutti__malloc((size_t)v->nodes * sizeof *extra->tag);
     if (!extra->physical || !extra->tag) return TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; i < 3 * v->nodes; i++)
         TUTTI_CHECK(__builtin_isfinite(v->coordinates[i]), TUTTI_ERR_ARG,
-                    "node %lld of this rank has no finite coordinates", (long long)(i / 3));
+                    "node %lld of this rank has a coordinate that is not finite",
+                    (long long)(i / 3));
     *have = (tutti__mesh_data){.nodes = v->nodes,
                                .elements = v->elements,
                                .coordinates = (double *)v->coordinates,
@@ -279,12 +297,12 @@ static tutti_err view_take(const tutti_mesh_view *v, tutti__mesh_data *have,
     return TUTTI_OK;
 }
 
-tutti_err tutti_mesh_make(MPI_Comm comm, const tutti_mesh_view *mine, tutti_mesh **m_out) {
+tutti_err tutti_mesh_make(MPI_Comm comm, const tutti_mesh_view *local_err, tutti_mesh **m_out) {
     TUTTI_KEEP_ERRNO;
     tutti_mesh *m = NULL;
     tutti__mesh_data have = {.nodes = 0}, extra = have;
     tutti_count before = 0;
-    tutti_err err = view_take(mine, &have, &extra);
+    tutti_err err = take_view(local_err, &have, &extra);
     tutti_count all = have.nodes;
     if (err == TUTTI_OK && !m_out)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument m_out is NULL");
@@ -301,13 +319,13 @@ tutti_err tutti_mesh_make(MPI_Comm comm, const tutti_mesh_view *mine, tutti_mesh
 
 void tutti_mesh_free(tutti_mesh **m) {
     if (!m || !*m) return;
-    if (tutti__handle_alive(&(*m)->handle, &tutti__mesh_class)) tutti__mesh_drop(*m);
+    if (tutti__handle_alive(&(*m)->handle, &tutti__mesh_class)) free_mesh(*m);
     *m = NULL;
 }
 
 tutti_err tutti_mesh_view_sized(const tutti_mesh *m, tutti_mesh_view *out, size_t struct_size) {
     TUTTI_TRY(tutti__mesh_live(m));
-    TUTTI_CHECK(out != NULL, TUTTI_ERR_ARG, "nowhere to put the view");
+    TUTTI_CHECK(out != NULL, TUTTI_ERR_ARG, "argument out is NULL");
     const tutti__mesh_data *d = &m->own;
     const tutti_mesh_view v = {.nodes = d->nodes,
                                .first_node = m->first_node,
@@ -335,16 +353,16 @@ int tutti_mesh_groups(const tutti_mesh *m, const tutti_mesh_group **groups_out) 
     return m->own.groups;
 }
 
-static tutti_err groups_check(int n, const tutti_mesh_group *g) {
-    TUTTI_CHECK(n >= 0 && (n == 0 || g), TUTTI_ERR_ARG, "%d physical groups, and no list of them",
-                n);
+static tutti_err check_groups(int n, const tutti_mesh_group *g) {
+    TUTTI_CHECK(n >= 0 && (n == 0 || g), TUTTI_ERR_ARG,
+                "n is %d: must be >= 0, and argument groups not NULL", n);
     for (int i = 0; i < n; i++) {
-        TUTTI_CHECK(g[i].dim >= 0 && g[i].dim <= 3, TUTTI_ERR_ARG, "group %d has dimension %d", i,
-                    g[i].dim);
+        TUTTI_CHECK(g[i].dim >= 0 && g[i].dim <= 3, TUTTI_ERR_ARG,
+                    "group %d has dimension %d: must be 0 to 3", i, g[i].dim);
         TUTTI_CHECK(memchr(g[i].name, '\0', sizeof g[i].name), TUTTI_ERR_ARG,
-                    "the name of group %d does not end", i);
+                    "name of group %d is not terminated", i);
         TUTTI_CHECK(!strpbrk(g[i].name, "\"\n\r"), TUTTI_ERR_ARG,
-                    "the name of group %d has a quotation mark or a line break in it", i);
+                    "name of group %d contains a quotation mark or a line break", i);
     }
     return TUTTI_OK;
 }
@@ -353,7 +371,7 @@ tutti_err tutti_mesh_set_groups(tutti_mesh *m, int n, const tutti_mesh_group *gr
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__mesh_live(m));
     tutti_mesh_group *copy = NULL;
-    tutti_err err = groups_check(n, groups);
+    tutti_err err = check_groups(n, groups);
     uint64_t h = tutti__hash(TUTTI__HASH_START, &n, sizeof n);
     if (err == TUTTI_OK) {
         copy = tutti__calloc((size_t)n + 1, sizeof *copy);

@@ -62,8 +62,8 @@ typedef struct {
     double x[3];
 } moved;
 
-/* Nodes to their new slices; `to` are arrays of the slice's size. */
-static tutti_err move_nodes(tutti_mesh *m, const tutti_count *number, tutti__mesh_data *to) {
+/* Send nodes to their new slices; `to` has arrays of the size of the slice. */
+static tutti_err send_nodes(tutti_mesh *m, const tutti_count *number, tutti__mesh_data *to) {
     tutti__team *t = m->team;
     const tutti__mesh_data *d = &m->own;
     moved *v = tutti__malloc(((size_t)d->nodes + 1) * sizeof *v), *in = NULL;
@@ -89,7 +89,7 @@ static tutti_err move_nodes(tutti_mesh *m, const tutti_count *number, tutti__mes
     return TUTTI_OK;
 }
 
-static tutti_err apply(tutti_mesh *m, const tutti_count *number) {
+static tutti_err apply_numbers(tutti_mesh *m, const tutti_count *number) {
     tutti__mesh_data *d = &m->own;
     const tutti_count entries = d->start[d->elements];
     tutti__mesh_data new = {.nodes = 0};
@@ -109,7 +109,7 @@ static tutti_err apply(tutti_mesh *m, const tutti_count *number) {
         for (tutti_count i = 0; i < entries; i++)
             memcpy(&new.node[i], tutti__share_value(&v, d->node[i]), sizeof *new.node);
         tutti__share_values_free(&v);
-        err = move_nodes(m, number, &new);
+        err = send_nodes(m, number, &new);
     }
     if (err != TUTTI_OK) {
         tutti__mesh_data_free(&new);
@@ -141,7 +141,7 @@ tutti_err tutti_mesh_renumber(tutti_mesh *m, tutti_mesh_order order) {
         &m->object, &(tutti__call){.name = "renumber", .what = "the order", .hash = h}, err);
     if (err == TUTTI_OK && order != TUTTI_MESH_FILE) {
         err = order == TUTTI_MESH_CURVE ? number_by_curve(m, number) : number_by_rcm(m, number);
-        if (err == TUTTI_OK) err = apply(m, number);
+        if (err == TUTTI_OK) err = apply_numbers(m, number);
     }
     tutti__free(number);
     return err;

@@ -1,10 +1,10 @@
-/* mesh: what each rank gets: the nodes of its partition, their neighbours, its elements.
+/* mesh: the part of each rank: the nodes of its partition, their neighbours, its elements.
  *
- * Three exchanges.  The rank whose slice a node is in knows which partitions hold it
- * (mesh_classify.c), and sends it to each of those, and to each also who the holders are.  The rank
- * whose slice an element is in sends it to the partitions of all its nodes.  From the lists of
- * holders every rank knows what to send to whom and what will come: both sides go by the nodes'
- * numbers, and nothing need be asked.
+ * Three exchanges.  The rank whose slice contains a node knows the partitions that hold it
+ * (mesh_classify.c), and sends the node and the list of holders to each of them.  The rank whose
+ * slice contains an element sends it to the partitions of all its nodes.  From the lists of
+ * holders every rank derives what it sends and receives in later exchanges: both sides order nodes
+ * by number.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_impl.h"
 
@@ -17,7 +17,7 @@ typedef struct {
     int64_t tag;
     double x[3];
     int owner;
-    int holders; /* how many follow in the list of holders */
+    int holders; /* number of its entries in the list of holders */
 } node_record;
 
 typedef struct {
@@ -30,13 +30,13 @@ typedef struct {
     tutti_count position;
     tutti_count node[TUTTI_MESH_MOST_NODES]; /* -1 behind the last */
     int32_t physical, entity;
-    int32_t type, own; /* own: the partition of its node of lowest number */
+    int32_t type, own; /* own: the partition of its lowest node */
 } element_record;
 
 /* ---- sending */
 
-static tutti_err send_elements(tutti_mesh *m, const int *of, tutti_count *n_out,
-                               element_record **out) {
+static tutti_err send_elements_to_parts(tutti_mesh *m, const int *of, tutti_count *n_out,
+                                        element_record **out) {
     const tutti__mesh_data *d = &m->own;
     tutti__share_values part = {.item = 0};
     const tutti__share_request q = {.all = m->all_nodes,
@@ -87,10 +87,10 @@ static tutti_err send_elements(tutti_mesh *m, const int *of, tutti_count *n_out,
     return err;
 }
 
-/* ---- putting together what has come */
+/* ---- building the part from received records */
 
-/* What has come, and the part that it becomes.  Records come by sender, and slices of higher ranks
- * have higher numbers: nodes and elements are in order already. */
+/* The received records, and the part that is built.  Records are sorted by sender, and slices of
+ * higher ranks have higher numbers, so that nodes and elements are in order. */
 typedef struct {
     int me;
     tutti_count nodes, holders, elements;
@@ -100,8 +100,8 @@ typedef struct {
     tutti_mesh_part *part;
 } assembly;
 
-/* The local number of a node: own ones are ascending, and so are the copies behind them. */
-static int local_of(const tutti_mesh_part_view *v, tutti_count number) {
+/* The local number of a node: own nodes are ascending, and so are the copies after them. */
+static int local_number(const tutti_mesh_part_view *v, tutti_count number) {
     for (int copies = 0; copies < 2; copies++) {
         const tutti_count lo = copies ? v->own_nodes : 0, hi = copies ? v->nodes : v->own_nodes;
         const tutti_count at = tutti__sorted_find(v->number + lo, hi - lo, number);
@@ -113,8 +113,8 @@ static int local_of(const tutti_mesh_part_view *v, tutti_count number) {
 static tutti_err put_nodes(assembly *a) {
     tutti_mesh_part_view *v = &a->part->view;
     const size_t n = (size_t)a->nodes;
-    TUTTI_CHECK(a->nodes < INT32_MAX, TUTTI_ERR_OVERFLOW, "%lld nodes on one rank",
-                (long long)a->nodes);
+    TUTTI_CHECK(a->nodes < INT32_MAX, TUTTI_ERR_OVERFLOW,
+                "part has %lld nodes: too many for one rank", (long long)a->nodes);
     tutti_count *number = tutti__malloc((n + 1) * sizeof *number);
     unsigned char *own = tutti__malloc(n + 1);
     int *owner = tutti__malloc((n + 1) * sizeof *owner);
@@ -154,11 +154,11 @@ static tutti_err put_holders(assembly *a) {
     int *holder = tutti__malloc(((size_t)v->holder_start[v->nodes] + 1) * sizeof *holder);
     v->holder = holder;
     if (!holder) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < v->nodes; i++) /* local ones; those of others follow */
+    for (tutti_count i = 0; i < v->nodes; i++) /* own elements; those of other partitions follow */
         holder[v->holder_start[i]] = v->owner[i];
     for (tutti_count i = 0; i < a->holders; i++) {
         const holder_record *r = &a->holder[i];
-        const int at = local_of(v, r->number);
+        const int at = local_number(v, r->number);
         TUTTI_ASSERT(at >= 0 && v->holder_start[at] + r->rank < v->holder_start[at + 1]);
         holder[v->holder_start[at] + r->rank] = r->holder;
     }
@@ -197,7 +197,7 @@ static tutti_err put_elements(assembly *a) {
         entity[i] = r->entity;
         start[i + 1] = start[i] + tutti_mesh_type_nodes(r->type);
         for (tutti_count j = start[i]; j < start[i + 1]; j++) {
-            node[j] = local_of(v, r->node[j - start[i]]);
+            node[j] = local_number(v, r->node[j - start[i]]);
             TUTTI_ASSERT(node[j] >= 0);
         }
     }
@@ -205,8 +205,8 @@ static tutti_err put_elements(assembly *a) {
     return TUTTI_OK;
 }
 
-/* Lists by rank, from pairs (rank, local number) that are counted, then filled in local order,
- * which is the order of numbers. */
+/* Lists per rank, from pairs (rank, local number): counted, then filled in local order, which is
+ * the order of numbers. */
 static tutti_err put_halo(assembly *a, int ranks) {
     tutti_mesh_part_view *v = &a->part->view;
     tutti_count *sends = tutti__calloc((size_t)ranks + 1, sizeof *sends);
@@ -228,7 +228,7 @@ static tutti_err put_halo(assembly *a, int ranks) {
         if (sends[r] == 0 && gets[r] == 0) continue;
         send_start[v->peers + 1] = send_start[v->peers] + sends[r];
         get_start[v->peers + 1] = get_start[v->peers] + gets[r];
-        sends[r] = send_start[v->peers]; /* from now on: where the next one goes */
+        sends[r] = send_start[v->peers]; /* from here on: the next free entry */
         gets[r] = get_start[v->peers];
         peer[v->peers++] = r;
     }
@@ -248,7 +248,7 @@ done:
 
 const tutti__class tutti__mesh_part_class = {"mesh_part", "mesh part", "freed"};
 
-static void part_drop(tutti_mesh_part *p) {
+static void free_part(tutti_mesh_part *p) {
     tutti_mesh_part_view *v = &p->view;
     const void *const all[] = {v->number,       v->own,    v->owner,     v->coordinates, v->tag,
                                v->holder_start, v->holder, v->element,   v->element_own, v->type,
@@ -260,7 +260,7 @@ static void part_drop(tutti_mesh_part *p) {
     tutti__free(p);
 }
 
-static tutti_err assemble(tutti_mesh *m, const int *of, assembly *a) {
+static tutti_err assemble_part(tutti_mesh *m, const int *of, assembly *a) {
     tutti_count *start = NULL;
     int *holder = NULL;
     TUTTI_TRY(tutti__mesh_classify(m, of, &start, &holder));
@@ -279,7 +279,7 @@ static tutti_err assemble(tutti_mesh *m, const int *of, assembly *a) {
     tutti_err err = tutti__send_records(m->team, v ? TUTTI_OK : TUTTI_ERR_NOMEM, sizeof *v, n, v,
                                         holder, &a->nodes, (void **)&a->node);
     tutti__free(v);
-    /* Who holds it, to each who does; a local node needs no telling. */
+    /* Send the list of holders of a node to each holder; a node with one holder needs none. */
     if (err == TUTTI_OK) {
         tutti_count sent = 0;
         for (tutti_count i = 0; i < m->own.nodes; i++) {
@@ -306,7 +306,7 @@ static tutti_err assemble(tutti_mesh *m, const int *of, assembly *a) {
         err = sent_err;
     }
     tutti_mesh_lists_free(&start, &holder);
-    if (err == TUTTI_OK) err = send_elements(m, of, &a->elements, &a->element);
+    if (err == TUTTI_OK) err = send_elements_to_parts(m, of, &a->elements, &a->element);
     TUTTI_TRY(err);
     a->part->view.all_nodes = m->all_nodes;
     a->part->view.all_elements = m->all_elements;
@@ -323,42 +323,68 @@ tutti_err tutti_mesh_part_make(tutti_mesh *m, const int *of, tutti_mesh_part **p
     assembly a = {.me = m->team->rank};
     tutti_err err = tutti__mesh_of_check(m, of, m->team->size);
     if (err == TUTTI_OK && !p_out)
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the part");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument part_out is NULL");
     if (err == TUTTI_OK) {
         a.part = tutti__calloc(1, sizeof *a.part);
         if (!a.part) err = TUTTI_ERR_NOMEM;
     }
     err = tutti__object_call(&m->object, &(tutti__call){.name = "part_make"}, err);
-    if (err == TUTTI_OK) err = assemble(m, of, &a);
+    if (err == TUTTI_OK) err = assemble_part(m, of, &a);
     tutti__free(a.node);
     tutti__free(a.holder);
     tutti__free(a.element);
     if (err != TUTTI_OK) {
-        if (a.part) part_drop(a.part);
+        if (a.part) free_part(a.part);
         return err;
     }
     a.part->team = m->team;
     a.part->uses = m->uses;
     ++*m->uses;
     tutti__handle_add(&a.part->handle, &tutti__mesh_part_class);
+    TUTTI_ASSERT(tutti__mesh_part_is_valid(a.part));
     *p_out = a.part;
     return TUTTI_OK;
 }
 
 void tutti_mesh_part_free(tutti_mesh_part **p) {
     if (!p || !*p) return;
-    if (tutti__handle_alive(&(*p)->handle, &tutti__mesh_part_class)) part_drop(*p);
+    if (tutti__handle_alive(&(*p)->handle, &tutti__mesh_part_class)) free_part(*p);
     *p = NULL;
 }
 
-static tutti_err part_live(const tutti_mesh_part *p) {
-    return tutti__object_live(p, &tutti__mesh_part_class);
+int tutti__mesh_part_is_valid(const tutti_mesh_part *p) {
+    const tutti_mesh_part_view *v = &p->view;
+    tutti_count own = 0;
+    if (p->handle.class != &tutti__mesh_part_class || !p->team || !p->uses || *p->uses < 1)
+        return 0;
+    if (v->own_nodes < 0 || v->own_nodes > v->nodes || v->nodes > v->all_nodes) return 0;
+    if (v->own_elements < 0 || v->own_elements > v->elements) return 0;
+    for (tutti_count i = 0; i < v->nodes; i++) {
+        if (v->own[i] != (v->owner[i] == p->team->rank)) return 0;
+        if (v->holder_start[i] >= v->holder_start[i + 1]) return 0;
+        if (v->holder[v->holder_start[i]] != v->owner[i]) return 0;
+        own += v->own[i];
+    }
+    for (tutti_count e = 0; e < v->elements; e++)
+        if (v->start[e + 1] - v->start[e] != tutti_mesh_type_nodes(v->type[e])) return 0;
+    for (int k = 0; k < v->peers; k++) {
+        if (v->peer[k] < 0 || v->peer[k] >= p->team->size || v->peer[k] == p->team->rank) return 0;
+        if (v->send_start[k] > v->send_start[k + 1] || v->get_start[k] > v->get_start[k + 1])
+            return 0;
+    }
+    return own == v->own_nodes && (p->box_n == 0 || p->box);
+}
+
+static tutti_err check_part_live(const tutti_mesh_part *p) {
+    TUTTI_TRY(tutti__object_live(p, &tutti__mesh_part_class));
+    TUTTI_ASSERT(tutti__mesh_part_is_valid(p));
+    return TUTTI_OK;
 }
 
 tutti_err tutti_mesh_part_sized(const tutti_mesh_part *p, tutti_mesh_part_view *out,
                                 size_t struct_size) {
-    TUTTI_TRY(part_live(p));
-    TUTTI_CHECK(out != NULL, TUTTI_ERR_ARG, "nowhere to put the view");
+    TUTTI_TRY(check_part_live(p));
+    TUTTI_CHECK(out != NULL, TUTTI_ERR_ARG, "argument out is NULL");
     memset(out, 0, struct_size);
     memcpy(out, &p->view, struct_size < sizeof p->view ? struct_size : sizeof p->view);
     return TUTTI_OK;
@@ -366,13 +392,14 @@ tutti_err tutti_mesh_part_sized(const tutti_mesh_part *p, tutti_mesh_part_view *
 
 /* ---- exchange */
 
-static tutti_err values_check(tutti_mesh_part *p, const double *values, int per) {
+static tutti_err check_values(tutti_mesh_part *p, const double *values, int per) {
     const tutti_mesh_part_view *v = &p->view;
-    TUTTI_CHECK(per >= 1, TUTTI_ERR_ARG, "%d values of a node", per);
-    TUTTI_CHECK(values || v->nodes == 0, TUTTI_ERR_ARG, "there are no values");
+    TUTTI_CHECK(per >= 1, TUTTI_ERR_ARG, "values per node is %d: must be >= 1", per);
+    TUTTI_CHECK(values || v->nodes == 0, TUTTI_ERR_ARG, "argument values is NULL");
     const tutti_count n = v->send_start[v->peers] + v->get_start[v->peers];
     TUTTI_CHECK(n < INT32_MAX / ((tutti_count)per * (tutti_count)sizeof *values),
-                TUTTI_ERR_OVERFLOW, "%lld times %d values", (long long)n, per);
+                TUTTI_ERR_OVERFLOW, "%lld nodes with %d values each exceed 2^31 values",
+                (long long)n, per);
     if (n * per <= p->box_n && p->box) return TUTTI_OK;
     double *box = tutti__realloc(p->box, ((size_t)(n * per) + 1) * sizeof *box);
     if (!box) return TUTTI_ERR_NOMEM;
@@ -381,8 +408,8 @@ static tutti_err values_check(tutti_mesh_part *p, const double *values, int per)
     return TUTTI_OK;
 }
 
-/* Whatever goes wrong with a message of MPI's, the others are waited for. */
-static tutti_err swap(tutti_mesh_part *p, double *values, int per, MPI_Request *r) {
+/* If an MPI call fails, the other requests are still completed. */
+static tutti_err exchange_values(tutti_mesh_part *p, double *values, int per, MPI_Request *r) {
     const tutti_mesh_part_view *v = &p->view;
     const size_t item = (size_t)per * sizeof *values;
     const int tag = tutti__team_tag(p->team);
@@ -407,18 +434,18 @@ static tutti_err swap(tutti_mesh_part *p, double *values, int per, MPI_Request *
 
 tutti_err tutti_mesh_part_exchange(tutti_mesh_part *p, double *values, int per_node) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_TRY(part_live(p));
+    TUTTI_TRY(check_part_live(p));
     const tutti__call o = {.name = "exchange",
                            .what = "the number of values per node",
                            .hash = tutti__hash(TUTTI__HASH_START, &per_node, sizeof per_node)};
-    tutti_err err = values_check(p, values, per_node);
+    tutti_err err = check_values(p, values, per_node);
     MPI_Request *r = NULL;
     if (err == TUTTI_OK) {
         r = tutti__malloc((2 * (size_t)p->view.peers + 1) * sizeof *r);
         if (!r) err = TUTTI_ERR_NOMEM;
     }
     err = tutti__object_call(&p->object, &o, err);
-    if (err == TUTTI_OK) err = swap(p, values, per_node, r);
+    if (err == TUTTI_OK) err = exchange_values(p, values, per_node, r);
     tutti__free(r);
     return err;
 }

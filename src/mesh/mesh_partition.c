@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static tutti_err load_check(const tutti_mesh *m, const tutti_count *load) {
+static tutti_err check_loads(const tutti_mesh *m, const tutti_count *load) {
     double sum = 0;
     for (tutti_count i = 0; i < m->own.nodes && load; i++) {
         TUTTI_CHECK(load[i] >= 0, TUTTI_ERR_ARG, "node %lld has load %lld: loads must be >= 0",
@@ -22,7 +22,7 @@ tutti_err tutti_mesh_partition(tutti_mesh *m, int parts, tutti_mesh_by by, const
     TUTTI_TRY(tutti__mesh_live(m));
     uint64_t h = tutti__hash(TUTTI__HASH_START, &by, sizeof by);
     h = tutti__hash(h, &parts, sizeof parts);
-    tutti_err err = load_check(m, load);
+    tutti_err err = check_loads(m, load);
     if (err == TUTTI_OK && parts < 1)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "parts is %d: must be >= 1", parts);
     if (err == TUTTI_OK && ((int)by < 0 || by > TUTTI_MESH_BY_RCB))
@@ -60,16 +60,6 @@ int tutti_mesh_partitioned_by(const tutti_mesh *m) {
 
 /* ---- how good it is */
 
-/* Per partition: nodes, load. */
-static tutti_err tally(tutti_mesh *m, int parts, const int *of, const tutti_count *load,
-                       int64_t *count) {
-    for (tutti_count i = 0; i < m->own.nodes; i++) {
-        count[of[i]]++;
-        count[parts + of[i]] += load ? load[i] : 1;
-    }
-    return tutti__team_sum(m->team, count, 2 * parts);
-}
-
 tutti_err tutti_mesh_cut_sized(tutti_mesh *m, int parts, const int *of, const tutti_count *load,
                                tutti_mesh_cut *out, size_t struct_size) {
     TUTTI_KEEP_ERRNO;
@@ -81,7 +71,7 @@ tutti_err tutti_mesh_cut_sized(tutti_mesh *m, int parts, const int *of, const tu
     tutti_mesh_cut c = {.parts = parts, .least = INT64_MAX};
     const uint64_t h = tutti__hash(TUTTI__HASH_START, &parts, sizeof parts);
     tutti_err err = tutti__mesh_of_check(m, of, parts);
-    if (err == TUTTI_OK) err = load_check(m, load);
+    if (err == TUTTI_OK) err = check_loads(m, load);
     if (err == TUTTI_OK && !out)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument out is NULL");
     if (err == TUTTI_OK) {
@@ -93,7 +83,11 @@ tutti_err tutti_mesh_cut_sized(tutti_mesh *m, int parts, const int *of, const tu
         err);
     TUTTI_ASSERT(err != TUTTI_OK || (count && out));
     if (err == TUTTI_OK) err = tutti__mesh_classify(m, of, &start, &holder);
-    if (err == TUTTI_OK) err = tally(m, parts, of, load, count);
+    for (tutti_count i = 0; i < m->own.nodes && err == TUTTI_OK; i++) {
+        count[of[i]]++;
+        count[parts + of[i]] += load ? load[i] : 1;
+    }
+    if (err == TUTTI_OK) err = tutti__team_sum(m->team, count, 2 * parts);
     tutti__share_values v = {.item = 0};
     if (err == TUTTI_OK) {
         const tutti__share_request q = {.all = m->all_nodes,

@@ -1,5 +1,5 @@
-/* mesh: reading a file from front to back.  The buffer always has the whole of a word: before each
- * one it is filled up, unless the file ends.
+/* mesh: sequential reading of a file.  Before each word the buffer is filled, so that it contains
+ * the whole word unless the file ends.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/mesh_scan.h"
 
@@ -20,7 +20,7 @@ tutti_err tutti__scan_open(tutti__scan *s, const char *path, const tutti_options
     s->buf = tutti__malloc(BUFFER + 1);
     s->c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!s->buf) return TUTTI_ERR_NOMEM;
-    TUTTI_CHECK(s->c != (locale_t)0, TUTTI_ERR_NOMEM, "no memory for a locale");
+    TUTTI_CHECK(s->c != (locale_t)0, TUTTI_ERR_NOMEM, "cannot allocate a locale");
     return tutti_file_size(s->file, &s->size);
 }
 
@@ -32,7 +32,7 @@ void tutti__scan_close(tutti__scan *s) {
     memset(s, 0, sizeof *s);
 }
 
-static tutti_off position(const tutti__scan *s) {
+static tutti_off describe_position(const tutti__scan *s) {
     return s->at + (tutti_off)s->pos;
 }
 
@@ -43,13 +43,13 @@ tutti_err tutti__scan_bad(const tutti__scan *s, tutti_err code, const char *fmt,
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     if (s->binary)
-        return tutti__error_set(code, 0, position(s), "byte %lld: %s", (long long)position(s),
-                                text);
-    return tutti__error_set(code, 0, position(s), "line %ld: %s", s->line, text);
+        return tutti__error_set(code, 0, describe_position(s), "byte %lld: %s",
+                                (long long)describe_position(s), text);
+    return tutti__error_set(code, 0, describe_position(s), "line %ld: %s", s->line, text);
 }
 
-/* At least `want` bytes in the buffer from pos on, or all that are left. */
-static tutti_err fill(tutti__scan *s, size_t want) {
+/* Make at least `want` bytes available from pos on, or all remaining ones. */
+static tutti_err fill_buffer(tutti__scan *s, size_t want) {
     if (s->n - s->pos >= want || s->at + (tutti_off)s->n >= s->size) return TUTTI_OK;
     memmove(s->buf, s->buf + s->pos, s->n - s->pos);
     s->at += (tutti_off)s->pos;
@@ -63,7 +63,7 @@ static tutti_err fill(tutti__scan *s, size_t want) {
     const tutti_err err = tutti_file_read_independent(s->file, a, s->buf + s->n, &got);
     tutti_access_free(&a);
     TUTTI_TRY(err);
-    TUTTI_CHECK(got == n, TUTTI_ERR_TRUNCATED, "the file shrank while it was read");
+    TUTTI_CHECK(got == n, TUTTI_ERR_TRUNCATED, "file became shorter while it was read");
     s->n += (size_t)n;
     s->buf[s->n] = '\0';
     return TUTTI_OK;
@@ -75,10 +75,10 @@ static int is_blank(char c) {
 
 static tutti_err skip_blanks(tutti__scan *s) {
     do {
-        TUTTI_TRY(fill(s, TUTTI__SCAN_WORD));
+        TUTTI_TRY(fill_buffer(s, TUTTI__SCAN_WORD));
         while (s->pos < s->n && is_blank(s->buf[s->pos])) s->line += s->buf[s->pos++] == '\n';
     } while (s->pos == s->n && s->at + (tutti_off)s->n < s->size);
-    return fill(s, TUTTI__SCAN_WORD);
+    return fill_buffer(s, TUTTI__SCAN_WORD);
 }
 
 tutti_err tutti__scan_end(tutti__scan *s, int *end_out) {
@@ -92,12 +92,12 @@ tutti_err tutti__scan_word(tutti__scan *s, char word[TUTTI__SCAN_WORD]) {
     TUTTI_TRY(skip_blanks(s));
     while (s->pos + n < s->n && !is_blank(s->buf[s->pos + n])) {
         if (n == TUTTI__SCAN_WORD - 1)
-            TUTTI_SCAN_FAIL(s, "a word of more than %d characters", (int)n);
+            TUTTI_SCAN_FAIL(s, "word has more than %d characters", (int)n);
         word[n] = s->buf[s->pos + n];
         n++;
     }
     word[n] = '\0';
-    if (n == 0) TUTTI_SCAN_FAIL(s, "the file ends too early");
+    if (n == 0) TUTTI_SCAN_FAIL(s, "file ends unexpectedly");
     s->pos += n;
     return TUTTI_OK;
 }
@@ -109,17 +109,17 @@ tutti_err tutti__scan_int(tutti__scan *s, int64_t *out) {
     int64_t v = 0;
     for (; *p >= '0' && *p <= '9'; p++, end = word)
         if (!tutti__mul_ok(v, 10, &v) || !tutti__add_ok(v, *p - '0', &v))
-            TUTTI_SCAN_FAIL(s, "the number %s is too large", word);
-    if (!end || *p) TUTTI_SCAN_FAIL(s, "'%s' where a whole number is expected", word);
+            TUTTI_SCAN_FAIL(s, "number %s is too large", word);
+    if (!end || *p) TUTTI_SCAN_FAIL(s, "expected an integer, found '%s'", word);
     *out = word[0] == '-' ? -v : v;
     return TUTTI_OK;
 }
 
-tutti_err tutti__scan_double(tutti__scan *s, double *out) {
+static tutti_err scan_double(tutti__scan *s, double *out) {
     char word[TUTTI__SCAN_WORD], *end = NULL;
     TUTTI_TRY(tutti__scan_word(s, word));
     const double v = strtod_l(word, &end, s->c);
-    if (*end || !isfinite(v)) TUTTI_SCAN_FAIL(s, "'%s' where a finite number is expected", word);
+    if (*end || !isfinite(v)) TUTTI_SCAN_FAIL(s, "expected a finite number, found '%s'", word);
     *out = v;
     return TUTTI_OK;
 }
@@ -128,16 +128,16 @@ tutti_err tutti__scan_quoted(tutti__scan *s, char *out, size_t size) {
     size_t n = 0;
     TUTTI_TRY(skip_blanks(s));
     if (s->pos == s->n || s->buf[s->pos] != '"')
-        TUTTI_SCAN_FAIL(s, "a name in quotation marks is expected");
+        TUTTI_SCAN_FAIL(s, "expected a name in quotation marks");
     s->pos++;
     for (;;) {
-        TUTTI_TRY(fill(s, 1));
+        TUTTI_TRY(fill_buffer(s, 1));
         if (s->pos == s->n || s->buf[s->pos] == '\n')
-            TUTTI_SCAN_FAIL(s, "a name that does not end");
+            TUTTI_SCAN_FAIL(s, "name has no closing quotation mark");
         const char c = s->buf[s->pos++];
         if (c == '"') break;
-        if (n + 1 >= size) TUTTI_SCAN_FAIL(s, "a name of more than %zu characters", size - 1);
-        if (c == '\0') TUTTI_SCAN_FAIL(s, "a name with a zero byte");
+        if (n + 1 >= size) TUTTI_SCAN_FAIL(s, "name has more than %zu characters", size - 1);
+        if (c == '\0') TUTTI_SCAN_FAIL(s, "name contains a zero byte");
         out[n++] = c;
     }
     out[n] = '\0';
@@ -146,7 +146,7 @@ tutti_err tutti__scan_quoted(tutti__scan *s, char *out, size_t size) {
 
 tutti_err tutti__scan_skip_line(tutti__scan *s) {
     for (;;) {
-        TUTTI_TRY(fill(s, 1));
+        TUTTI_TRY(fill_buffer(s, 1));
         if (s->pos == s->n) return TUTTI_OK;
         if (s->buf[s->pos++] == '\n') break;
     }
@@ -157,8 +157,8 @@ tutti_err tutti__scan_skip_line(tutti__scan *s) {
 tutti_err tutti__scan_skip_to(tutti__scan *s, const char *text) {
     const size_t k = strlen(text);
     for (;;) {
-        TUTTI_TRY(fill(s, k + 1));
-        if (s->n - s->pos < k) TUTTI_SCAN_FAIL(s, "the file ends before %s", text);
+        TUTTI_TRY(fill_buffer(s, k + 1));
+        if (s->n - s->pos < k) TUTTI_SCAN_FAIL(s, "file ends before %s", text);
         if (memcmp(s->buf + s->pos, text, k) == 0 &&
             (s->n - s->pos == k || is_blank(s->buf[s->pos + k])))
             break;
@@ -170,9 +170,10 @@ tutti_err tutti__scan_skip_to(tutti__scan *s, const char *text) {
 
 tutti_err tutti__scan_bytes(tutti__scan *s, void *out, size_t bytes) {
     char *to = out;
-    if (bytes > (size_t)(s->size - position(s))) TUTTI_SCAN_FAIL(s, "the file ends too early");
+    if (bytes > (size_t)(s->size - describe_position(s)))
+        TUTTI_SCAN_FAIL(s, "file ends unexpectedly");
     while (bytes > 0) {
-        TUTTI_TRY(fill(s, bytes < BUFFER ? bytes : BUFFER));
+        TUTTI_TRY(fill_buffer(s, bytes < BUFFER ? bytes : BUFFER));
         const size_t n = (size_t)tutti__min((tutti_off)bytes, (tutti_off)(s->n - s->pos));
         memcpy(to, s->buf + s->pos, n);
         s->pos += n;
@@ -187,7 +188,7 @@ tutti_err tutti__scan_i32(tutti__scan *s, int32_t *out) {
     if (s->binary) return tutti__scan_bytes(s, out, sizeof *out);
     TUTTI_TRY(tutti__scan_int(s, &v));
     if (v < INT32_MIN || v > INT32_MAX)
-        TUTTI_SCAN_FAIL(s, "%lld has more than 32 bits", (long long)v);
+        TUTTI_SCAN_FAIL(s, "number %lld exceeds 32 bits", (long long)v);
     *out = (int32_t)v;
     return TUTTI_OK;
 }
@@ -197,16 +198,16 @@ tutti_err tutti__scan_i64(tutti__scan *s, int64_t *out) {
 }
 
 tutti_err tutti__scan_f64(tutti__scan *s, int n, double *out) {
-    for (int i = 0; i < n && !s->binary; i++) TUTTI_TRY(tutti__scan_double(s, &out[i]));
+    for (int i = 0; i < n && !s->binary; i++) TUTTI_TRY(scan_double(s, &out[i]));
     if (!s->binary) return TUTTI_OK;
     TUTTI_TRY(tutti__scan_bytes(s, out, (size_t)n * sizeof *out));
     for (int i = 0; i < n; i++)
-        if (!isfinite(out[i])) TUTTI_SCAN_FAIL(s, "a number that is not finite");
+        if (!isfinite(out[i])) TUTTI_SCAN_FAIL(s, "number is not finite");
     return TUTTI_OK;
 }
 
 tutti_err tutti__scan_fits(const tutti__scan *s, int64_t n, int least, const char *what) {
-    const tutti_off left = s->size - position(s);
+    const tutti_off left = s->size - describe_position(s);
     if (!tutti_size_fits(n, least, left))
         return tutti__scan_bad(s, TUTTI_ERR_FORMAT,
                                "%lld %s are announced, but %lld bytes are left", (long long)n, what,

@@ -8,15 +8,9 @@
 #include "metadata/meta.h"
 
 enum {
-    TUTTI__BLOCK = 65536,        /* of checksums; sections as large begin at a multiple */
     TUTTI__SEGMENT_ALIGN = 4096, /* segments begin and end at a multiple */
     TUTTI__SECTION_ALIGN = 64    /* small sections do */
 };
-
-/* Blocks that a section has bytes of. */
-static inline int64_t tutti__blocks_of(tutti_off start, tutti_off bytes) {
-    return bytes == 0 ? 0 : (start + bytes - 1) / TUTTI__BLOCK - start / TUTTI__BLOCK + 1;
-}
 
 /* The last bytes of a segment, little-endian. */
 typedef struct tutti__footer {

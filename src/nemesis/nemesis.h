@@ -48,7 +48,7 @@ void tutti__borders_free(tutti__borders *b);
 /* What a partition adds to a file: found on all ranks (Collective), defined in the header by tutti__nemesis_define, then added to the
  * values that this rank writes. */
 typedef struct tutti__nemesis tutti__nemesis;
-tutti_err tutti__nemesis_make(tutti__team *t, const tutti__partition *p,
+tutti_err tutti__nemesis_make(tutti__team *t, const tutti__partition *p, tutti_err local_err,
                               tutti__nemesis **out) TUTTI_MUST_USE;
 tutti_err tutti__nemesis_define(const void *nemesis, tutti__cdf *cdf) TUTTI_MUST_USE;
 tutti_err tutti__nemesis_add(const tutti__nemesis *s, const tutti__cdf *cdf,

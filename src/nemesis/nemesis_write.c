@@ -75,9 +75,11 @@ void tutti__nemesis_free(tutti__nemesis **s) {
     *s = NULL;
 }
 
-tutti_err tutti__nemesis_make(tutti__team *t, const tutti__partition *p, tutti__nemesis **out) {
+tutti_err tutti__nemesis_make(tutti__team *t, const tutti__partition *p, tutti_err local_err,
+                              tutti__nemesis **out) {
     tutti__nemesis *s = tutti__calloc(1, sizeof *s);
-    tutti_err err = tutti__team_agree(t, s ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    if (!s && local_err == TUTTI_OK) local_err = TUTTI_ERR_NOMEM;
+    tutti_err err = tutti__team_agree(t, local_err);
     if (err == TUTTI_OK) err = tutti__borders_make(t, p, &s->b);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(s);

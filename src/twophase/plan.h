@@ -29,6 +29,7 @@ typedef struct tutti__means {
     int resident; /* every window has memory of its own, so that file access can go on by itself */
     tutti_off room;  /* staging memory of a node that it may have, 0: what the options allow */
     tutti_off block; /* writes: windows are cut between blocks of this size; 0: anywhere */
+    tutti_off base;  /* of the request that it was made for, for messages */
 } tutti__means;
 
 /* ---- what an aggregator or a relay knows of the ranks whose bytes it handles */

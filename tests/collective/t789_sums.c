@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
 /* Checksums of blocks: exactly those that an operation writes all of, each on one rank, and right,
  * by every method, exchange, store and pipeline, whoever overlaps whom; new plans, cached ones, plans
- * elsewhere, split and in the background.
+ * elsewhere, split and in the background; blocks of the file, and blocks from a base on, the last of them shorter.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/request.h"
 #include "collective/combinations.h"
@@ -76,7 +76,8 @@ static void model_all(model *m, unsigned char **seen, int shape, uint64_t salt, 
 }
 
 static void sums_compare(const tutti__sums *s, const model *m, const unsigned char *seen) {
-    const int64_t n = m->size / s->bytes + 1;
+    const tutti_off end = s->end ? s->end : m->size;
+    const int64_t n = tutti__max(m->size - s->start, 0) / s->bytes + 1;
     uint64_t *mine = calloc((size_t)(2 * n), sizeof *mine), *all = calloc((size_t)(2 * n), 8);
     for (size_t i = 0; i < s->n; i++) {
         if (s->v[i].block < 0 || s->v[i].block >= n) {
@@ -88,19 +89,31 @@ static void sums_compare(const tutti__sums *s, const model *m, const unsigned ch
     }
     MPI_Allreduce(mine, all, (int)(2 * n), MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     for (int64_t b = 0; b < n; b++) {
-        int whole = (b + 1) * s->bytes <= m->size;
-        for (tutti_off i = 0; whole && i < s->bytes; i++) whole = seen[b * s->bytes + i];
+        const tutti_off lo = s->start + b * s->bytes,
+                        hi = s->end ? tutti__min(lo + s->bytes, end) : lo + s->bytes;
+        int whole = lo < hi && hi <= end;
+        for (tutti_off i = lo; whole && i < hi; i++) whole = seen[i];
         CHECK(all[2 * b] == (uint64_t)whole, "block %lld has %d sums, not %d", (long long)b,
               (int)all[2 * b], whole);
         if (whole && all[2 * b] == 1)
-            CHECK(all[2 * b + 1] == tutti__sum_of(m->v + b * s->bytes, (size_t)s->bytes),
+            CHECK(all[2 * b + 1] == tutti__sum_of(m->v + lo, (size_t)(hi - lo)),
                   "sum of block %lld", (long long)b);
     }
     free(mine);
     free(all);
 }
 
-static void write_once(tutti_file *f, const int *choice, uint64_t salt, tutti_off by, model *m) {
+/* Behind all of a request's bytes, on all ranks. */
+static tutti_off end_of_all(const request *q) {
+    tutti_off lo = 0, hi = 0;
+    tutti_access_bounds(q->access, &lo, &hi);
+    MPI_Allreduce(MPI_IN_PLACE, &hi, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+    return hi;
+}
+
+/* Displaced by `by`: the access is, or its base. */
+static void write_once(tutti_file *f, const int *choice, uint64_t salt, tutti_off by, int is_base,
+                       model *m) {
     tutti__sums sums = {.bytes = atoi(blocks[choice[BLOCK]])};
     request q = request_of(choice[SHAPE], rank, salt, sums.bytes);
     unsigned char *seen = NULL;
@@ -109,14 +122,23 @@ static void write_once(tutti_file *f, const int *choice, uint64_t salt, tutti_of
     tutti_off count = -1;
     request_fill(&q, salt + (uint64_t)rank + (uint64_t)by);
     CHECK_OK(tutti_access_copy(q.access, &there));
-    there->file.disp += by;
-    there->repeats.file.disp += by;
-    tutti_request asked = {
-        .asked.name = "write",
-        .op = {.file = f, .access = there, .is_write = 1, .buf = (char *)q.base, .sums = &sums},
-        .asked.how = choice[HOW] == 0   ? TUTTI__AT_ONCE
-                     : choice[HOW] == 1 ? TUTTI__SPLIT
-                                        : TUTTI__STARTED};
+    if (is_base) {
+        sums.start = by;
+        sums.end = by + end_of_all(&q);
+    } else {
+        there->file.disp += by;
+        there->repeats.file.disp += by;
+    }
+    tutti_request asked = {.asked.name = "write",
+                           .op = {.file = f,
+                                  .access = there,
+                                  .is_write = 1,
+                                  .buf = (char *)q.base,
+                                  .base = is_base ? by : 0,
+                                  .sums = &sums},
+                           .asked.how = choice[HOW] == 0   ? TUTTI__AT_ONCE
+                                        : choice[HOW] == 1 ? TUTTI__SPLIT
+                                                           : TUTTI__STARTED};
     if (choice[HOW] == 0) {
         CHECK_SAME(tutti__request_run(&asked, &count), TUTTI_OK);
     } else if (choice[HOW] == 1) {
@@ -148,7 +170,15 @@ static void combination(const int *choice) {
     if (!f) return;
     const tutti_off block = atoi(blocks[choice[BLOCK]]);
     const tutti_off by[] = {0, 0, 3 * block, 3 * block + 512};
-    for (int i = 0; i < 4; i++) write_once(f, choice, salt, by[i], &m);
+    for (int i = 0; i < 4; i++) write_once(f, choice, salt, by[i], 0, &m);
+    for (int i = 0; i < 2; i++) {
+        tutti_stats before, after;
+        tutti_file_stats(f, NULL, &before);
+        write_once(f, choice, salt, 5 * block + 776 + 1000 * i, 1, &m);
+        tutti_file_stats(f, NULL, &after);
+        CHECK(i == 0 || after.plans == before.plans || after.plan_hits > before.plan_hits,
+              "another plan at another base");
+    }
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     CHECK_OK(rank == 0 ? tutti_file_delete(path, &opt) : TUTTI_OK);
     MPI_Barrier(MPI_COMM_WORLD);

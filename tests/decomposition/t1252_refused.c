@@ -49,12 +49,12 @@ static void bad_lists(void) {
     for (int both = 0; both < 2; both++) {
         s = fine(both ? TUTTI_BY_BOTH : TUTTI_BY_INDEX);
         if (last()) position[3] = end;
-        snprintf(words, sizeof words, "rank %d: entry 3 is at position %lld of a space of %lld",
+        snprintf(words, sizeof words, "rank %d: entry 3 has position %lld: must be below %lld",
                  ranks - 1, (long long)end, (long long)end);
         refuse(&space, &s, TUTTI_ERR_ARG, words);
         s = fine(both ? TUTTI_BY_BOTH : TUTTI_BY_INDEX);
         if (last()) position[3] = -1;
-        refuse(&space, &s, TUTTI_ERR_ARG, "entry 3 is at position -1 of a space");
+        refuse(&space, &s, TUTTI_ERR_ARG, "entry 3 has position -1");
         s = fine(both ? TUTTI_BY_BOTH : TUTTI_BY_VALUE);
         if (last()) ids[4] = -9;
         refuse(&space, &s, TUTTI_ERR_ARG, "entry 4 has id -9, which is not in the id map");
@@ -79,7 +79,8 @@ static void bad_lists(void) {
         position[3] = end - 6;
         position[4] = end - 7;
     }
-    snprintf(words, sizeof words, "rank %d: entry 3: id %lld is at position %lld, not %lld",
+    snprintf(words, sizeof words,
+             "rank %d: entry 3: id %lld has position %lld in the id map, but field index has %lld",
              ranks - 1, (long long)id_at(&map, end - 7), (long long)end - 7, (long long)end - 6);
     refuse(&space, &s, TUTTI_ERR_MISMATCH, words);
     for (int kind = TUTTI_BY_INDEX; kind <= TUTTI_BY_BOTH; kind++) {
@@ -105,8 +106,9 @@ static void bad_lists(void) {
     }
     s = fine(TUTTI_AS_THEY_LIE);
     s.n = EACH + last();
-    snprintf(words, sizeof words, "%d entries of rank %d follow %lld, in a space of %lld", EACH + 1,
-             ranks - 1, (long long)end - EACH, (long long)end);
+    snprintf(words, sizeof words,
+             "%d entries of rank %d after %lld entries of lower ranks exceed the space of %lld",
+             EACH + 1, ranks - 1, (long long)end - EACH, (long long)end);
     if (last()) own[EACH] = 1;
     refuse(&space, &s, TUTTI_ERR_ARG, words);
     s.n = EACH;
@@ -121,12 +123,12 @@ static void bad_maps(void) {
     const tutti_count at = space.view.entries - 2;
     check_where("maps");
     map.twice = at;
-    snprintf(words, sizeof words, "the id map has id %lld twice, at positions %lld and %lld",
+    snprintf(words, sizeof words, "duplicate id %lld in the id map (positions %lld and %lld)",
              (long long)id_at(&map, at), (long long)at, (long long)at + 1);
     refuse(&space, &s, TUTTI_ERR_FORMAT, words);
     map.twice = -1;
     map.negative = at;
-    snprintf(words, sizeof words, "the id map has id -5, at position %lld", (long long)at);
+    snprintf(words, sizeof words, "id map has id -5 at position %lld", (long long)at);
     refuse(&space, &s, TUTTI_ERR_FORMAT, words);
     map.negative = -1;
     map.fails = TUTTI_ERR_IO;
@@ -168,7 +170,7 @@ static void bad_arguments(void) {
     refuse(&space, &s, TUTTI_ERR_ARG, "needs owners");
     s = (tutti_decomposition_spec){.kind = TUTTI_BY_SLICE};
     s.slice.hi[0] = EACH * ranks + last();
-    refuse(&space, &s, TUTTI_ERR_ARG, "dimension 0: [0, ");
+    refuse(&space, &s, TUTTI_ERR_ARG, "dimension 0: slice [0, ");
     s.slice.hi[0] = EACH * ranks;
     s.slice.stride[0] = -last();
     refuse(&space, &s, TUTTI_ERR_ARG, "stride is -1");
@@ -178,7 +180,7 @@ static void bad_arguments(void) {
     if (ranks == 1) return;
     s = fine(TUTTI_BY_INDEX);
     if (last()) s.own = NULL;
-    refuse(&space, &s, TUTTI_ERR_MISMATCH, "some ranks name the entries that they own");
+    refuse(&space, &s, TUTTI_ERR_MISMATCH, "field own is NULL on some ranks");
     s = fine(TUTTI_BY_INDEX);
     s.whole = last();
     refuse(&space, &s, TUTTI_ERR_MISMATCH, "disagree");
@@ -238,10 +240,10 @@ static void foreign_fields(void) {
         }
     /* a slice or a list whose kind was forgotten */
     refuse(&space, &(tutti_decomposition_spec){.slice = {.hi = {EACH}}}, TUTTI_ERR_ARG,
-           "the kind of the decomposition is not set");
+           "field kind is not set");
     tutti_decomposition_spec s = fine(TUTTI_BY_INDEX);
     if (last()) s.kind = TUTTI_DECOMPOSITION_UNSET;
-    refuse(&space, &s, TUTTI_ERR_ARG, "the kind of the decomposition is not set");
+    refuse(&space, &s, TUTTI_ERR_ARG, "field kind is not set");
     /* strides alone are no slice */
     s = fine(TUTTI_BY_INDEX);
     s.slice.stride[0] = 1;

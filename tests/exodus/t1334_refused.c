@@ -87,9 +87,9 @@ static void ids(void) {
     if (ranks > 1) refused(TUTTI_ERR_ARG, "element id 1 is in block 5 of rank 0 and in block 6");
     mesh_make();
     if (last) m.element_id[1] = 2;
-    if (ranks > 1) refused(TUTTI_ERR_MISMATCH, "element id 2 has other nodes on rank");
+    if (ranks > 1) refused(TUTTI_ERR_MISMATCH, "element id 2: nodes differ between rank");
     if (last) m.mesh.node_ids = NULL;
-    if (ranks > 1) refused(TUTTI_ERR_MISMATCH, "some ranks have node ids and others none");
+    if (ranks > 1) refused(TUTTI_ERR_MISMATCH, "node ids are given on some ranks only");
     if (last) m.side_set.factors = NULL;
     if (ranks > 1) refused(TUTTI_ERR_MISMATCH, "side set 2: some ranks have distribution factors");
     mesh_make();
@@ -135,7 +135,7 @@ int main(int argc, char **argv) {
     opt.level = TUTTI_VISIBLE;
     CHECK_OK(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &x));
     mesh_make();
-    refused(TUTTI_ERR_STATE, "tutti_exodus_init comes first");
+    refused(TUTTI_ERR_STATE, "call tutti_exodus_init first");
     CHECK_OK(tutti_exodus_init(x, &(tutti_exodus_parameters){.dims = 3}));
     CHECK_OK(tutti_exodus_define(
         x, 5,
@@ -156,7 +156,7 @@ int main(int argc, char **argv) {
     CHECK_OK(tutti_exodus_init(x, &(tutti_exodus_parameters){.dims = 3, .nodes = 7}));
     m.mesh.blocks = NULL;
     m.mesh.node_sets = m.mesh.side_sets = NULL;
-    refused(TUTTI_ERR_MISMATCH, "7 were said, and all ranks together have");
+    refused(TUTTI_ERR_MISMATCH, "count is 7, but all ranks together have");
     CHECK_OK(tutti_exodus_close(&x));
     zeros(path, &opt);
     MPI_Finalize();

@@ -51,7 +51,8 @@ here() {
 }
 for page in tutorial/index tutorial/lesson01 tutorial/lesson02 tutorial/lesson03 tutorial/lesson04 tutorial/lesson05 tutorial/lesson06 \
     tutorial/lesson07 tutorial/lesson08 tutorial/lesson09 tutorial/lesson10; do
-    sed '/^```/,/^```/d' "$top/docs/$page.md" >plain.md # check_docs.py compares code with the programs
+    # shellcheck disable=SC2016 # marks of code; check_docs.py compares code with the programs
+    sed '/^```/,/^```/d' "$top/docs/$page.md" >plain.md
     python3 "$top/tests/house/user/page_commands.py" plain.md . | here | sed 's|cmake --build steps|& -j2|' | follow "docs/$page.md"
     case $page in
     */lesson03) grep -q 'tutti: write of .*two-phase' out || { fail 'TUTTI_EXPLAIN does not explain the third program'; cat out; } ;;

@@ -27,6 +27,7 @@ python3 "$top/scripts/chart.py" --check || bad=1
 
 # ---- the codes of docs/reference/errors.md
 sed -n 's/^ *X(\([A-Z_]*\), \(-*[0-9]*\), .*/TUTTI_\1 \2/p' "$top/include/tutti/error.h" >"$TUTTI_TEST_DIR/codes"
+# shellcheck disable=SC2016 # marks of code
 sed -n 's/^| `\(TUTTI_[A-Z_]*\)` | \(-*[0-9]*\) |.*/\1 \2/p' "$top/docs/reference/errors.md" | diff - "$TUTTI_TEST_DIR/codes" ||
     fail "docs/reference/errors.md has other codes than error.h"
 

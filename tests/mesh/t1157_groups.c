@@ -169,7 +169,7 @@ int main(int argc, char **argv) {
     name_refused("a b", 3, NULL);
     name_refused("a\0b", 3, "zero byte");
     name_refused("a\"b", 3, "t1157.msh");
-    name_refused("a\nb", 3, "does not end");
+    name_refused("a\nb", 3, "no closing quotation mark");
     file_remove(path);
     return harness_end();
 }

@@ -106,7 +106,7 @@ static void bad_arguments(void) {
     refuse(&s, TUTTI_ERR_ARG, "reserved");
     s = fine();
     if (last()) s.choice.rule = (tutti_replicas_rule)17;
-    refuse(&s, TUTTI_ERR_ARG, "there is no rule number 17");
+    refuse(&s, TUTTI_ERR_ARG, "unknown rule 17");
     s = fine();
     if (last()) s.n = -1;
     refuse(&s, TUTTI_ERR_ARG, "n is -1");

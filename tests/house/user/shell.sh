@@ -1,6 +1,6 @@
 # shell.sh: the shell of a new user; sourced by tests that run the commands of pages.  Sets prefix and doc, installs the build, and
 # defines fail, user, follow and places.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2034 # variables are for the tests
 # SPDX-License-Identifier: BSD-3-Clause
 mpi=$TUTTI_MPI
 # pkg-config prints paths without quotes: no prefix with a space.

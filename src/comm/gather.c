@@ -1,0 +1,96 @@
+/* comm: gathering by a binomial tree: in round k a rank whose bit k is set sends all that it has to the rank without
+ * that bit and is done.  Ranks of a subtree are consecutive, so that bytes arrive in rank order.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "comm/gather.h"
+
+#include <string.h>
+
+#include "comm/collective_count.h"
+#include "comm/wait.h"
+
+/* Precedes the bytes of a subtree, which are absent if a rank of it has failed. */
+typedef struct {
+    int64_t bytes;
+    tutti_error_info error; /* of the lowest rank that failed; code TUTTI_OK: none */
+} gather_head;
+
+typedef struct {
+    gather_head head;
+    char *data;
+} gathered;
+
+static void gather_fail(gathered *g, tutti_err err, int rank) {
+    if (tutti_last_error()->code != err)
+        (void)tutti__error_set(err, 0, -1, "%s", tutti_strerror(err));
+    tutti__error_context(NULL, NULL, rank);
+    g->head.error = *tutti_last_error();
+    g->head.bytes = 0;
+}
+
+static tutti_err gather_send(tutti__team *t, int to, int tag, const gathered *g) {
+    MPI_Request r[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    TUTTI_MPI(MPI_Isend(&g->head, (int)sizeof g->head, MPI_BYTE, to, tag, t->comm, &r[0]));
+    if (g->head.bytes > 0)
+        TUTTI_MPI(MPI_Isend(g->data, (int)g->head.bytes, MPI_BYTE, to, tag, t->comm, &r[1]));
+    return tutti__team_finish(2, r);
+}
+
+/* Append the bytes of a subtree.  Without memory for them they are received and dropped. */
+static tutti_err gather_receive(tutti__team *t, int from, int tag, gathered *g) {
+    MPI_Request r;
+    gather_head in;
+    TUTTI_MPI(MPI_Irecv(&in, (int)sizeof in, MPI_BYTE, from, tag, t->comm, &r));
+    TUTTI_TRY(tutti__team_finish(1, &r));
+    const int is_failed = g->head.error.code != TUTTI_OK;
+    if (!is_failed && in.error.code != TUTTI_OK) g->head = in;
+    if (in.bytes == 0) return TUTTI_OK;
+    const int64_t all = g->head.bytes + in.bytes;
+    char *data = is_failed || all > INT32_MAX ? NULL : tutti__realloc(g->data, (size_t)all);
+    if (!data) {
+        (void)MPI_Recv(NULL, 0, MPI_BYTE, from, tag, t->comm, MPI_STATUS_IGNORE);
+        if (is_failed) return TUTTI_OK;
+        tutti_err err = TUTTI_ERR_NOMEM;
+        if (all > INT32_MAX)
+            err = tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1, "%lld bytes to gather are too many",
+                                   (long long)all);
+        gather_fail(g, err, t->rank);
+        return TUTTI_OK;
+    }
+    g->data = data;
+    TUTTI_MPI(MPI_Irecv(data + g->head.bytes, (int)in.bytes, MPI_BYTE, from, tag, t->comm, &r));
+    g->head.bytes = all;
+    return tutti__team_finish(1, &r);
+}
+
+tutti_err tutti__team_gather(tutti__team *t, tutti_err mine, const void *data, int64_t bytes,
+                             void **out, int64_t *bytes_out) {
+    gathered g = {.head = {.bytes = bytes}};
+    const int tag = tutti__team_tag(t);
+    tutti_err err = TUTTI_OK;
+    int bit = 1;
+    tutti__collective_add();
+    *out = NULL;
+    *bytes_out = 0;
+    if (mine == TUTTI_OK && bytes > INT32_MAX)
+        mine = tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1, "%lld bytes to gather are too many",
+                                (long long)bytes);
+    if (mine == TUTTI_OK && !(g.data = tutti__malloc((size_t)bytes + 1))) mine = TUTTI_ERR_NOMEM;
+    if (mine != TUTTI_OK)
+        gather_fail(&g, mine, t->rank);
+    else if (bytes > 0)
+        memcpy(g.data, data, (size_t)bytes);
+    for (; bit < t->size && !(t->rank & bit) && err == TUTTI_OK; bit *= 2)
+        if (t->rank + bit < t->size) err = gather_receive(t, t->rank + bit, tag, &g);
+    if (t->rank != 0 && err == TUTTI_OK) err = gather_send(t, t->rank - bit, tag, &g);
+    if (err == TUTTI_OK && t->rank == 0 && g.head.error.code != TUTTI_OK) {
+        tutti__error_assign(&g.head.error);
+        err = g.head.error.code;
+    }
+    if (err != TUTTI_OK || t->rank != 0) {
+        tutti__free(g.data);
+        return err;
+    }
+    *out = g.data;
+    *bytes_out = g.head.bytes;
+    return TUTTI_OK;
+}

@@ -1,0 +1,120 @@
+/* dataset: variables of a call (items.h).
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/items.h"
+
+#include <string.h>
+#include "timestep/step_items.h"
+
+tutti_err tutti__items_make(int n, tutti__items *out) {
+    *out = (tutti__items){.n = n,
+                          .v = tutti__calloc((size_t)n, sizeof *out->v),
+                          .parts = tutti__calloc(3 * (size_t)n, sizeof *out->parts)};
+    return out->v && out->parts ? TUTTI_OK : TUTTI_ERR_NOMEM;
+}
+
+tutti_err tutti__items_of_puts(int n, const tutti_put *puts, tutti__items *out) {
+    TUTTI_CHECK(n >= 0 && n <= 1 << 20 && (puts || n == 0), TUTTI_ERR_ARG, "%d variables to put%s",
+                n, puts ? "" : " at NULL");
+    TUTTI_TRY(tutti__items_make(n, out));
+    for (int i = 0; i < n; i++)
+        out->v[i] = (tutti__item){.name = puts[i].variable,
+                                  .entries = puts[i].entries,
+                                  .type = puts[i].type,
+                                  .buf = (void *)(uintptr_t)puts[i].buf};
+    return TUTTI_OK;
+}
+
+tutti_err tutti__items_of_gets(int n, const tutti_get *gets, tutti__items *out) {
+    TUTTI_CHECK(n >= 0 && n <= 1 << 20 && (gets || n == 0), TUTTI_ERR_ARG, "%d variables to get%s",
+                n, gets ? "" : " at NULL");
+    TUTTI_TRY(tutti__items_make(n, out));
+    for (int i = 0; i < n; i++)
+        out->v[i] = (tutti__item){.name = gets[i].variable,
+                                  .entries = gets[i].entries,
+                                  .type = gets[i].type,
+                                  .buf = gets[i].buf};
+    return TUTTI_OK;
+}
+
+tutti_err tutti__items_keep(tutti__items *b) {
+    size_t bytes = 0;
+    for (int i = 0; i < b->n; i++) bytes += b->v[i].name ? strlen(b->v[i].name) + 1 : 0;
+    char *to = b->names = tutti__malloc(bytes);
+    if (!to) return TUTTI_ERR_NOMEM;
+    for (int i = 0; i < b->n; i++) {
+        tutti__item *t = &b->v[i];
+        TUTTI_TRY(tutti__decomposition_live(t->entries));
+        tutti__decomposition_hold(t->entries);
+        t->is_held = 1;
+        if (!t->name) continue;
+        t->name = strcpy(to, t->name);
+        to += strlen(to) + 1;
+    }
+    return TUTTI_OK;
+}
+
+void tutti__items_free(tutti__items *b) {
+    for (int i = 0; b->v && i < b->n; i++) {
+        if (b->v[i].is_held) tutti__decomposition_release(b->v[i].entries);
+        tutti_access_free(&b->v[i].access);
+        tutti_access_free(&b->v[i].list_access);
+        tutti_access_free(&b->v[i].head_access);
+        tutti__free(b->v[i].positions);
+        tutti__free(b->v[i].packed.data);
+        tutti__free(b->v[i].holes);
+    }
+    tutti__free(b->v);
+    tutti__free(b->parts);
+    tutti__free(b->names);
+    *b = (tutti__items){0};
+}
+
+uint64_t tutti__items_hash(const tutti__items *b) {
+    uint64_t h = tutti__hash(TUTTI__HASH_START, &b->n, sizeof b->n);
+    for (int i = 0; i < b->n; i++)
+        h = tutti__item_hash(h, b->v[i].name, b->v[i].type, b->v[i].facts.number);
+    return h;
+}
+
+tutti_err tutti__item_check(const tutti_dataset *d, tutti__item *t, int64_t segment) {
+    TUTTI_CHECK(t->name, TUTTI_ERR_ARG, "the name of a variable is NULL");
+    t->v = tutti__model_variable(&d->model, t->name);
+    TUTTI_CHECK(t->v, TUTTI_ERR_NOT_FOUND, "there is no variable '%.60s'", t->name);
+    TUTTI_TRY(tutti__decomposition_live(t->entries));
+    tutti__decomposition_facts_of(t->entries, &t->facts);
+    const tutti__space *s = tutti__model_space_id(&d->model, t->v->space);
+    TUTTI_CHECK(t->facts.object == d->number, TUTTI_ERR_ARG,
+                "variable '%s': the decomposition is of another dataset", t->name);
+    TUTTI_CHECK(s == &d->model.spaces[t->facts.space], TUTTI_ERR_ARG,
+                "variable '%s' is on space '%s', the decomposition is of '%s'", t->name, s->name,
+                d->model.spaces[t->facts.space].name);
+    const tutti__size *z = tutti__model_size(&d->model, s->id, segment);
+    TUTTI_CHECK(z && z->stamp == t->facts.stamp, TUTTI_ERR_STATE,
+                "variable '%s': the decomposition is of another topology of space '%s'", t->name,
+                s->name);
+    TUTTI_CHECK(t->type == TUTTI_BYTES || tutti_type_size(t->type) > 0, TUTTI_ERR_ARG,
+                "variable '%s': unknown type %d", t->name, (int)t->type);
+    TUTTI_CHECK(t->buf || t->facts.entries == 0, TUTTI_ERR_ARG, "variable '%s': the buffer is NULL",
+                t->name);
+    return TUTTI_OK;
+}
+
+tutti_err tutti__item_type_check(const tutti__item *t, int file_type) {
+    if (t->type == TUTTI_BYTES) return TUTTI_OK;
+    return tutti__item_types_check(t->name, t->type, (tutti_type)file_type);
+}
+
+tutti__compressed tutti__item_compressed(const tutti_dataset *d, const tutti__item *t, int type) {
+    return (tutti__compressed){t->v, type, t->entries, t->type, t->buf, d->opt.ieee};
+}
+
+void tutti__item_part(const tutti_dataset *d, const tutti__item *t, int file_type,
+                      tutti__items *b) {
+    tutti_part *part = &b->parts[b->parts_n++];
+    *part = (tutti_part){.access = t->access, .buf = t->buf};
+    if (t->type != TUTTI_BYTES)
+        part->convert = (tutti_conversion){.file_type = (tutti_type)file_type,
+                                           .memory_type = t->type,
+                                           .file_order = (tutti_byte_order)t->v->order,
+                                           .ieee = d->opt.ieee};
+}

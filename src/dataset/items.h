@@ -1,0 +1,75 @@
+/* dataset: the variables of a call: checked, and the parts of one operation on a data file.   Local.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_DATASET_ITEMS_H
+#define TUTTI_DATASET_ITEMS_H
+
+#include "dataset/compressed.h"
+
+/* One variable of a call, put or got. */
+typedef struct tutti__item {
+    const char *name;
+    tutti_decomposition *entries;
+    tutti_type type; /* in memory */
+    void *buf;
+    tutti__variable *v;
+    tutti__decomposition_facts facts;
+    int file_type;
+    tutti_access *access;
+    const tutti__ranked_sizes *sizes; /* a ranked one that is put */
+    tutti_access *list_access, *head_access;
+    int64_t *positions;           /* of the list */
+    tutti__packed_section packed; /* a compressed one that is put */
+    int is_held;                  /* the decomposition is */
+    int wrote_base;               /* the put has written fill values, a header or a list */
+    tutti_count *holes;           /* places in memory that are to be filled, or NULL */
+    tutti_count holes_n;
+} tutti__item;
+
+/* Everything that one call has. */
+typedef struct tutti__items {
+    int n;
+    tutti__item *v;
+    tutti_part *parts; /* [3 * n] */
+    int parts_n;
+    char *names; /* copies; NULL: names are the caller's, and decompositions are not held */
+} tutti__items;
+
+tutti_err tutti__items_make(int n, tutti__items *out) TUTTI_MUST_USE;
+/* The arguments of a call, not checked but for their number. */
+tutti_err tutti__items_of_puts(int n, const tutti_put *puts, tutti__items *out) TUTTI_MUST_USE;
+tutti_err tutti__items_of_gets(int n, const tutti_get *gets, tutti__items *out) TUTTI_MUST_USE;
+/* The caller may change its arguments and free decompositions: names are copied, decompositions held. */
+tutti_err tutti__items_keep(tutti__items *b) TUTTI_MUST_USE;
+void tutti__items_free(tutti__items *b);
+/* A hash of what must be the same on all ranks. */
+uint64_t tutti__items_hash(const tutti__items *b);
+/* Whether it can be moved, with the space as it is in a segment (an id); sets v and facts. */
+tutti_err tutti__item_check(const tutti_dataset *d, tutti__item *t, int64_t segment) TUTTI_MUST_USE;
+/* Whether its numbers can be converted to or from a type in the file. */
+tutti_err tutti__item_type_check(const tutti__item *t, int file_type) TUTTI_MUST_USE;
+tutti__compressed tutti__item_compressed(const tutti_dataset *d, const tutti__item *t, int type);
+/* Its access is one more part. */
+void tutti__item_part(const tutti_dataset *d, const tutti__item *t, int file_type, tutti__items *b);
+
+/* ---- dataset_start.c */
+
+typedef struct tutti__dataset_start tutti__dataset_start;
+
+/* A put or a get that was started. */
+struct tutti__dataset_start {
+    tutti__started started; /* must be first */
+    tutti_dataset *dataset;
+    tutti__items items;
+    tutti_count segment; /* of a get */
+    /* Carry it out, with this rank's error so far.   Collective. */
+    tutti_err (*run)(tutti__dataset_start *op, tutti_err refused);
+    tutti__put_record *record; /* of a put; NULL: the call was refused, or has not been made */
+    tutti_err refused;
+    tutti_error_info why;
+};
+
+/* Start it, with the error of this rank so far; *op is copied and its items are taken over. */
+tutti_err tutti__dataset_start_run(tutti__dataset_start *op, tutti_err refused,
+                                   tutti_request **r_out) TUTTI_MUST_USE;
+
+#endif

@@ -1,0 +1,351 @@
+/* dataset: put: all variables of a call are the parts of one operation on the data file.
+ *
+ *   take       this rank's arguments, and memory for all that the put adds
+ *   call       all ranks put the same; from here on nothing fails on one rank alone before the operation, whose first
+ *              agreement carries the error of any rank
+ *   define     sizes of ranked variables that are put with a new decomposition; compressed ones are packed
+ *   place      sections of variables that have none in this segment; the record
+ *   base       fill values of sections that are put in part, by each rank for itself
+ *   operation  entries; headers and lists of entries of ranked variables are parts of it
+ *
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "dataset/items.h"
+
+#include <string.h>
+
+/* ---- take */
+
+/* Compressed variables are put whole and at once. */
+static tutti_err compressed_check(const tutti__item *t, int is_started) {
+    if (t->v->compress == 0) return TUTTI_OK;
+    TUTTI_CHECK(!is_started, TUTTI_ERR_UNSUPPORTED,
+                "variable '%s' is compressed: it is put by tutti_dataset_put, which waits",
+                t->name);
+    TUTTI_CHECK(
+        t->facts.whole, TUTTI_ERR_UNSUPPORTED,
+        "variable '%s' is compressed: it is put whole, but the decomposition leaves entries "
+        "out",
+        t->name);
+    return TUTTI_OK;
+}
+
+/* A ranked section has the entries of one decomposition.  One that has failed may be replaced by another's. */
+static tutti_err ranked_check(const tutti_dataset *d, const tutti__item *t) {
+    const tutti__section *s = tutti__writing_section(&d->now, t->v->id, 0);
+    if (t->v->layout != TUTTI_RANKED || !s) return TUTTI_OK;
+    const tutti__section_progress *progress = tutti__section_progress_of(d, s);
+    const int has_failed = tutti__section_status_of(&progress->state) == TUTTI__SECTION_FAILED;
+    TUTTI_CHECK(progress->decomposition == t->facts.number ||
+                    (has_failed && !tutti__put_in_flight(&d->now.puts, s->variable, s->part)),
+                TUTTI_ERR_STATE,
+                "variable '%s' has layout ranked and was written with another decomposition",
+                t->name);
+    return TUTTI_OK;
+}
+
+/* Room for all rows that the put may add. */
+static tutti_err reserve_rows(tutti_dataset *d, int n) {
+    const int64_t listed = d->listed_n;
+    int fits = 1;
+    for (int i = 0; i < n && fits; i++)
+        fits = tutti__table_grow(&d->listed, &d->listed_n, sizeof *d->listed) != NULL;
+    d->listed_n = listed;
+    return fits ? tutti__sections_reserve(d, 2 * (int64_t)n) : TUTTI_ERR_NOMEM;
+}
+
+static tutti_err put_take(tutti_dataset *d, int is_started, tutti__items *b) {
+    TUTTI_TRY(tutti__dataset_writable(d));
+    TUTTI_CHECK(d->now.under_way, TUTTI_ERR_STATE, "no segment has begun");
+    for (int i = 0; i < b->n; i++) {
+        tutti__item *t = &b->v[i];
+        TUTTI_TRY(tutti__item_check(d, t, d->now.segment.id));
+        TUTTI_TRY(tutti__item_type_check(t, t->v->put_type));
+        TUTTI_TRY(compressed_check(t, is_started));
+        TUTTI_TRY(ranked_check(d, t));
+        TUTTI_TRY(d->container->put_check(d, t->v));
+        for (int j = 0; j < i; j++)
+            TUTTI_CHECK(b->v[j].v != t->v, TUTTI_ERR_ARG, "variable '%s' is a duplicate", t->name);
+    }
+    return reserve_rows(d, b->n);
+}
+
+/* ---- define */
+
+/* Variables of the library's own, and the sizes of ranked sections.  The same error on all ranks.   Collective if something
+ * is not known yet. */
+static tutti_err define_ranked(tutti_dataset *d, tutti__items *b) {
+    tutti__variable *lists = NULL;
+    tutti__ranked_trim(d);
+    for (int i = 0; i < b->n; i++) {
+        const tutti__item *t = &b->v[i];
+        if (tutti__model_variable(&d->model, t->name)->layout != TUTTI_RANKED) continue;
+        TUTTI_TRY(tutti__own_variable(d, &d->model.spaces[t->facts.space], "entries", &lists));
+        if (!tutti__ranked_sizes_of(d, t->facts.number))
+            TUTTI_TRY(tutti__ranked_sizes_exchange(d, &t->facts));
+    }
+    for (int i = 0; i < b->n; i++) { /* the tables may have moved */
+        tutti__item *t = &b->v[i];
+        t->v = tutti__model_variable(&d->model, t->name);
+        if (t->v->layout != TUTTI_RANKED) continue;
+        t->sizes = tutti__ranked_sizes_of(d, t->facts.number);
+        TUTTI_TRY(tutti__ranked_fits(t->v, t->sizes));
+    }
+    return TUTTI_OK;
+}
+
+/* Compressed variables become bytes.  The same error on all ranks.   Collective. */
+static tutti_err pack_compressed(tutti_dataset *d, tutti__items *b) {
+    tutti__compressed from[TUTTI__PACKED_TOGETHER];
+    tutti__packed_section *to[TUTTI__PACKED_TOGETHER];
+    int n = 0;
+    for (int i = 0; i < b->n; i++) {
+        tutti__item *t = &b->v[i];
+        if (t->v->compress > 0) {
+            from[n] = tutti__item_compressed(d, t, t->v->put_type);
+            to[n++] = &t->packed;
+        }
+        if (n > 0 && (n == TUTTI__PACKED_TOGETHER || i == b->n - 1)) {
+            TUTTI_TRY(tutti__compressed_pack(d, n, from, to));
+            n = 0;
+        }
+    }
+    return TUTTI_OK;
+}
+
+/* ---- place.   Local, and the same on all ranks, but for the records */
+
+/* Bytes of a new section; -1: too many. */
+static tutti_off section_bytes(const tutti_dataset *d, const tutti__item *t) {
+    const tutti__size *z = tutti__model_size(&d->model, t->v->space, d->now.segment.id);
+    tutti_count entries = 0;
+    tutti_off bytes = 0;
+    if (t->v->compress > 0) return t->packed.bytes;
+    if (!tutti__shape_right(z->ndims, z->shape, &entries) ||
+        !tutti__mul_ok(entries, tutti__item_bytes(t->v, t->v->put_type), &bytes))
+        return -1;
+    return bytes;
+}
+
+/* The section of a variable, created if missing.  A compressed one is moved if it has been packed: its length
+ * changes. */
+static tutti_err place_section(tutti_dataset *d, const tutti__item *t) {
+    tutti__section *s = tutti__section_now(d, t->v->id, 0);
+    tutti_off end = 0;
+    if (s && t->sizes && tutti__section_progress_of(d, s)->decomposition != t->facts.number) {
+        tutti__ranked_drop(d, s);
+        s = NULL;
+    }
+    const tutti_off bytes = section_bytes(d, t);
+    if (s && t->v->compress > 0 && t->packed.data) tutti__section_move(d, s, bytes);
+    if (s) return TUTTI_OK;
+    if (t->sizes) {
+        (void)tutti__ranked_new(d, t->v, t->facts.number, t->sizes);
+        return TUTTI_OK;
+    }
+    TUTTI_CHECK(bytes >= 0 && tutti__add_ok(d->now.end, bytes, &end) && end <= (tutti_off)1 << 59,
+                TUTTI_ERR_OVERFLOW, "variable '%s' is too large", t->name);
+    const tutti__section new = {.variable = t->v->id, .type = t->v->put_type};
+    (void)tutti__section_new(d, &new, bytes);
+    return TUTTI_OK;
+}
+
+static tutti_err place_sections(tutti_dataset *d, const tutti__items *b) {
+    for (int is_large = 1; is_large >= 0; is_large--) /* they begin at blocks, small ones follow */
+        for (int i = 0; i < b->n; i++)
+            if ((section_bytes(d, &b->v[i]) >= TUTTI__BLOCK) == is_large)
+                TUTTI_TRY(place_section(d, &b->v[i]));
+    return TUTTI_OK;
+}
+
+/* From now on the outcome of the put is that of its sections.  Local, also in its error. */
+static tutti_err add_targets(tutti_dataset *d, const tutti__items *b, tutti__put_record *record) {
+    for (int i = 0; i < b->n; i++) {
+        const tutti__item *t = &b->v[i];
+        const tutti__section *s = tutti__section_now(d, t->v->id, 0);
+        const tutti__section *list = t->sizes ? tutti__ranked_list(d, t->v, t->facts.number) : NULL;
+        TUTTI_TRY(tutti__section_target(d, record, s, t->facts.number, t->facts.whole || t->sizes));
+        if (list && tutti__section_progress_of(d, list)->needs_base &&
+            tutti__section_progress_of(d, list)->record != record)
+            TUTTI_TRY(tutti__section_target(d, record, list, t->facts.number, 1));
+    }
+    return TUTTI_OK;
+}
+
+/* ---- base.   Local, also in its errors */
+
+/* Write the fill value to this rank's share of a section; zeros only if the section was written before. */
+static tutti_err fill_section(const tutti_dataset *d, const tutti__variable *v,
+                              const tutti__section *s, int even_zero) {
+    enum { PIECE = 4 << 20 };
+    unsigned char pattern[16];
+    int size = 1, is_zero = 1;
+    TUTTI_TRY(tutti__fill_pattern(v->fill, s->type, v->order, pattern, &size));
+    for (int i = 0; i < size; i++) is_zero = is_zero && pattern[i] == 0;
+    if (is_zero && !even_zero) return TUTTI_OK;
+    const tutti_off share = tutti__align_up(s->bytes / d->team->size + 1, TUTTI__BLOCK);
+    const tutti_off lo = tutti__min(share * d->team->rank, s->bytes);
+    const tutti_off hi = tutti__min(lo + share, s->bytes);
+    const tutti_off piece = tutti__min(PIECE, share);
+    if (lo == hi) return TUTTI_OK;
+    char *buf = tutti__malloc((size_t)piece);
+    tutti_err err = buf ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    for (tutti_off i = 0; buf && i < piece; i++) buf[i] = (char)pattern[i % size];
+    for (tutti_off at = lo; at < hi && err == TUTTI_OK; at += piece)
+        err = tutti__file_put(d->now.file, s->start + at, tutti__min(piece, hi - at), buf);
+    tutti__free(buf);
+    return err;
+}
+
+/* A header or a list of entries is one more part. */
+static tutti_err base_part(tutti__items *b, tutti_off at, tutti_off bytes, const void *data,
+                           tutti_access **access) {
+    TUTTI_TRY(tutti_access_contiguous(at, bytes, access));
+    b->parts[b->parts_n++] = (tutti_part){.access = *access, .buf = (void *)(uintptr_t)data};
+    return TUTTI_OK;
+}
+
+/* What a section must contain before, or besides, its entries.  What it was before is undone if the put fails
+ * (restore_base). */
+static tutti_err write_base(tutti_dataset *d, tutti__item *t, const tutti__put_record *record,
+                            tutti__items *b) {
+    const tutti__section *s = tutti__section_now(d, t->v->id, 0);
+    tutti__section_progress *progress = tutti__section_progress_of(d, s);
+    const int needs_base = progress->needs_base;
+    progress->needs_base = 0;
+    t->wrote_base = needs_base;
+    if (!t->sizes)
+        return needs_base && !t->facts.whole ? fill_section(d, t->v, s, progress->puts > 1)
+                                             : TUTTI_OK;
+    const tutti__section *list = tutti__ranked_list(d, t->v, t->facts.number);
+    progress = list ? tutti__section_progress_of(d, list) : NULL;
+    if (progress && progress->needs_base && progress->record == record) {
+        progress->needs_base = 0;
+        t->wrote_base |= 2;
+        TUTTI_TRY(tutti__ranked_positions(t->entries, &t->positions));
+        TUTTI_TRY(base_part(b, list->start + 8 * t->sizes->before, 8 * t->facts.written,
+                            t->positions, &t->list_access));
+    }
+    if (!needs_base || d->team->rank != 0) return TUTTI_OK;
+    return base_part(b, s->start, t->sizes->bytes, t->sizes->head, &t->head_access);
+}
+
+static void restore_base(tutti_dataset *d, const tutti__items *b) {
+    for (int i = 0; i < b->n; i++) {
+        const tutti__item *t = &b->v[i];
+        const tutti__section *s = tutti__section_now(d, t->v->id, 0);
+        const tutti__section *list =
+            t->wrote_base & 2 ? tutti__ranked_list(d, t->v, t->facts.number) : NULL;
+        if (s && t->wrote_base & 1) tutti__section_progress_of(d, s)->needs_base = 1;
+        if (list) tutti__section_progress_of(d, list)->needs_base = 1;
+    }
+}
+
+/* ---- operation */
+
+/* This rank's entries of a variable. */
+static tutti_err entries_part(const tutti_dataset *d, tutti__item *t, tutti__items *b) {
+    const tutti__section *s = tutti__section_now(d, t->v->id, 0);
+    const tutti_off bytes = tutti__item_bytes(t->v, s->type);
+    const tutti_access *access = NULL;
+    TUTTI_TRY(tutti__item_type_check(t, s->type));
+    if (t->v->compress > 0) {
+        TUTTI_TRY(tutti__packed_section_access(&t->packed, s->start, &t->access));
+        b->parts[b->parts_n++] = (tutti_part){.access = t->access, .buf = t->packed.data};
+        return TUTTI_OK;
+    }
+    if (t->sizes) {
+        TUTTI_TRY(tutti__decomposition_packed(t->entries, bytes, &access));
+        TUTTI_TRY(tutti_access_shift(access, s->start + t->sizes->bytes + t->sizes->before * bytes,
+                                     0, &t->access));
+    } else {
+        TUTTI_TRY(tutti__decomposition_access(t->entries, bytes, 1, &access));
+        TUTTI_TRY(tutti_access_shift(access, s->start, 0, &t->access));
+    }
+    tutti__item_part(d, t, s->type, b);
+    return TUTTI_OK;
+}
+
+/* Whether some section of the put has a block of its own, so that checksums are worth collecting. */
+static int has_whole_blocks(const tutti_dataset *d, const tutti__items *b) {
+    for (int i = 0; i < b->n; i++) {
+        const tutti__section *s = tutti__section_now(d, b->v[i].v->id, 0);
+        const tutti__section *list =
+            b->v[i].sizes ? tutti__ranked_list(d, b->v[i].v, b->v[i].facts.number) : NULL;
+        if (s->bytes >= TUTTI__BLOCK || (list && list->bytes >= TUTTI__BLOCK)) return 1;
+    }
+    return 0;
+}
+
+static tutti_err put_placed(tutti_dataset *d, tutti__items *b, tutti__put_record *record) {
+    tutti__transfer t = {.name = "put", .file = d->now.file, .is_write = 1};
+    t.local_err = add_targets(d, b, record);
+    for (int i = 0; i < b->n && t.local_err == TUTTI_OK; i++) {
+        t.local_err = write_base(d, &b->v[i], record, b);
+        if (t.local_err == TUTTI_OK) t.local_err = entries_part(d, &b->v[i], b);
+    }
+    t.parts_n = b->parts_n;
+    t.parts = b->parts;
+    t.sums = d->opt.checksums && has_whole_blocks(d, b) ? &record->sums : NULL;
+    const tutti_err err = tutti__transfer_run(&t, NULL);
+    if (err != TUTTI_OK) restore_base(d, b);
+    tutti__dataset_misfit(d, d->now.sections, d->now.sections_n, err);
+    return err;
+}
+
+/* All ranks have agreed on the call.  *record_out: the put is known to the sections.   Collective. */
+static tutti_err put_agreed(tutti_dataset *d, tutti__items *b, tutti__put_record *record) {
+    TUTTI_TRY(define_ranked(d, b));
+    const tutti_err packed = pack_compressed(d, b);
+    const tutti_error_info why = *tutti_last_error();
+    TUTTI_TRY(place_sections(d, b)); /* also if it was not packed: it must be put again */
+    if (packed == TUTTI_OK) {
+        TUTTI_TRY(tutti__tail_cut(d));
+        return put_placed(d, b, record);
+    }
+    (void)!add_targets(d, b, record);
+    tutti__error_assign(&why);
+    return packed;
+}
+
+/* Put, with this rank's error so far.  *record_out: the record, which has not ended; NULL: the call was refused. */
+static tutti_err put_run(tutti_dataset *d, tutti__items *b, int is_started, tutti_err refused,
+                         tutti__put_record **record_out) {
+    tutti__put_record *record = NULL;
+    tutti_err err = refused == TUTTI_OK ? put_take(d, is_started, b) : refused;
+    if (err == TUTTI_OK) err = tutti__put_new(&d->now.puts, 2 * (int64_t)b->n, &record);
+    const tutti__call same = {.name = "put",
+                              .what = "the variables, their types or decompositions",
+                              .hash = err == TUTTI_OK ? tutti__items_hash(b) : 0};
+    err = tutti__dataset_call(d, &same, err);
+    if (err != TUTTI_OK) tutti__put_drop(&record);
+    *record_out = record;
+    if (record) err = put_agreed(d, b, record);
+    return tutti__dataset_named(d, "put", err);
+}
+
+tutti_err tutti_dataset_put(tutti_dataset *d, int n, const tutti_put *puts) {
+    TUTTI_KEEP_ERRNO;
+    tutti__items b = {0};
+    tutti__put_record *record = NULL;
+    TUTTI_TRY(tutti__dataset_enter(d));
+    const tutti_err err = put_run(d, &b, 0, tutti__items_of_puts(n, puts, &b), &record);
+    if (record) tutti__put_end(record, err);
+    tutti__items_free(&b);
+    return err;
+}
+
+/* ---- started */
+
+static tutti_err run_put(tutti__dataset_start *op, tutti_err refused) {
+    const tutti_err err = put_run(op->dataset, &op->items, 1, refused, &op->record);
+    if (op->record) op->record->request = op->started.request;
+    return err;
+}
+
+tutti_err tutti_dataset_put_start(tutti_dataset *d, int n, const tutti_put *puts,
+                                  tutti_request **r_out) {
+    TUTTI_KEEP_ERRNO;
+    tutti__dataset_start op = {.dataset = d, .run = run_put, .started.name = TUTTI__STARTED_PUT};
+    TUTTI_TRY(tutti__dataset_live(d));
+    return tutti__dataset_start_run(&op, tutti__items_of_puts(n, puts, &op.items), r_out);
+}

@@ -1,0 +1,206 @@
+/* exodus: a step is committed; steps are erased.
+ *
+ * A commit follows the outline of timestep/step_commit.h: checksums of the step go to the sidecar, the data is synced, and the
+ * number of records in the header is the commit point.  Rows of the sidecar for steps that are not counted there are
+ * ignored, so that nothing has to be undone.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exodus/exodus_steps.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "comm/by_thread.h"
+#include "exodus/sidecar.h"
+
+/* ---- commit, blocking or started */
+
+static tutti_err commit_check(const tutti_exodus *x) {
+    TUTTI_TRY(tutti__exodus_no_commit(x));
+    TUTTI_TRY(tutti__exodus_step_check(x));
+    const struct tutti__exodus_step *s = x->step;
+    for (tutti_count i = 0; i < s->variables; i++)
+        TUTTI_CHECK(
+            i == s->time_variable ||
+                tutti__section_status_of(&s->states[i]) != TUTTI__SECTION_FAILED,
+            TUTTI_ERR_STATE, "'%s' is incomplete because a %s: put it again, or discard the step",
+            x->cdf.vars[i].name, s->failed_sync ? "sync failed" : "put failed or was abandoned");
+    return tutti__exodus_region_reserve(s->region);
+}
+
+/* Rank 0: no put had the time with it. */
+static tutti_err write_time(void *context) {
+    tutti_exodus *x = context;
+    tutti_access *access = NULL;
+    tutti_part part;
+    TUTTI_TRY(tutti__exodus_time_part(x, x->cdf.records + 1, 0, &access, &part));
+    part.buf = &x->step->time;
+    const tutti_err err = tutti_file_write_parts_independent(x->file, 1, &part, NULL);
+    tutti_access_free(&access);
+    return err;
+}
+
+static tutti_err finish_step(void *context, uint64_t *table, int64_t n) {
+    tutti_exodus *x = context;
+    const tutti_count step = x->cdf.records + 1;
+    TUTTI_TRY(x->step->time_err);
+    if (!x->sidecar) return TUTTI_OK;
+    return table ? tutti__sidecar_add_sums(x->sidecar, step, n, table)
+                 : tutti__sidecar_drop(x->sidecar, step - 1);
+}
+
+static tutti_err publish_step(void *context) {
+    tutti_exodus *x = context;
+    return tutti__exodus_file_records(x, x->cdf.records + 1, x->opt.level == TUTTI_DURABLE);
+}
+
+static tutti_err undo_nothing(void *context) {
+    (void)context;
+    return TUTTI_OK;
+}
+
+static const tutti__commit_steps COMMIT_STEPS = {finish_step, publish_step, undo_nothing};
+
+/* All that was written since the step began may be lost, and earlier steps that this handle has not synced: the message,
+ * the same on all ranks, names them. */
+static void step_sync_failed(tutti_exodus *x) {
+    struct tutti__exodus_step *s = x->step;
+    tutti_error_info info = *tutti_last_error();
+    char text[sizeof info.text];
+    for (tutti_count i = 0; i < s->variables; i++) tutti__section_sync_failed(&s->states[i]);
+    s->failed_sync = 1;
+    if (x->synced == x->file_number || x->cdf.records == 0) return;
+    snprintf(text, sizeof text,
+             "%.200s; the mesh and steps 1 to %lld are damaged too if they were written with level "
+             "TUTTI_VISIBLE: verify them",
+             info.text, (long long)x->cdf.records);
+    memcpy(info.text, text, sizeof text);
+    tutti__error_assign(&info);
+}
+
+/* All ranks have agreed on the call: in a call that blocks, or in a fiber whose waits yield.   Collective. */
+static tutti_err commit(void *context) {
+    tutti_exodus *x = context;
+    struct tutti__exodus_step *s = x->step;
+    int is_sync_failed = 0;
+    tutti_err touched = TUTTI_OK;
+    s->time_err = TUTTI_OK;
+    if (!s->has_time) {
+        const tutti_off at =
+            tutti__cdf_place(&x->cdf, &x->cdf.vars[s->time_variable], x->cdf.records);
+        touched = tutti__exodus_region_touch(s->region, at, at + 8);
+        if (touched == TUTTI_OK && x->team->rank == 0)
+            s->time_err = tutti__by_thread(write_time, x);
+    }
+    const tutti_err err =
+        tutti__exodus_region_commit(x, s->region, touched, &COMMIT_STEPS, &is_sync_failed);
+    if (is_sync_failed) step_sync_failed(x);
+    return tutti__exodus_named(x, "commit", err);
+}
+
+static void committed(void *context, tutti_err outcome) {
+    tutti_exodus *x = context;
+    x->commit = NULL;
+    if (outcome != TUTTI_OK) return;
+    if (x->opt.level == TUTTI_DURABLE) x->synced = x->file_number;
+    x->cdf.records++;
+    x->last = x->step->time;
+    x->at = tutti__exodus_file_end(&x->cdf, x->cdf.records);
+    tutti__exodus_step_free(&x->step);
+}
+
+/* The call; then all ranks know whether the time has been written.   Collective. */
+static tutti_err agree_on_commit(tutti_exodus *x, const char *name, tutti_err mine) {
+    struct tutti__exodus_step *s = x->step;
+    const int has_time =
+        mine == TUTTI_OK &&
+        tutti__section_status_of(&s->states[s->time_variable]) == TUTTI__SECTION_WHOLE;
+    tutti__range all = tutti__range_of(has_time);
+    const tutti__call call = {.name = name, .ranges = 1, .range = &all};
+    TUTTI_TRY(tutti__object_call(&x->object, &call, mine));
+    s->has_time = all.min > 0;
+    return TUTTI_OK;
+}
+
+tutti_err tutti_exodus_commit(tutti_exodus *x) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_TRY(tutti__exodus_enter(x));
+    TUTTI_TRY(agree_on_commit(x, "commit", commit_check(x)));
+    const tutti_err err = commit(x);
+    committed(x, err);
+    return err;
+}
+
+tutti_err tutti_exodus_commit_start(tutti_exodus *x, tutti_request **r_out) {
+    TUTTI_KEEP_ERRNO;
+    tutti_request *r = NULL;
+    TUTTI_TRY(tutti__exodus_enter(x));
+    tutti_err err = commit_check(x);
+    if (err == TUTTI_OK) err = tutti__exodus_idle(x);
+    if (err == TUTTI_OK && !r_out)
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument r_out is NULL");
+    if (err == TUTTI_OK) {
+        const tutti__task task = {"commit", x->file, commit, committed, x};
+        err = tutti__task_make(&task, &r);
+    }
+    err = agree_on_commit(x, "commit_start", err);
+    if (err == TUTTI_OK && !x->commit_team)
+        err = tutti__exodus_named(x, "commit_start",
+                                  tutti__team_take(x->team->comm, "", &x->commit_team));
+    if (err != TUTTI_OK) {
+        tutti__task_drop(&r);
+        return err;
+    }
+    TUTTI_ASSERT(r && r_out);
+    x->commit = *r_out = r;
+    tutti__task_start(r);
+    return TUTTI_OK;
+}
+
+/* ---- erase */
+
+/* Rank 0: fewer records, then the bytes behind them are removed. */
+static tutti_err cut_steps(tutti_exodus *x, tutti_count steps, double *last_out) {
+    tutti_access *access = NULL;
+    tutti_part part;
+    const tutti__cdf_var *time = NULL;
+    TUTTI_TRY(tutti__exodus_time_variable(x, &time));
+    if (x->sidecar) TUTTI_TRY(tutti__sidecar_set_steps(x->sidecar, steps));
+    TUTTI_TRY(tutti__exodus_file_records(x, steps, x->opt.level == TUTTI_DURABLE));
+    if (x->sidecar) TUTTI_TRY(tutti__sidecar_drop(x->sidecar, steps));
+    if (steps == 0) return TUTTI_OK;
+    TUTTI_TRY(tutti__exodus_time_part(x, steps, 0, &access, &part));
+    part.buf = last_out;
+    const tutti_err err = tutti_file_read_parts_independent(x->file, 1, &part, NULL);
+    tutti_access_free(&access);
+    return err;
+}
+
+static tutti_err erase_check(const tutti_exodus *x, tutti_count step) {
+    TUTTI_TRY(tutti__exodus_writable(x));
+    TUTTI_CHECK(!x->step, TUTTI_ERR_STATE,
+                "a step has begun and was neither committed nor discarded");
+    TUTTI_CHECK(step >= 0 && step <= x->cdf.records, TUTTI_ERR_ARG, "step %lld of %lld",
+                (long long)step, (long long)x->cdf.records);
+    if (step < x->cdf.records) TUTTI_TRY(tutti__exodus_appendable(x));
+    return tutti__exodus_idle(x);
+}
+
+tutti_err tutti_exodus_erase_after(tutti_exodus *x, tutti_count step) {
+    TUTTI_KEEP_ERRNO;
+    double last = 0;
+    TUTTI_TRY(tutti__exodus_enter(x));
+    TUTTI_TRY(tutti__exodus_call(x, "erase_after",
+                                 tutti__hash(TUTTI__HASH_START, &step, sizeof step),
+                                 erase_check(x, step)));
+    if (step == x->cdf.records) return TUTTI_OK;
+    tutti_err err =
+        tutti__exodus_agree(x, x->team->rank == 0 ? cut_steps(x, step, &last) : TUTTI_OK);
+    if (err == TUTTI_OK) err = tutti__team_tell(x->team, &last, (int)sizeof last);
+    if (err == TUTTI_OK) {
+        x->cdf.records = step;
+        x->last = last;
+        x->at = tutti__exodus_file_end(&x->cdf, step);
+        x->checked_n = tutti__min(x->checked_n, step + 1);
+        err = tutti_file_resize(x->file, x->at);
+    }
+    return tutti__exodus_named(x, "erase_after", err);
+}

@@ -1,0 +1,176 @@
+/* exodus: steps are read: fields of one step, times, a field through several steps.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exodus/exodus_steps.h"
+
+#include <string.h>
+#include "timestep/step_items.h"
+
+tutti_count tutti_exodus_steps(const tutti_exodus *x) {
+    return tutti__exodus_live(x) == TUTTI_OK && !x->defining ? x->cdf.records : 0;
+}
+
+static tutti_err range_check(const tutti_exodus *x, tutti_count first, tutti_count last) {
+    TUTTI_TRY(tutti__exodus_defined(x));
+    TUTTI_CHECK(first >= 1 && first <= last && last <= x->cdf.records, TUTTI_ERR_NOT_FOUND,
+                "steps %lld ... %lld of %lld", (long long)first, (long long)last,
+                (long long)x->cdf.records);
+    return TUTTI_OK;
+}
+
+/* Option check_reads: the first read of a step compares all of it.   Collective. */
+static tutti_err compare_step(tutti_exodus *x, tutti_count step) {
+    tutti_off bytes = 0;
+    if (!x->opt.check_reads) return TUTTI_OK;
+    if (x->checked_n <= step) {
+        const tutti_count n = tutti__max(step + 1, 2 * x->checked_n);
+        unsigned char *more = tutti__realloc(x->checked, (size_t)n);
+        if (more) {
+            memset(more + x->checked_n, 0, (size_t)(n - x->checked_n));
+            x->checked = more;
+        }
+        TUTTI_TRY(tutti__exodus_agree(x, more ? TUTTI_OK : TUTTI_ERR_NOMEM));
+        x->checked_n = n;
+    }
+    if (x->checked[step]) return TUTTI_OK;
+    TUTTI_TRY(tutti__exodus_compare(x, step, &bytes));
+    x->checked[step] = 1;
+    return TUTTI_OK;
+}
+
+/* ---- fields of a step */
+
+static tutti_err run_get(tutti__started *started) {
+    tutti__step_operation *op = (tutti__step_operation *)started;
+    tutti_exodus *x = op->exodus;
+    const tutti__step_batch *b = &op->batch;
+    tutti_err err =
+        tutti__exodus_compare_calls(x, "get", tutti__hash(b->hash, &op->step, sizeof op->step),
+                                    tutti__step_operation_error(op));
+    if (err == TUTTI_OK) err = compare_step(x, op->step);
+    if (err == TUTTI_OK) {
+        const tutti__transfer t = {.name = "get",
+                                   .file = x->file,
+                                   .least = tutti__exodus_file_end(&x->cdf, op->step) - 3,
+                                   .parts_n = b->parts_n,
+                                   .parts = b->parts};
+        err = tutti__transfer_run(&t, NULL);
+    }
+    return tutti__exodus_named(x, "get", err);
+}
+
+/* This rank's part of the call. */
+static tutti_err take_get(tutti_exodus *x, tutti_count step, tutti_count n,
+                          const tutti_exodus_field *fields, tutti__step_operation *op) {
+    *op = (tutti__step_operation){
+        .started = {.name = TUTTI__STARTED_GET, .run = run_get}, .exodus = x, .step = step};
+    if (!fields) TUTTI_TRY(tutti__error_refused());
+    TUTTI_TRY(tutti__exodus_no_commit(x));
+    TUTTI_TRY(range_check(x, step, step));
+    return tutti__step_batch_make(x, &(tutti__step_place){.step = step}, n, fields, &op->batch);
+}
+
+tutti_err tutti_exodus_get(tutti_exodus *x, tutti_count step, tutti_count n,
+                           const tutti_exodus_field *fields) {
+    TUTTI_KEEP_ERRNO;
+    tutti__step_operation op;
+    TUTTI_TRY(tutti__exodus_enter(x));
+    const tutti_err err = take_get(x, step, n, fields, &op);
+    return tutti__step_operation_run(&op, err);
+}
+
+tutti_err tutti_exodus_get_start(tutti_exodus *x, tutti_count step, tutti_count n,
+                                 const tutti_exodus_field *fields, tutti_request **r_out) {
+    TUTTI_KEEP_ERRNO;
+    tutti__step_operation op;
+    TUTTI_TRY(tutti__exodus_live(x));
+    const tutti_err err = take_get(x, step, n, fields, &op);
+    return tutti__step_operation_start(&op, err, r_out);
+}
+
+/* ---- times */
+
+/* Rank 0. */
+static tutti_err read_times(tutti_exodus *x, tutti_count first, tutti_count n, double *to) {
+    const tutti__cdf_var *time = NULL;
+    tutti_access *access = NULL;
+    tutti_off count = 0;
+    TUTTI_TRY(tutti__exodus_time_variable(x, &time));
+    const tutti_type type = tutti__cdf_number(time->type);
+    const tutti_off size = tutti_type_size(type);
+    const tutti_off stride = tutti__exodus_step_stride(&x->cdf, time);
+    TUTTI_TRY(tutti_access_vector(time->begin + (first - 1) * stride, n, size, stride, &access));
+    const tutti_part part = tutti__step_part(access, to, type, TUTTI_FLOAT64);
+    tutti_err err = tutti_file_read_parts_independent(x->file, 1, &part, &count);
+    if (err == TUTTI_OK && count != n * size)
+        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "the file ends within its steps");
+    tutti_access_free(&access);
+    return err;
+}
+
+tutti_err tutti_exodus_times(tutti_exodus *x, tutti_count first, tutti_count n, double *times_out) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_TRY(tutti__exodus_enter(x));
+    tutti_err err = TUTTI_OK;
+    tutti_count last = 0;
+    if (n < 0 || (n > 0 && !times_out))
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "%lld times%s", (long long)n,
+                               times_out ? "" : " at NULL");
+    if (err == TUTTI_OK && n > 0)
+        err = range_check(x, first, tutti__add_ok(first, n - 1, &last) ? last : INT64_MAX);
+    const int64_t words[] = {first, n};
+    TUTTI_TRY(
+        tutti__exodus_call(x, "times", tutti__hash(TUTTI__HASH_START, words, sizeof words), err));
+    if (n == 0) return TUTTI_OK;
+    void *times = times_out;
+    size_t bytes = (size_t)n * sizeof *times_out;
+    err =
+        tutti__exodus_agree(x, x->team->rank == 0 ? read_times(x, first, n, times_out) : TUTTI_OK);
+    if (err == TUTTI_OK) err = tutti__exodus_tell(x, &times, &bytes);
+    if (err == TUTTI_OK && times != times_out) {
+        memcpy(times_out, times, bytes);
+        tutti__free(times);
+    }
+    return tutti__exodus_named(x, "times", err);
+}
+
+/* ---- a field through several steps */
+
+/* The part of the first step becomes one of all of them. */
+static tutti_err extend_part(tutti_count steps, tutti__step_batch *b) {
+    tutti__step_item *t = &b->items[0];
+    tutti_count extent = t->place.entries;
+    tutti_access *all = NULL;
+    if (b->parts_n == 0) return TUTTI_OK;
+    if (t->entries) TUTTI_TRY(tutti__item_extent(t->entries, &extent));
+    TUTTI_TRY(tutti_access_tile(t->access, steps, t->place.stride,
+                                extent * tutti_type_size(t->place.type), &all));
+    tutti_access_free(&t->access);
+    b->parts[0].access = t->access = all;
+    return TUTTI_OK;
+}
+
+tutti_err tutti_exodus_follow(tutti_exodus *x, tutti_count first, tutti_count last,
+                              const tutti_exodus_field *field) {
+    TUTTI_KEEP_ERRNO;
+    tutti__step_batch b = {0};
+    const int64_t words[] = {first, last};
+    TUTTI_TRY(tutti__exodus_enter(x));
+    tutti_err err = field ? TUTTI_OK : tutti__error_refused();
+    if (err == TUTTI_OK) err = range_check(x, first, last);
+    if (err == TUTTI_OK)
+        err = tutti__step_batch_make(x, &(tutti__step_place){.step = first}, 1, field, &b);
+    if (err == TUTTI_OK) err = extend_part(last - first + 1, &b);
+    err = tutti__exodus_call(x, "follow", tutti__hash(b.hash, words, sizeof words), err);
+    for (tutti_count i = first; i <= last && err == TUTTI_OK && x->opt.check_reads; i++)
+        err = compare_step(x, i);
+    if (err == TUTTI_OK) {
+        const tutti__transfer t = {.name = "follow",
+                                   .file = x->file,
+                                   .least = tutti__exodus_file_end(&x->cdf, last) - 3,
+                                   .parts_n = b.parts_n,
+                                   .parts = b.parts};
+        err = tutti__transfer_run(&t, NULL);
+    }
+    tutti__step_batch_free(&b);
+    return tutti__exodus_named(x, "follow", err);
+}

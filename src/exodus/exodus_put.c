@@ -1,0 +1,219 @@
+/* exodus: a step begins, is put, is discarded.
+ *
+ * A step is a record: its bytes follow those of the steps before, in the order of the variables.  All fields of a call are the
+ * parts of one operation; the time goes with the first of them, so that a step that is put by one call is written by
+ * one operation.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exodus/exodus_steps.h"
+
+#include <math.h>
+
+/* ---- the step */
+
+void tutti__exodus_step_free(struct tutti__exodus_step **step) {
+    struct tutti__exodus_step *s = *step;
+    *step = NULL;
+    if (!s) return;
+    tutti__exodus_region_free(&s->region);
+    tutti__puts_free(&s->puts);
+    for (tutti_count i = 0; s->states && i < s->variables; i++)
+        tutti__section_state_free(&s->states[i]);
+    tutti__free(s->states);
+    tutti__free(s);
+}
+
+static tutti__section_state *state_of_variable(void *step, int64_t variable, int64_t part) {
+    (void)part;
+    return &((struct tutti__exodus_step *)step)->states[variable];
+}
+
+tutti_err tutti__exodus_appendable(const tutti_exodus *x) {
+    TUTTI_CHECK(
+        !tutti__exodus_has_fixed_steps(&x->cdf), TUTTI_ERR_UNSUPPORTED,
+        "the time dimension of '%s' is fixed: steps cannot be appended or removed; copy the "
+        "file first (tutti cp)",
+        x->path);
+    return TUTTI_OK;
+}
+
+tutti_err tutti__exodus_time_variable(const tutti_exodus *x, const tutti__cdf_var **out) {
+    const tutti_count v = tutti__cdf_find_var(&x->cdf, "time_whole");
+    TUTTI_CHECK(v >= 0, TUTTI_ERR_FORMAT, "the file has steps, but no 'time_whole'");
+    const tutti__cdf_var *time = &x->cdf.vars[v];
+    TUTTI_CHECK(time->type != TUTTI__CDF_CHAR && time->numbers == 1 &&
+                    tutti__exodus_step_stride(&x->cdf, time) > 0,
+                TUTTI_ERR_FORMAT, "'time_whole' is not one number for each step");
+    *out = time;
+    return TUTTI_OK;
+}
+
+tutti_err tutti__exodus_time_part(const tutti_exodus *x, tutti_count step, tutti_off base,
+                                  tutti_access **access, tutti_part *part) {
+    const tutti__cdf_var *time = NULL;
+    TUTTI_TRY(tutti__exodus_time_variable(x, &time));
+    const tutti_type type = tutti__cdf_number(time->type);
+    const tutti_off at = time->begin + (step - 1) * tutti__exodus_step_stride(&x->cdf, time);
+    TUTTI_TRY(tutti_access_contiguous(at - base, tutti_type_size(type), access));
+    *part = tutti__step_part(*access, NULL, type, TUTTI_FLOAT64);
+    return TUTTI_OK;
+}
+
+/* ---- begin, discard */
+
+static tutti_err begin_check(const tutti_exodus *x, double time) {
+    const tutti__cdf_var *variable = NULL;
+    TUTTI_TRY(tutti__exodus_writable(x));
+    TUTTI_CHECK(!x->step, TUTTI_ERR_STATE,
+                "a step has begun and was neither committed nor discarded");
+    TUTTI_CHECK(isfinite(time), TUTTI_ERR_ARG, "the time is %g", time);
+    const int first = x->cdf.records == 0 && x->file_number == 1;
+    TUTTI_CHECK(first || x->last < time || x->opt.any_times, TUTTI_ERR_ARG,
+                "time %.17g does not rise: the last was %.17g", time, x->last);
+    TUTTI_CHECK(tutti__cdf_find_var(&x->cdf, "time_whole") >= 0, TUTTI_ERR_UNSUPPORTED,
+                "the file has no 'time_whole': it cannot have steps");
+    TUTTI_TRY(tutti__exodus_appendable(x));
+    TUTTI_TRY(tutti__exodus_time_variable(x, &variable));
+    return tutti__exodus_idle(x);
+}
+
+static tutti_err make_step(tutti_exodus *x, double time, struct tutti__exodus_step **out) {
+    struct tutti__exodus_step *s = tutti__calloc(1, sizeof *s);
+    if (!s) return TUTTI_ERR_NOMEM;
+    *out = s;
+    s->time = time;
+    s->time_variable = tutti__cdf_find_var(&x->cdf, "time_whole");
+    s->variables = x->cdf.vars_n;
+    s->puts.state_of = state_of_variable;
+    s->puts.step = s;
+    s->states = tutti__calloc((size_t)s->variables, sizeof *s->states);
+    if (!s->states) return TUTTI_ERR_NOMEM;
+    if (x->team->rank == 0) /* bytes of a step that was discarded, but could not be removed */
+        TUTTI_TRY(tutti__cut_here(x->file, x->at));
+    const tutti_off at = x->cdf.record_begin + x->cdf.records * x->cdf.record_bytes;
+    s->base = tutti__exodus_step_base(x, at);
+    return tutti__exodus_region_make(x, at, at + x->cdf.record_bytes, &s->region);
+}
+
+/* Most steps are made before the call, so that one agreement tells of both; not those that have to wait for the checksums of
+ * the mesh or for the next file. */
+tutti_err tutti_exodus_begin(tutti_exodus *x, double time) {
+    TUTTI_KEEP_ERRNO;
+    struct tutti__exodus_step *s = NULL;
+    TUTTI_TRY(tutti__exodus_enter(x));
+    const int is_full = x->opt.steps_per_file > 0 && x->cdf.records >= x->opt.steps_per_file;
+    const int is_ready = !x->mesh && !is_full;
+    tutti_err err = begin_check(x, time);
+    if (err == TUTTI_OK && is_ready) err = make_step(x, time, &s);
+    err = tutti__exodus_call(x, "begin", tutti__hash(TUTTI__HASH_START, &time, sizeof time), err);
+    if (err == TUTTI_OK && !is_ready) {
+        err = tutti__exodus_mesh_end(x);
+        if (err == TUTTI_OK && is_full) err = tutti__exodus_next_steps(x);
+        if (err == TUTTI_OK) err = tutti__exodus_agree(x, make_step(x, time, &s));
+    }
+    if (err == TUTTI_OK)
+        x->step = s;
+    else
+        tutti__exodus_step_free(&s);
+    return tutti__exodus_named(x, "begin", err);
+}
+
+tutti_err tutti__exodus_give_up(tutti_exodus *x) {
+    if (!x->step) return TUTTI_OK;
+    const int written = x->step->puts.n > 0;
+    tutti__exodus_step_free(&x->step);
+    return written ? tutti_file_resize(x->file, x->at) : TUTTI_OK;
+}
+
+tutti_err tutti__exodus_step_check(const tutti_exodus *x) {
+    TUTTI_TRY(tutti__exodus_writable(x));
+    TUTTI_CHECK(x->step, TUTTI_ERR_STATE, "no step has begun");
+    TUTTI_TRY(tutti__start_queue_empty(&x->starts, TUTTI__STARTED_PUT));
+    return tutti__puts_ended(&x->step->puts);
+}
+
+tutti_err tutti_exodus_discard(tutti_exodus *x) {
+    TUTTI_KEEP_ERRNO;
+    TUTTI_TRY(tutti__exodus_enter(x));
+    TUTTI_TRY(tutti__exodus_call(x, "discard", 0, tutti__exodus_step_check(x)));
+    return tutti__exodus_named(x, "discard", tutti__exodus_give_up(x));
+}
+
+/* ---- put */
+
+/* The record of a put, with all variables that it writes, and the time, unless another put has it.   Local. */
+static tutti_err make_record(tutti_exodus *x, tutti__step_operation *op) {
+    struct tutti__exodus_step *s = x->step;
+    tutti__step_batch *b = &op->batch;
+    const tutti_count v = s->time_variable;
+    TUTTI_TRY(tutti__put_new(&s->puts, b->n + 1, &op->record));
+    for (tutti_count i = 0; i < b->n; i++) {
+        const tutti__step_item *t = &b->items[i];
+        const tutti__put_target target = {
+            .variable = t->variable, .entries = t->written, .is_whole = t->is_whole};
+        if (t->variable >= 0) TUTTI_TRY(tutti__put_target_add(op->record, &target));
+    }
+    if (tutti__section_status_of(&s->states[v]) == TUTTI__SECTION_WHOLE ||
+        tutti__put_in_flight(&s->puts, v, 0))
+        return TUTTI_OK;
+    const tutti__put_target time = {.variable = v, .is_whole = 1, .is_own = 1};
+    TUTTI_TRY(tutti__put_target_add(op->record, &time));
+    if (x->team->rank != 0) return TUTTI_OK;
+    tutti_part *part = &b->parts[b->parts_n];
+    TUTTI_TRY(
+        tutti__exodus_time_part(x, x->cdf.records + 1, s->base, &b->items[b->n].access, part));
+    part->buf = &s->time;
+    b->parts_n++;
+    return TUTTI_OK;
+}
+
+static tutti_err run_put(tutti__started *started) {
+    tutti__step_operation *op = (tutti__step_operation *)started;
+    tutti_exodus *x = op->exodus;
+    const tutti__step_batch *b = &op->batch;
+    tutti__start_queue_collect(&x->starts); /* this put may repeat an abandoned one */
+    tutti_err err = tutti__step_operation_error(op);
+    if (err == TUTTI_OK) err = make_record(x, op);
+    err = tutti__exodus_compare_calls(x, "put", b->hash, err);
+    if (err != TUTTI_OK) tutti__put_drop(&op->record);
+    TUTTI_TRY(err);
+    TUTTI_ASSERT(op->record);
+    op->record->request = started->request;
+    tutti__transfer t = {.name = "put",
+                         .file = x->file,
+                         .is_write = 1,
+                         .base = x->step->base,
+                         .parts_n = b->parts_n,
+                         .parts = b->parts};
+    tutti__exodus_region_next(x->step->region);
+    t.local_err = tutti__exodus_region_sums(x->step->region, b->parts_n, b->parts, &t.sums);
+    return tutti__exodus_named(x, "put", tutti__transfer_run(&t, NULL));
+}
+
+/* This rank's part of the call. */
+static tutti_err take_put(tutti_exodus *x, tutti_count n, const tutti_exodus_field *fields,
+                          tutti__step_operation *op) {
+    *op = (tutti__step_operation){.started = {.name = TUTTI__STARTED_PUT, .run = run_put},
+                                  .exodus = x};
+    TUTTI_TRY(tutti__exodus_no_commit(x));
+    TUTTI_TRY(tutti__exodus_writable(x));
+    TUTTI_CHECK(x->step, TUTTI_ERR_STATE, "no step has begun");
+    const tutti__step_place at = {.step = x->cdf.records + 1, .base = x->step->base, .is_write = 1};
+    return tutti__step_batch_make(x, &at, n, fields, &op->batch);
+}
+
+tutti_err tutti_exodus_put(tutti_exodus *x, tutti_count n, const tutti_exodus_field *fields) {
+    TUTTI_KEEP_ERRNO;
+    tutti__step_operation op;
+    TUTTI_TRY(tutti__exodus_enter(x));
+    const tutti_err err = take_put(x, n, fields, &op);
+    return tutti__step_operation_run(&op, err);
+}
+
+tutti_err tutti_exodus_put_start(tutti_exodus *x, tutti_count n, const tutti_exodus_field *fields,
+                                 tutti_request **r_out) {
+    TUTTI_KEEP_ERRNO;
+    tutti__step_operation op;
+    TUTTI_TRY(tutti__exodus_live(x));
+    const tutti_err err = take_put(x, n, fields, &op);
+    return tutti__step_operation_start(&op, err, r_out);
+}

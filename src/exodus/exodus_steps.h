@@ -1,0 +1,93 @@
+/* exodus: what the files of the calls for steps share: the step that is being written, the fields of a call as parts of
+ * one operation, and operations that are carried out at once or started.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_EXODUS_STEPS_H
+#define TUTTI_EXODUS_STEPS_H
+
+#include "exodus/exodus_impl.h"
+#include "timestep/put_record.h"
+#include "timestep/step_commit.h"
+
+/* ---- exodus_put.c: the step that is being written */
+
+struct tutti__exodus_step {
+    double time;
+    tutti_off base; /* where offset 0 of accesses is */
+    tutti__exodus_region *region;
+    tutti__put_list puts;         /* of variables of the netCDF file */
+    tutti__section_state *states; /* [variables of the file] */
+    tutti_count variables;
+    tutti_count time_variable;
+    int has_time;       /* in a commit: a put has written the time */
+    tutti_err time_err; /* in a commit, rank 0: of writing it */
+    int failed_sync;    /* a sync has failed since the step began */
+};
+void tutti__exodus_step_free(struct tutti__exodus_step **step);
+/* A step has begun, and no put of it is under way.   Local. */
+tutti_err tutti__exodus_step_check(const tutti_exodus *x) TUTTI_MUST_USE;
+/* Steps can be appended to the file and removed.   Local. */
+tutti_err tutti__exodus_appendable(const tutti_exodus *x) TUTTI_MUST_USE;
+/* The variable with the times: TUTTI_ERR_FORMAT if there is none that can have them.   Local. */
+tutti_err tutti__exodus_time_variable(const tutti_exodus *x,
+                                      const tutti__cdf_var **out) TUTTI_MUST_USE;
+/* The time of a step (from 1) as a part whose memory is a double; *access to be freed.   Local. */
+tutti_err tutti__exodus_time_part(const tutti_exodus *x, tutti_count step, tutti_off base,
+                                  tutti_access **access, tutti_part *part) TUTTI_MUST_USE;
+
+/* ---- step_fields.c: the fields of a call.   Local. */
+
+typedef struct tutti__step_item {
+    tutti__exodus_place place;
+    tutti_count variable; /* of the netCDF file; -1: it has no bytes */
+    tutti_decomposition *entries;
+    int64_t decomposition; /* its number, 0: of the mesh */
+    int64_t written; /* a number of the entries that are written, among those of the variable */
+    int is_whole;    /* they are all of the variable */
+    tutti_access *access;
+} tutti__step_item;
+
+typedef struct tutti__step_batch {
+    tutti_count n;
+    tutti__step_item *items; /* [n + 1]: one more for the time */
+    tutti_part *parts;       /* [n + 1] */
+    int parts_n;
+    uint64_t hash; /* of what must be the same on all ranks */
+} tutti__step_batch;
+
+/* Which step, and where offset 0 of accesses to it is. */
+typedef struct tutti__step_place {
+    tutti_count step;
+    tutti_off base;
+    int is_write;
+} tutti__step_place;
+
+/* Check the fields and describe this rank's bytes.  The batch needs neither the fields nor their decompositions any
+ * more, and is to be freed after a failure, too. */
+tutti_err tutti__step_batch_make(const tutti_exodus *x, const tutti__step_place *at, tutti_count n,
+                                 const tutti_exodus_field *fields,
+                                 tutti__step_batch *out) TUTTI_MUST_USE;
+void tutti__step_batch_free(tutti__step_batch *b);
+/* Bytes of the file in its byte order. */
+tutti_part tutti__step_part(const tutti_access *access, void *buf, tutti_type file,
+                            tutti_type memory);
+
+/* ---- step_operation.c: puts and gets, at once or started */
+
+typedef struct tutti__step_operation {
+    tutti__started started; /* must be first; the caller sets `name` and `run` */
+    tutti_exodus *exodus;
+    tutti_count step; /* gets */
+    tutti__step_batch batch;
+    tutti_error_info refused;  /* what this rank has against it; code TUTTI_OK: nothing */
+    tutti__put_record *record; /* puts, once all ranks have agreed on the call */
+} tutti__step_operation;
+
+/* Carry it out; or start it, which does not wait for other ranks.  The batch belongs to the operation.
+ * mine: this rank's error.   Collective. */
+tutti_err tutti__step_operation_run(tutti__step_operation *op, tutti_err mine) TUTTI_MUST_USE;
+tutti_err tutti__step_operation_start(tutti__step_operation *op, tutti_err mine,
+                                      tutti_request **r_out) TUTTI_MUST_USE;
+/* This rank's error, which `run` takes to the comparison of the calls.   Local. */
+tutti_err tutti__step_operation_error(const tutti__step_operation *op);
+
+#endif

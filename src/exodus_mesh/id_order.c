@@ -1,0 +1,624 @@
+/* exodus_mesh: numbers of all ranks to positions.
+ *
+ * The numbers of a class are divided into ranges, one per rank, by samples of all ranks.  A rank sends runs of
+ * consecutive numbers to the ranks of their ranges (id_range.c), which count them.  Ranges ascend with the ranks, so
+ * that the positions of a range begin with the counts of the ranges before.
+ *
+ * Errors of single ranks are part of the headers and of the sums that all ranks gather: no rank leaves before the
+ * others.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "exodus_mesh/id_order.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/sorted.h"
+#include "comm/collective_count.h"
+#include "comm/wait.h"
+#include "decomposition/shares.h"
+
+/* A header: the error flag; of each class its entries with numbers, those without, samples. */
+enum { FAILED, HEADER_CLASSES, NUMBERED = 0, IMPLICIT, SAMPLES_AT };
+/* The vector of a rank: of each entity counts, weights, least and greatest numbers; then this; then `also`. */
+enum { VECTOR_FAILED, VECTOR_CHECKED, VECTOR_EXTRA };
+enum { GATHERED_MOST = 1 << 17 }; /* words of the vectors of all ranks; longer ones are reduced */
+
+/* ---- buffers */
+
+static int header_words(const tutti__ids_round *r) {
+    return HEADER_CLASSES + TUTTI__IDS_CLASSES * (SAMPLES_AT + r->samples);
+}
+
+static tutti_count vector_words(const tutti__ids_round *r) {
+    return 4 * r->entities + VECTOR_EXTRA + r->also;
+}
+
+static int is_gathered(const tutti__team *t, const tutti__ids_round *r) {
+    return vector_words(r) * t->size <= GATHERED_MOST;
+}
+
+/* Vectors: of all ranks, or of this one; then the total; then the sum of the ranks before. */
+static int64_t *vector_own(const tutti__team *t, const tutti__ids_round *r) {
+    return r->sums + (is_gathered(t, r) ? t->rank * vector_words(r) : 0);
+}
+static int64_t *vector_total(const tutti__team *t, const tutti__ids_round *r) {
+    return r->sums + (is_gathered(t, r) ? t->size : 1) * vector_words(r);
+}
+static int64_t *vector_before(const tutti__team *t, const tutti__ids_round *r) {
+    return vector_total(t, r) + vector_words(r);
+}
+
+tutti_err tutti__ids_round_make(const tutti__team *t, tutti_count entities, tutti_count also,
+                                tutti__ids_round *out) {
+    enum { LEAST = 4, MOST = 64, ALL = 1 << 14 };
+    tutti__ids_round r = {.samples = (int)tutti__min(tutti__max(ALL / t->size, LEAST), MOST),
+                          .entities = entities,
+                          .also = also};
+    const size_t p = (size_t)t->size, words = (size_t)vector_words(&r);
+    TUTTI_CHECK(vector_words(&r) <= INT32_MAX, TUTTI_ERR_OVERFLOW, "%lld blocks and sets",
+                (long long)entities);
+    r.header = tutti__calloc(p * (size_t)header_words(&r), sizeof *r.header);
+    r.sums = tutti__calloc(((is_gathered(t, &r) ? p : 1) + 2) * words, sizeof *r.sums);
+    r.bound = tutti__calloc(TUTTI__IDS_CLASSES * p, sizeof *r.bound);
+    r.also_sums = tutti__calloc((size_t)also + 1, sizeof *r.also_sums);
+    *out = r;
+    return r.header && r.sums && r.bound && r.also_sums ? TUTTI_OK : TUTTI_ERR_NOMEM;
+}
+
+void tutti__ids_round_free(tutti__ids_round *r) {
+    tutti__free(r->header);
+    tutti__free(r->sums);
+    tutti__free(r->bound);
+    tutti__free(r->also_sums);
+    *r = (tutti__ids_round){.samples = 0};
+}
+
+/* ---- entries of this rank */
+
+/* A run of this rank, and the rank of its range. */
+typedef struct {
+    tutti__id_run run;
+    tutti_count first; /* in `sorted` of its class */
+    int class, to;
+} own_run;
+
+typedef struct {
+    tutti__team *team;
+    tutti__ids_round *round;
+    int n;
+    const tutti__ids *ids;
+    tutti_count first_entity[TUTTI__IDS_CLASSES + 1];
+    tutti_count runs_n, room;
+    own_run *run;       /* by rank, then in order */
+    tutti_count *start; /* [ranks + 1] runs of each rank */
+    tutti__id_run *out; /* [runs_n] as sent */
+    tutti__id_range range;
+    int sent, received; /* messages with runs */
+    tutti__sparse_message *in;
+    tutti__sparse_message *message; /* [ranks] */
+} ordering;
+
+static tutti_err duplicate(const tutti__ids *k, tutti_count a, tutti_count b) {
+    char name[160];
+    if (k->name)
+        k->name(k->context, b, name, sizeof name);
+    else
+        snprintf(name, sizeof name, "%s id %lld", k->what, (long long)k->number[b]);
+    TUTTI_FAIL(TUTTI_ERR_ARG, "duplicate %s (entries %lld and %lld on this rank)", name,
+               (long long)tutti__min(a, b), (long long)tutti__max(a, b));
+}
+
+/* No number is in two entities of this rank: `v` is for all entries, sorted entity by entity. */
+static tutti_err entities_compare(const tutti__ids *k, const tutti__numbered *v,
+                                  tutti__numbered *spare) {
+    const tutti__entity_class *f = k->class;
+    int64_t last = -1;
+    int disjoint = 1;
+    for (tutti_count c = 0; c < f->entities && disjoint; c++) {
+        if (f->start[c] == f->start[c + 1]) continue;
+        disjoint = v[f->start[c]].number > last;
+        last = v[f->start[c + 1] - 1].number;
+    }
+    if (disjoint || f->n == 0) return TUTTI_OK;
+    tutti__numbered *copy = tutti__malloc((size_t)f->n * sizeof *copy);
+    if (!copy) return TUTTI_ERR_NOMEM;
+    memcpy(copy, v, (size_t)f->n * sizeof *copy);
+    const tutti__numbered *w = tutti__numbered_sort(copy, f->n, spare);
+    tutti_err err = TUTTI_OK;
+    for (tutti_count j = 1; j < f->n && err == TUTTI_OK; j++)
+        if (w[j].number == w[j - 1].number) err = duplicate(k, w[j - 1].index, w[j].index);
+    tutti__free(copy);
+    return err;
+}
+
+/* Entries by entity, then by number. */
+static tutti_err entries_sort(const tutti__ids *k) {
+    tutti__entity_class *f = k->class;
+    tutti__numbered *v = f->sorted;
+    tutti__numbered *spare = tutti__malloc((size_t)(f->n + 1) * sizeof *spare);
+    tutti_err err = spare ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    for (tutti_count i = 0; i < f->n; i++)
+        v[i] = (tutti__numbered){k->number ? k->number[i] : i, i};
+    for (tutti_count c = 0; c < f->entities && err == TUTTI_OK && k->number; c++) {
+        const tutti_count lo = f->start[c], n = f->start[c + 1] - lo;
+        const tutti__numbered *w = tutti__numbered_sort(v + lo, n, spare);
+        if (w != v + lo) memcpy(v + lo, w, (size_t)n * sizeof *w);
+        for (tutti_count j = lo + 1; j < lo + n && err == TUTTI_OK; j++)
+            if (v[j].number == v[j - 1].number) err = duplicate(k, v[j - 1].index, v[j].index);
+    }
+    if (err == TUTTI_OK && k->number) err = entities_compare(k, v, spare);
+    tutti__free(spare);
+    return err;
+}
+
+static tutti_err class_begin(const tutti__ids *k) {
+    tutti__entity_class *f = k->class;
+    const size_t n = (size_t)(f->n = f->start[f->entities]) + 1, c = (size_t)f->entities + 1;
+    f->position = tutti__malloc(n * sizeof *f->position);
+    f->at = f->weight ? tutti__malloc(n * sizeof *f->at) : NULL;
+    f->first = tutti__malloc(n);
+    f->writes = tutti__malloc(n);
+    f->sorted = tutti__malloc(n * sizeof *f->sorted);
+    f->count = tutti__calloc(c, sizeof *f->count);
+    f->weights = tutti__calloc(c, sizeof *f->weights);
+    f->before = tutti__calloc(c, sizeof *f->before);
+    if (!f->position || (f->weight && !f->at) || !f->first || !f->writes || !f->sorted ||
+        !f->count || !f->weights || !f->before)
+        return TUTTI_ERR_NOMEM;
+    memset(f->first, 1, n);
+    memset(f->writes, 1, n);
+    return entries_sort(k);
+}
+
+/* ---- headers and ranges */
+
+static void header_fill(const ordering *o, tutti_err local_err, int64_t *h) {
+    const int samples = o->round->samples;
+    h[FAILED] = local_err != TUTTI_OK;
+    for (int k = 0; k < o->n && local_err == TUTTI_OK; k++) {
+        const tutti__entity_class *f = o->ids[k].class;
+        int64_t *v = h + HEADER_CLASSES + k * (SAMPLES_AT + samples);
+        v[NUMBERED] = o->ids[k].number ? f->n : 0;
+        v[IMPLICIT] = o->ids[k].number ? 0 : f->n;
+        for (int i = 0; i < samples && v[NUMBERED] > 0; i++)
+            v[SAMPLES_AT + i] = f->sorted[(2 * i + 1) * f->n / (2 * samples)].number;
+    }
+}
+
+/* Ranges of a class with about as many entries: samples of a rank stand for its entries. */
+static void choose_ranges(const ordering *o, int k, tutti__numbered *v, int64_t *bound) {
+    const int ranks = o->team->size, samples = o->round->samples;
+    tutti_count n = 0, all = 0, sum = 0;
+    int next = 1;
+    for (int r = 0; r < ranks; r++) {
+        const int64_t *h = o->round->header + (tutti_count)r * header_words(o->round) +
+                           HEADER_CLASSES + k * (SAMPLES_AT + samples);
+        for (int i = 0; i < samples && h[NUMBERED] > 0; i++)
+            v[n++] = (tutti__numbered){h[SAMPLES_AT + i], r};
+        all += h[NUMBERED];
+    }
+    const tutti__numbered *sorted = tutti__numbered_sort(v, n, v + n);
+    for (int r = 0; r < ranks; r++) bound[r] = r == 0 ? 0 : INT64_MAX;
+    for (tutti_count i = 0; i < n; i++) {
+        const int64_t *h = o->round->header + sorted[i].index * header_words(o->round) +
+                           HEADER_CLASSES + k * (SAMPLES_AT + samples);
+        for (; next < ranks && (double)sum * ranks >= (double)all * next * samples; next++)
+            bound[next] = sorted[i].number;
+        sum += h[NUMBERED];
+    }
+}
+
+/* What all ranks conclude from the headers. */
+static tutti_err headers_read(const ordering *o, int *implicit) {
+    const size_t samples = (size_t)o->team->size * (size_t)o->round->samples;
+    tutti__numbered *v = tutti__malloc((2 * samples + 1) * sizeof *v);
+    if (!v) return TUTTI_ERR_NOMEM;
+    for (int k = 0; k < o->n; k++) {
+        tutti_count numbered = 0, none = 0;
+        for (int r = 0; r < o->team->size; r++) {
+            const int64_t *h = o->round->header + (tutti_count)r * header_words(o->round) +
+                               HEADER_CLASSES + k * (SAMPLES_AT + o->round->samples);
+            numbered += h[NUMBERED];
+            none += h[IMPLICIT];
+        }
+        implicit[k] = numbered == 0;
+        if (numbered > 0 && none > 0) {
+            tutti__free(v);
+            TUTTI_FAIL(TUTTI_ERR_MISMATCH, "some ranks have %s ids and others none",
+                       o->ids[k].what);
+        }
+        choose_ranges(o, k, v, o->round->bound + (tutti_count)k * o->team->size);
+    }
+    tutti__free(v);
+    return TUTTI_OK;
+}
+
+/* *others_out: a rank has failed. */
+static tutti_err headers_exchange(const ordering *o, tutti_err local_err, int *failed_out) {
+    const int words = header_words(o->round);
+    int64_t *all = o->round->header;
+    MPI_Request r;
+    header_fill(o, local_err, all + (tutti_count)o->team->rank * words);
+    tutti__collective_add();
+    TUTTI_MPI(
+        MPI_Iallgather(MPI_IN_PLACE, 0, MPI_INT64_T, all, words, MPI_INT64_T, o->team->comm, &r));
+    TUTTI_TRY(tutti__team_finish(1, &r));
+    *failed_out = 0;
+    for (int k = 0; k < o->team->size; k++) *failed_out |= all[(tutti_count)k * words] != 0;
+    return TUTTI_OK;
+}
+
+/* ---- runs */
+
+static tutti_err run_add(ordering *o, const own_run *x) {
+    if (o->runs_n == o->room) {
+        const tutti_count room = 2 * o->room + 256;
+        own_run *v = tutti__realloc(o->run, (size_t)room * sizeof *v);
+        if (!v) return TUTTI_ERR_NOMEM;
+        o->run = v;
+        o->room = room;
+    }
+    o->run[o->runs_n++] = *x;
+    return TUTTI_OK;
+}
+
+/* Runs of an entity of class k, cut where ranges end. */
+static tutti_err entity_runs(ordering *o, int k, tutti_count c) {
+    const tutti__entity_class *f = o->ids[k].class;
+    const int64_t *bound = o->round->bound + (tutti_count)k * o->team->size;
+    int to = 0;
+    for (tutti_count j = f->start[c], end = j; j < f->start[c + 1]; j = end) {
+        const int64_t number = f->sorted[j].number;
+        const tutti_count weight = f->weight ? f->weight[f->sorted[j].index] : 0;
+        while (to + 1 < o->team->size && bound[to + 1] <= number) to++;
+        const int64_t most = to + 1 < o->team->size ? bound[to + 1] : INT64_MAX;
+        for (end = j + 1; end < f->start[c + 1]; end++)
+            if (f->sorted[end].number != number + end - j || f->sorted[end].number >= most ||
+                (f->weight && f->weight[f->sorted[end].index] != weight))
+                break;
+        const own_run x = {{number, end - j, o->first_entity[k] + c, weight}, j, k, to};
+        TUTTI_TRY(run_add(o, &x));
+    }
+    return TUTTI_OK;
+}
+
+/* Runs of all classes, by rank of their range. */
+static tutti_err runs_make(ordering *o, const int *implicit) {
+    const int ranks = o->team->size;
+    for (int k = 0; k < o->n; k++)
+        for (tutti_count c = 0; c < o->ids[k].class->entities && !implicit[k]; c++)
+            TUTTI_TRY(entity_runs(o, k, c));
+    own_run *by_rank = tutti__malloc((size_t)(o->runs_n + 1) * sizeof *by_rank);
+    o->start = tutti__calloc((size_t)ranks + 2, sizeof *o->start);
+    o->out = tutti__malloc((size_t)(o->runs_n + 1) * sizeof *o->out);
+    o->message = tutti__malloc((size_t)ranks * sizeof *o->message);
+    if (!by_rank || !o->start || !o->out || !o->message) {
+        tutti__free(by_rank);
+        return TUTTI_ERR_NOMEM;
+    }
+    for (tutti_count i = 0; i < o->runs_n; i++) o->start[o->run[i].to + 2]++;
+    for (int r = 0; r < ranks; r++) o->start[r + 2] += o->start[r + 1];
+    for (tutti_count i = 0; i < o->runs_n; i++) {
+        const tutti_count at = o->start[o->run[i].to + 1]++;
+        by_rank[at] = o->run[i];
+        o->out[at] = o->run[i].run;
+    }
+    tutti__free(o->run);
+    o->run = by_rank;
+    return TUTTI_OK;
+}
+
+static tutti_err runs_exchange(ordering *o, tutti_err local_err) {
+    int n = 0;
+    for (int r = 0; r < o->team->size && local_err == TUTTI_OK; r++)
+        if (o->start[r] < o->start[r + 1])
+            o->message[n++] = (tutti__sparse_message){
+                r, (size_t)(o->start[r + 1] - o->start[r]) * sizeof *o->out, o->out + o->start[r]};
+    o->sent = n;
+    return tutti__exchange_if(o->team, local_err, n, o->message, &o->received, &o->in);
+}
+
+/* ---- sums */
+
+static void vector_fill(const ordering *o, const int *implicit, tutti_err local_err, int64_t *v) {
+    const tutti_count n = o->round->entities;
+    memset(v, 0, (size_t)vector_words(o->round) * sizeof *v);
+    for (tutti_count c = 0; c < n; c++) v[2 * n + c] = INT64_MAX;
+    v[4 * n + VECTOR_FAILED] = local_err != TUTTI_OK;
+    if (local_err != TUTTI_OK) return;
+    memcpy(v, o->range.count, 4 * (size_t)n * sizeof *v);
+    v[4 * n + VECTOR_CHECKED] = o->range.checked;
+    memcpy(v + 4 * n + VECTOR_EXTRA, o->round->also_sums, (size_t)o->round->also * sizeof *v);
+    for (int k = 0; k < o->n; k++) {
+        const tutti__entity_class *f = o->ids[k].class;
+        for (tutti_count c = 0; c < f->entities && implicit[k]; c++) {
+            v[o->first_entity[k] + c] = f->start[c + 1] - f->start[c];
+            for (tutti_count i = f->start[c]; i < f->start[c + 1] && f->weight; i++)
+                v[n + o->first_entity[k] + c] += f->weight[i];
+        }
+    }
+}
+
+static void vectors_add(const tutti__team *t, const tutti__ids_round *r) {
+    const tutti_count words = vector_words(r), n = r->entities;
+    int64_t *total = vector_total(t, r), *before = vector_before(t, r);
+    memset(total, 0, 2 * (size_t)words * sizeof *total);
+    for (tutti_count c = 0; c < n; c++) total[2 * n + c] = INT64_MAX;
+    for (int k = 0; k < t->size; k++) {
+        const int64_t *v = r->sums + k * words;
+        if (k == t->rank) memcpy(before, total, (size_t)words * sizeof *before);
+        for (tutti_count i = 0; i < words; i++)
+            total[i] = i < 2 * n || i >= 4 * n ? total[i] + v[i]
+                       : i < 3 * n             ? tutti__min(total[i], v[i])
+                                               : tutti__max(total[i], v[i]);
+    }
+}
+
+static tutti_err vectors_reduce(const tutti__team *t, const tutti__ids_round *r) {
+    const tutti_count n = r->entities;
+    const int words = (int)vector_words(r);
+    int64_t *own = vector_own(t, r), *total = vector_total(t, r), *before = vector_before(t, r);
+    MPI_Request q[3];
+    for (tutti_count c = 3 * n; c < 4 * n; c++) own[c] = -own[c];
+    for (int i = 0; i < 3; i++) tutti__collective_add();
+    TUTTI_MPI(MPI_Iexscan(own, before, (int)(2 * n), MPI_INT64_T, MPI_SUM, t->comm, &q[0]));
+    TUTTI_MPI(MPI_Iallreduce(own + 2 * n, total + 2 * n, (int)(2 * n), MPI_INT64_T, MPI_MIN,
+                             t->comm, &q[1]));
+    TUTTI_TRY(tutti__team_finish(2, q));
+    memset(own + 2 * n, 0, 2 * (size_t)n * sizeof *own);
+    memcpy(before + 2 * n, total + 2 * n, 2 * (size_t)n * sizeof *own);
+    TUTTI_MPI(MPI_Iallreduce(own, total, words, MPI_INT64_T, MPI_SUM, t->comm, &q[2]));
+    TUTTI_TRY(tutti__team_finish(1, &q[2]));
+    memcpy(total + 2 * n, before + 2 * n, 2 * (size_t)n * sizeof *own);
+    for (tutti_count c = 3 * n; c < 4 * n; c++) total[c] = -total[c];
+    if (t->rank == 0) memset(before, 0, 2 * (size_t)n * sizeof *before);
+    return TUTTI_OK;
+}
+
+static tutti_err vectors_exchange(const ordering *o, const int *implicit, tutti_err local_err,
+                                  int *failed_out) {
+    const tutti__team *t = o->team;
+    const int words = (int)vector_words(o->round);
+    MPI_Request r;
+    vector_fill(o, implicit, local_err, vector_own(t, o->round));
+    if (is_gathered(t, o->round)) {
+        tutti__collective_add();
+        TUTTI_MPI(MPI_Iallgather(MPI_IN_PLACE, 0, MPI_INT64_T, o->round->sums, words, MPI_INT64_T,
+                                 t->comm, &r));
+        TUTTI_TRY(tutti__team_finish(1, &r));
+        vectors_add(t, o->round);
+    } else {
+        TUTTI_TRY(vectors_reduce(t, o->round));
+    }
+    const int64_t *extra = vector_total(t, o->round) + 4 * o->round->entities;
+    *failed_out = extra[VECTOR_FAILED] != 0;
+    memcpy(o->round->also_sums, extra + VECTOR_EXTRA,
+           (size_t)o->round->also * sizeof *o->round->also_sums);
+    return TUTTI_OK;
+}
+
+/* Counts of all ranks; positions without numbers. */
+static void counts_set(const ordering *o, int k, int implicit) {
+    const tutti_count first = o->first_entity[k], n = o->round->entities;
+    const int64_t *total = vector_total(o->team, o->round) + first,
+                  *before = vector_before(o->team, o->round) + first;
+    tutti__entity_class *f = o->ids[k].class;
+    f->plain = 1;
+    f->largest = 0;
+    for (tutti_count c = 0; c < f->entities; c++) {
+        f->count[c] = total[c];
+        f->weights[c] = total[n + c];
+        f->before[c + 1] = f->before[c] + total[c];
+        if (!implicit && total[c] > 0) {
+            f->plain &=
+                total[2 * n + c] == f->before[c] + 1 && total[3 * n + c] == f->before[c + 1];
+            f->largest = tutti__max(f->largest, total[3 * n + c]);
+        }
+        tutti_count at = before[n + c];
+        for (tutti_count i = f->start[c]; i < f->start[c + 1] && implicit; i++) {
+            f->position[i] = f->before[c] + before[c] + i - f->start[c];
+            f->sorted[i] = (tutti__numbered){f->position[i], i};
+            if (f->weight) f->at[i] = at;
+            if (f->weight) at += f->weight[i];
+        }
+    }
+    f->all = f->before[f->entities];
+}
+
+/* ---- answers: to each rank the number of its shared intervals, the places of its runs, shared intervals */
+
+/* Bytes of the answer to a message, and how many shared intervals it has. */
+static size_t answer_bytes(const ordering *o, int source, tutti_count *shared_out) {
+    const tutti__id_range *r = &o->range;
+    tutti_count shared = 0;
+    for (tutti_count i = 0; i < r->intervals && r->shared > 0; i++)
+        for (tutti_count h = 0; h < r->interval[i].holders_n && r->interval[i].holders_n > 1; h++)
+            shared += r->holder[r->interval[i].holders + h] == o->in[source].rank;
+    *shared_out = shared;
+    return sizeof shared + o->in[source].bytes / sizeof(tutti__id_run) * sizeof(tutti__id_place) +
+           (size_t)shared * sizeof(tutti__id_shared);
+}
+
+static void answer_fill(const ordering *o, int source, tutti_count first, tutti_count shared,
+                        char *to) {
+    const tutti__id_range *r = &o->range;
+    const tutti__id_run *run = o->in[source].data;
+    const tutti_count n = (tutti_count)(o->in[source].bytes / sizeof *run);
+    const int64_t *before = vector_before(o->team, o->round);
+    tutti__id_place *place = (tutti__id_place *)(void *)(to + sizeof shared);
+    tutti__id_shared *out = (tutti__id_shared *)(void *)(place + n);
+    memcpy(to, &shared, sizeof shared);
+    for (tutti_count i = 0; i < n; i++) {
+        const tutti_count c = run[i].entity;
+        place[i] = (tutti__id_place){r->place[first + i].position + before[c],
+                                     r->place[first + i].at + before[o->round->entities + c]};
+    }
+    for (tutti_count i = 0; i < r->intervals && shared > 0; i++) {
+        const tutti__id_interval *v = &r->interval[i];
+        for (tutti_count h = 0; h < v->holders_n && v->holders_n > 1; h++)
+            if (r->holder[v->holders + h] == o->in[source].rank)
+                *out++ = (tutti__id_shared){v->number, v->count, v->entity, h == 0,
+                                            v->writer == o->in[source].rank};
+    }
+}
+
+static tutti_err answers_exchange(ordering *o, tutti_err local_err, int *n_out,
+                                  tutti__sparse_message **out) {
+    tutti__sparse_message *answer = tutti__calloc((size_t)o->received + 1, sizeof *answer);
+    tutti_count first = 0, shared = 0;
+    if (!answer) local_err = TUTTI_ERR_NOMEM;
+    for (int i = 0; i < o->received && local_err == TUTTI_OK; i++) {
+        const size_t bytes = answer_bytes(o, i, &shared);
+        answer[i] = (tutti__sparse_message){o->in[i].rank, bytes, tutti__malloc(bytes)};
+        if (answer[i].data)
+            answer_fill(o, i, first, shared, answer[i].data);
+        else
+            local_err = TUTTI_ERR_NOMEM;
+        first += (tutti_count)(o->in[i].bytes / sizeof(tutti__id_run));
+    }
+    local_err = tutti__exchange_if(o->team, local_err, o->received, answer, n_out, out);
+    for (int i = 0; i < o->received && answer; i++) tutti__free(answer[i].data);
+    tutti__free(answer);
+    if (local_err == TUTTI_OK &&
+        *n_out < o->sent) /* a rank has failed; it reports its own error, too */
+        local_err = tutti__error_set(TUTTI_ERR_NOMEM, 0, -1, "%d of %d ranks did not answer",
+                                     o->sent - *n_out, o->sent);
+    return local_err;
+}
+
+static const tutti__id_shared *answer_shared(const ordering *o, const tutti__sparse_message *m,
+                                             tutti_count *n_out) {
+    const tutti_count runs = o->start[m->rank + 1] - o->start[m->rank];
+    memcpy(n_out, m->data, sizeof *n_out);
+    return (const tutti__id_shared *)(const void *)((const char *)m->data + sizeof *n_out +
+                                                    (size_t)runs * sizeof(tutti__id_place));
+}
+
+/* The index in `sorted` of the first entry of a shared interval.  Positions have replaced the numbers: they ascend alike. */
+static tutti_count shared_first(const ordering *o, const tutti__id_shared *s, int *class_out) {
+    const int k = *class_out = tutti__id_class(o->first_entity, s->entity);
+    const tutti__ids *ids = &o->ids[k];
+    const tutti__entity_class *f = ids->class;
+    const tutti_count c = s->entity - o->first_entity[k];
+    tutti_count lo = f->start[c], hi = f->start[c + 1];
+    while (hi - lo > 1) {
+        const tutti_count mid = (lo + hi) / 2;
+        if (ids->number[f->sorted[mid].index] <= s->number)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static void answer_take(const ordering *o, const tutti__sparse_message *m) {
+    const tutti__id_place *place =
+        (const tutti__id_place *)(const void *)((const char *)m->data + sizeof(tutti_count));
+    tutti_count n = 0;
+    for (tutti_count i = o->start[m->rank]; i < o->start[m->rank + 1]; i++, place++) {
+        const own_run *x = &o->run[i];
+        tutti__entity_class *f = o->ids[x->class].class;
+        const tutti_count first =
+            f->before[x->run.entity - o->first_entity[x->class]] + place->position;
+        for (tutti_count j = 0; j < x->run.count; j++) {
+            tutti__numbered *s = &f->sorted[x->first + j];
+            s->number = f->position[s->index] = first + j;
+            if (f->at) f->at[s->index] = place->at + j * x->run.weight;
+        }
+    }
+    const tutti__id_shared *s = answer_shared(o, m, &n);
+    for (; n > 0; n--, s++) {
+        int k = 0;
+        const tutti_count first = shared_first(o, s, &k);
+        const tutti__entity_class *f = o->ids[k].class;
+        for (tutti_count j = first; j < first + s->count; j++) {
+            f->first[f->sorted[j].index] = s->is_first != 0;
+            f->writes[f->sorted[j].index] = s->is_writer != 0;
+        }
+    }
+}
+
+/* ---- copies are compared */
+
+/* The checks of the entries that the rank of an answer has found to be shared. */
+static tutti_err checks_make(const ordering *o, const tutti__sparse_message *m,
+                             tutti__sparse_message *out) {
+    tutti_count n = 0, all = 0, at = 0;
+    const tutti__id_shared *s = answer_shared(o, m, &n);
+    for (tutti_count i = 0; i < n; i++) all += s[i].count;
+    uint64_t *v = tutti__malloc((size_t)(all + 1) * sizeof *v);
+    if (!v) return TUTTI_ERR_NOMEM;
+    for (tutti_count i = 0; i < n; i++) {
+        int k = 0;
+        const tutti_count first = shared_first(o, &s[i], &k);
+        for (tutti_count j = 0; j < s[i].count && o->ids[k].check; j++)
+            v[at++] = o->ids[k].check(o->ids[k].context, o->ids[k].class->sorted[first + j].index);
+    }
+    *out = (tutti__sparse_message){m->rank, (size_t)at * sizeof *v, v};
+    return TUTTI_OK;
+}
+
+static tutti_err copies_compare(const ordering *o, tutti_err local_err, int n,
+                                const tutti__sparse_message *answers) {
+    tutti__sparse_message *out = tutti__calloc((size_t)n + 1, sizeof *out), *in = NULL;
+    int n_in = 0;
+    if (!out) local_err = TUTTI_ERR_NOMEM;
+    for (int i = 0; i < n && local_err == TUTTI_OK; i++)
+        local_err = checks_make(o, &answers[i], &out[i]);
+    local_err = tutti__exchange_if(o->team, local_err, n, out, &n_in, &in);
+    if (local_err == TUTTI_OK) local_err = tutti__id_range_compare(&o->range, n_in, in);
+    for (int i = 0; i < n && out; i++) tutti__free(out[i].data);
+    tutti__free(out);
+    tutti__sparse_free(n_in, &in);
+    return local_err;
+}
+
+/* ---- a round */
+
+/* From the runs to the positions.   Returns the outcome of this rank. */
+static tutti_err order_runs(ordering *o, const tutti_replicas_choice *choice, const int *implicit,
+                            tutti_err local_err) {
+    tutti__sparse_message *answers = NULL;
+    int failed = 0, n = 0;
+    if (local_err == TUTTI_OK) local_err = runs_make(o, implicit);
+    local_err = runs_exchange(o, local_err);
+    o->range = (tutti__id_range){.ranks = o->team->size,
+                                 .n = o->n,
+                                 .ids = o->ids,
+                                 .first_entity = o->first_entity,
+                                 .sources = o->received,
+                                 .in = o->in};
+    if (local_err == TUTTI_OK) local_err = tutti__id_range_count(&o->range);
+    if (local_err == TUTTI_OK) local_err = tutti__id_range_writers(&o->range, choice);
+    TUTTI_TRY(vectors_exchange(o, implicit, local_err, &failed));
+    if (failed) return tutti__team_agree(o->team, local_err);
+    for (int k = 0; k < o->n; k++) counts_set(o, k, implicit[k]);
+    local_err = answers_exchange(o, TUTTI_OK, &n, &answers);
+    for (int i = 0; i < n && local_err == TUTTI_OK; i++) answer_take(o, &answers[i]);
+    if (vector_total(o->team, o->round)[4 * o->round->entities + VECTOR_CHECKED] > 0)
+        local_err = copies_compare(o, local_err, n, answers);
+    tutti__sparse_free(n, &answers);
+    return local_err;
+}
+
+tutti_err tutti__ids_order(tutti__team *t, tutti__ids_round *r, const tutti_replicas_choice *choice,
+                           int n, const tutti__ids *ids, tutti_err local_err) {
+    ordering o = {.team = t, .round = r, .n = n, .ids = ids};
+    int implicit[TUTTI__IDS_CLASSES] = {0}, failed = 0;
+    TUTTI_ASSERT(n <= TUTTI__IDS_CLASSES);
+    for (int k = 0; k < n; k++) o.first_entity[k + 1] = o.first_entity[k] + ids[k].class->entities;
+    TUTTI_ASSERT(o.first_entity[n] == r->entities);
+    for (int k = 0; k < n && local_err == TUTTI_OK; k++) local_err = class_begin(&ids[k]);
+    tutti_err err = headers_exchange(&o, local_err, &failed);
+    if (err == TUTTI_OK && failed)
+        err = tutti__team_agree(t, local_err);
+    else if (err == TUTTI_OK)
+        err = order_runs(&o, choice, implicit, headers_read(&o, implicit));
+    tutti__id_range_free(&o.range);
+    tutti__sparse_free(o.received, &o.in);
+    tutti__free(o.run);
+    tutti__free(o.start);
+    tutti__free(o.out);
+    tutti__free(o.message);
+    return err;
+}

@@ -1,0 +1,70 @@
+/* timestep: checksums of extents of a file, in blocks: the bytes of an extent between two multiples of
+ * TUTTI__BLOCK, counted from the start of the file or from another origin.  Those that one operation wrote whole were summed as they passed by, each on
+ * some rank (base/sums.h); all others are read back.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_BLOCKS_H
+#define TUTTI_BLOCKS_H
+
+#include "base/sums.h"
+#include "collective/layer.h"
+#include "comm/vote.h"
+
+enum { TUTTI__BLOCK = 65536 }; /* bytes; sections of datasets as large begin at a multiple */
+
+/* Blocks that an extent has bytes of. */
+static inline int64_t tutti__blocks_of(tutti_off start, tutti_off bytes) {
+    return bytes == 0 ? 0 : (start + bytes - 1) / TUTTI__BLOCK - start / TUTTI__BLOCK + 1;
+}
+
+typedef struct tutti__summed {
+    tutti_off start, bytes;
+} tutti__summed;
+
+/* Extents that rise, and where the blocks of each begin in the table of all. */
+typedef struct tutti__block_list {
+    tutti_off origin; /* 0, unless it is set before the first extent is added */
+    int64_t n;
+    tutti__summed *of;
+    int64_t *first; /* [n + 1] */
+} tutti__block_list;
+
+/* Room for so many; then they are added.   Local, as is everything but the functions that say so. */
+tutti_err tutti__blocks_make(int64_t room, tutti__block_list *out) TUTTI_MUST_USE;
+void tutti__blocks_add(tutti__block_list *b, tutti_off start, tutti_off bytes);
+void tutti__blocks_free(tutti__block_list *b);
+/* The bytes of a block of the table; returns which extent it is of. */
+int64_t tutti__blocks_bounds(const tutti__block_list *b, int64_t block, tutti_off *lo,
+                             tutti_off *hi);
+/* Block `at` of the file, in the table, and its extent; -1: it is not all of one extent's. */
+int64_t tutti__blocks_whole(const tutti__block_list *b, tutti_off at, int64_t *extent_out);
+
+/* Checksums of the blocks list[0 ... n - 1], of a file that is being written: what lies behind its end will be zeros.
+ * NULL: of n blocks from `from` on, of a file that must have them. */
+tutti_err tutti__blocks_read(tutti_file *f, const tutti__block_list *b, const int64_t *list,
+                             int64_t from, int64_t n, uint64_t *sums_out) TUTTI_MUST_USE;
+
+/* The checksums of a list, on rank 0, and which of them are not known yet. */
+typedef struct tutti__block_table {
+    int64_t n; /* blocks of the list */
+    uint64_t *sums;
+    int64_t *missing; /* [missing_n] ascend */
+    int64_t missing_n;
+} tutti__block_table;
+
+/* A table of the checksums that ranks knew, each by its block of the list. */
+tutti_err tutti__block_table_make(const tutti__block_list *b, int64_t n, const tutti__sum *known,
+                                  tutti__block_table *out) TUTTI_MUST_USE;
+/* Read what is missing. */
+tutti_err tutti__block_table_read(tutti_file *f, const tutti__block_list *b,
+                                  tutti__block_table *t) TUTTI_MUST_USE;
+/* The same by all ranks, each a share.  Rank 0 returns the error of any rank; the caller agrees.   Collective. */
+tutti_err tutti__block_table_share(tutti__team *team, tutti_file *f, const tutti__block_list *b,
+                                   tutti__block_table *t) TUTTI_MUST_USE;
+void tutti__block_table_free(tutti__block_table *t);
+
+/* All checksums, from those that the ranks know (by their place in the list, each by one rank) and from the
+ * file: a table on rank 0, to be freed.   Collective. */
+tutti_err tutti__blocks_sum(tutti__team *t, tutti_file *f, const tutti__block_list *b, int64_t n,
+                            const tutti__sum *known, uint64_t **table_out) TUTTI_MUST_USE;
+
+#endif

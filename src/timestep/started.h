@@ -1,0 +1,44 @@
+/* timestep: puts and gets that were started.  A start does not communicate: the operation is queued, and its fiber
+ * runs it (the agreement on the call included) when this rank tests, waits, or makes the next collective call on the object.
+ * Operations of one object run one after another in the order of their starts.   Local, but for the operations.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_STARTED_H
+#define TUTTI_STARTED_H
+
+#include "collective/layer.h"
+
+/* Names of operations. */
+#define TUTTI__STARTED_PUT "put"
+#define TUTTI__STARTED_GET "get"
+
+/* An operation, owned by the caller until `collected` is called; the first member of the caller's struct. */
+typedef struct tutti__started {
+    const char *name; /* for messages */
+    tutti_err (*run)(struct tutti__started *op);
+    /* Its request was abandoned, and another operation is about to run; or NULL. */
+    void (*abandoned)(struct tutti__started *op);
+    /* Called once by the test or wait that completes it, with the outcome of `run`; frees the operation. */
+    void (*collected)(struct tutti__started *op, tutti_err outcome);
+    tutti_request *request;
+    struct tutti__start_queue *queue;
+    struct tutti__started *next;
+    int has_ended; /* `run` has returned */
+} tutti__started;
+
+typedef struct tutti__start_queue {
+    tutti__started *first;
+} tutti__start_queue;
+
+/* Start op: it is in the queue, and *r_out completes it.  TUTTI_ERR_NOMEM: it is not, and the caller has to run it for the
+ * other ranks, with that error. */
+tutti_err tutti__start_operation(tutti__start_queue *q, tutti__started *op,
+                                 tutti_request **r_out) TUTTI_MUST_USE;
+/* All operations that were started have run; those that were abandoned are collected.  Every collective call on the
+ * object does this first.  Waits for other ranks, which progress in their own calls. */
+void tutti__start_queue_run(tutti__start_queue *q);
+/* Abandoned operations that have run are collected; for operations that repeat them.   Does not wait. */
+void tutti__start_queue_collect(tutti__start_queue *q);
+/* TUTTI_ERR_STATE: an operation of this name (NULL: any) has been started and not completed. */
+tutti_err tutti__start_queue_empty(const tutti__start_queue *q, const char *name) TUTTI_MUST_USE;
+
+#endif
