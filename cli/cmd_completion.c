@@ -23,12 +23,6 @@ static int is_choice(const cli_option *o) {
 
 static const cli_command *only; /* the command whose words are printed; NULL: all of a group */
 
-static int applies(const cli_option *o, const cli_group *g) {
-    unsigned bits = only ? only->bits : 0;
-    for (int i = 0; i < g->commands && !only; i++) bits |= g->command[i].bits;
-    return !o->commands || (o->commands & bits);
-}
-
 /* Option i of a group: its own, those of all commands, those of the library (in *name_out, *choices_out); 0: no more. */
 static int find_word(const cli_group *g, int i, const char **name_out, const char **choices_out) {
     const tutti_option_info *row;
@@ -39,7 +33,7 @@ static int find_word(const cli_group *g, int i, const char **name_out, const cha
     else if (i < g->options + CLI_COMMON_OPTIONS)
         o = &cli_common_options[i - g->options];
     if (o) {
-        *name_out = applies(o, g) ? o->name : NULL;
+        *name_out = cli_option_applies(o, g, only) ? o->name : NULL;
         if (is_choice(o)) *choices_out = o->argument;
         for (int k = 0; o->argument && !is_choice(o) && g->library && (row = tutti_options_row(k));
              k++)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static void print_row(const tutti_option_info *o) {
+static void print_library_option(const tutti_option_info *o) {
     char env[64], text[1024];
     cli_env_name(o->name, env, sizeof env);
     printf("%-16s %-24s %-6s %s\n", o->name, env, o->type, *o->def ? o->def : "(empty)");
@@ -30,7 +30,7 @@ static int print_table(const char *name) {
             strcmp(name, env) != 0)
             continue;
         if (!found++) printf("%-16s %-24s %-6s %s\n", "NAME", "ENVIRONMENT", "TYPE", "DEFAULT");
-        print_row(o);
+        print_library_option(o);
     }
     return found;
 }
@@ -66,5 +66,5 @@ int run_options(const cli_world *w, const void *config) {
     if (c->json && name)
         return cli_error("--json lists all options: operand '%s' is not allowed", name);
     if (c->json) return print_options_json(), CLI_OK;
-    return print_table(name) ? CLI_OK : cli_error("unknown option '%s'", name);
+    return print_table(name) ? CLI_OK : cli_error("the library has no option '%s'", name);
 }

@@ -3,7 +3,7 @@
 #   TUTTI_GENERATED   the directory that holds them: generated/ of the build
 #     fortran/        declarations, procedures and entries of the Fortran module, and tables of struct layouts for a test
 #     python/         _api.py, the declarations of the Python binding
-#     man/            manual pages of section 3, tutti-options.7
+#     man/            manual pages of section 3, tutti-options.7, pages of the command (docs/man/*.in)
 #     completion/     bash, zsh, fish
 #
 # The archive of `make dist` contains generated/: there the directory of the build is a link to it, no generator runs, and
@@ -75,7 +75,20 @@ else()
             COMMENT "Generating completion for ${_shell}" VERBATIM)
     endforeach()
     list(TRANSFORM _shells PREPEND ${TUTTI_GENERATED}/completion/)
-    add_custom_target(generated ALL DEPENDS ${_shells})
+    set(_tables ${PROJECT_BINARY_DIR}/commands.json)
+    add_custom_command(OUTPUT ${_tables} COMMAND tutti_command help --json > ${_tables} DEPENDS tutti_command
+        COMMENT "Generating the tables of commands" VERBATIM)
+    file(GLOB _templates CONFIGURE_DEPENDS docs/man/*.in)
+    foreach(_template IN LISTS _templates)
+        get_filename_component(_page ${_template} NAME)
+        string(REGEX REPLACE "\\.in$" "" _page ${TUTTI_GENERATED}/man/${_page})
+        add_custom_command(OUTPUT ${_page}
+            COMMAND ${_python} ${_scripts}/gen_command_man.py ${_tables} ${_template} ${_page}
+            DEPENDS ${_scripts}/gen_command_man.py ${_tables} ${_template}
+            COMMENT "Generating ${_page}" VERBATIM)
+        list(APPEND _pages ${_page})
+    endforeach()
+    add_custom_target(generated ALL DEPENDS ${_shells} ${_pages})
     add_dependencies(generated generated_bindings generated_man)
 endif()
 

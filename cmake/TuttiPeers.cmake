@@ -106,7 +106,7 @@ function(tutti_exodus_programs)
         return()
     endif()
     file(GLOB _files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/exodus/exodus_*.c
-        ${PROJECT_SOURCE_DIR}/experiments/peers/exodus_sets.c)
+        ${PROJECT_SOURCE_DIR}/experiments/peers/exodus_sets.c ${PROJECT_SOURCE_DIR}/experiments/peers/exodus_join.c)
     foreach(_file IN LISTS _files)
         get_filename_component(_stem ${_file} NAME_WE)
         add_executable(exodus.${_stem} EXCLUDE_FROM_ALL ${_file})

@@ -101,7 +101,8 @@ int main(int argc, char **argv) {
         return printf("tutti-experiments %s\n", tutti_version_string()), cli_exit_code(CLI_OK);
     const experiment_kind *kind = find_kind(name);
     if (!kind) {
-        fprintf(stderr, "tutti-experiments: unknown experiment '%s'\nsee 'tutti-experiments --help'\n",
+        fprintf(stderr,
+                "tutti-experiments: unknown experiment '%s'\nsee 'tutti-experiments --help'\n",
                 name);
         return CLI_USAGE;
     }

@@ -23,7 +23,7 @@ int mpiio_agree_on(MPI_Comm comm, int n, int64_t *numbers) {
 }
 
 /* Send to `to` and merge what arrives from `from`; -1: no rank. */
-static int pass(const mpiio_ranks *r, int to, int from, int n, int64_t *numbers) {
+static int exchange_numbers(const mpiio_ranks *r, int to, int from, int n, int64_t *numbers) {
     int64_t in[MPIIO_NUMBERS];
     MPI_Request came = MPI_REQUEST_NULL, went = MPI_REQUEST_NULL;
     int code = MPI_SUCCESS;
@@ -45,11 +45,13 @@ int mpiio_agree(const mpiio_ranks *r, int n, int64_t *numbers) {
     const int beyond = r->rank >= whole;
     const int partner = beyond ? r->rank - whole : r->rank + whole < r->size ? r->rank + whole : -1;
     if (partner >= 0)
-        code = beyond ? pass(r, partner, -1, n, numbers) : pass(r, -1, partner, n, numbers);
+        code = beyond ? exchange_numbers(r, partner, -1, n, numbers)
+                      : exchange_numbers(r, -1, partner, n, numbers);
     for (int bit = 1; bit < whole && !beyond && code == MPI_SUCCESS; bit *= 2)
-        code = pass(r, r->rank ^ bit, r->rank ^ bit, n, numbers);
+        code = exchange_numbers(r, r->rank ^ bit, r->rank ^ bit, n, numbers);
     if (partner >= 0 && code == MPI_SUCCESS)
-        code = beyond ? pass(r, -1, partner, n, numbers) : pass(r, partner, -1, n, numbers);
+        code = beyond ? exchange_numbers(r, -1, partner, n, numbers)
+                      : exchange_numbers(r, partner, -1, n, numbers);
     return code;
 }
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio.h"
 
-/* The file that is meant, in a body; handles of the MPI library's own go on to it. */
+/* The file of the handle, inside a function; handles of the MPI library are passed to it. */
 #define OURS_OR_REAL(name, ...)                                                            \
     MPIIO_TIMED;                                                                           \
     mpiio_file *f;                                                                         \

@@ -1,15 +1,15 @@
-/* mpiio: the representation external32: big-endian numbers of fixed sizes.  Here are sizes and
- * layouts, signature.c converts.  A filetype is rebuilt, constructor by constructor, where some of
- * its numbers have another size in the file than in memory.
+/* mpiio: the representation external32: big-endian numbers of fixed sizes.  This file has sizes
+ * and layouts; signature.c converts.  A filetype is rebuilt, constructor by constructor, where
+ * some of its numbers have another size in the file than in memory.
  *
- * What a number takes in the file is found by packing one: MPI_Pack_external_size tells the size in
- * memory in Open MPI 4.
+ * The size of a number in the file is found by packing one: in Open MPI 4 MPI_Pack_external_size
+ * returns the size in memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
 #include "mpiio.h"
 
-static int unsupported(const char *what) {
+static int complain_unsupported(const char *what) {
     return mpiio_complain(MPI_ERR_UNSUPPORTED_OPERATION, "external32: %s", what);
 }
 
@@ -33,12 +33,13 @@ static int number_size(MPI_Datatype type, MPI_Offset *size) {
     MPI_Aint at = 0;
     MPI_Count native = 0;
     PMPI_Type_size_x(type, &native);
-    if (is_beyond_mpi(type)) return unsupported("the MPI library cannot convert a type");
-    if (native > (MPI_Count)sizeof in / 2) return unsupported("a predefined type is too large");
+    if (is_beyond_mpi(type)) return complain_unsupported("the MPI library cannot convert a type");
+    if (native > (MPI_Count)sizeof in / 2)
+        return complain_unsupported("a predefined type is too large");
     const int code = PMPI_Pack_external("external32", in, 1, type, out, sizeof out, &at);
-    if (code != MPI_SUCCESS) return unsupported("the MPI library cannot convert a type");
+    if (code != MPI_SUCCESS) return complain_unsupported("the MPI library cannot convert a type");
     if (at == 0 && native > 0)
-        return unsupported("the MPI library cannot convert pairs of numbers");
+        return complain_unsupported("the MPI library cannot convert pairs of numbers");
     *size = at;
     return MPI_SUCCESS;
 }
@@ -57,7 +58,7 @@ static int envelope_get(MPI_Datatype type, recipe *r) {
     MPI_Count n[4];
     int code = PMPI_Type_get_envelope_c(type, &n[0], &n[1], &n[2], &n[3], &r->combiner);
     if (code != MPI_SUCCESS) return code;
-    if (n[2] > 0) return unsupported("a type that was made with large counts");
+    if (n[2] > 0) return complain_unsupported("a type that was made with large counts");
     r->ints = (int)n[0], r->addresses = (int)n[1], r->types = (int)n[3];
     return MPI_SUCCESS;
 #else
@@ -108,7 +109,7 @@ static int rebuild_array(const recipe *r, MPI_Datatype *out) {
                                    i[3 + 4 * n], r->t[0], out);
 }
 
-static int rebuild(const recipe *r, MPI_Datatype *out) {
+static int rebuild_from_recipe(const recipe *r, MPI_Datatype *out) {
     const int *i = r->i;
     const MPI_Datatype t = r->types > 0 ? r->t[0] : MPI_DATATYPE_NULL;
     switch (r->combiner) {
@@ -136,7 +137,7 @@ static int rebuild(const recipe *r, MPI_Datatype *out) {
     case MPI_COMBINER_DARRAY:
         return rebuild_array(r, out);
     default:
-        return unsupported("a type was made by an unknown constructor");
+        return complain_unsupported("a type was made by an unknown constructor");
     }
 }
 
@@ -151,7 +152,7 @@ static int rebuild_type(MPI_Datatype type, MPI_Datatype *out) {
     }
     if (code == MPI_SUCCESS) code = recipe_get(type, &r);
     if (code == MPI_SUCCESS) {
-        code = rebuild(&r, out);
+        code = rebuild_from_recipe(&r, out);
         types_free(&r, r.types);
     }
     free(r.i);

@@ -16,14 +16,14 @@ enum { INDICES = 1 << 20 }; /* MPICH counts its files from 1 */
 static _Thread_local MPI_Fint wanted;
 static _Thread_local MPI_File found;
 
-static void compare(mpiio_file *f) {
+static void compare_handle(mpiio_file *f) {
     if ((uint32_t)(uintptr_t)f->native == (uint32_t)wanted) found = f->native;
 }
 
 MPI_File PMPI_File_f2c(MPI_Fint index) {
     wanted = index;
     found = MPI_FILE_NULL;
-    if (!mpiio_off() && (index < 0 || index >= INDICES)) mpiio_table_each(compare);
+    if (!mpiio_off() && (index < 0 || index >= INDICES)) mpiio_table_each(compare_handle);
     return found != MPI_FILE_NULL ? found : MPIIO_REAL(File_f2c)(index);
 }
 MPIIO_EXPORT(File_f2c);

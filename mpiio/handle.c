@@ -1,8 +1,8 @@
 /* mpiio: from the program's handle to the file.
  *
- * Native handles cost a file descriptor and some time, so that a few are kept when files are
- * closed.  They stay in the table, without a file: whoever still uses one is told so, instead of
- * reaching into freed memory.
+ * Native handles take a file descriptor and some time, so that some are kept when files are
+ * closed.  They stay in the table, without a file, so that a use of a closed handle is reported
+ * instead of reading freed memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static _Thread_local int
 
 /* ---- the table */
 
-static mpiio_file **bucket_of(MPI_File native) {
+static mpiio_file **file_bucket(MPI_File native) {
     const uint64_t mixed = (uint64_t)(uintptr_t)native * 0x9e3779b97f4a7c15u;
     return &table[mixed >> 56];
 }
@@ -32,7 +32,7 @@ int mpiio_is_ours(MPI_File fh, mpiio_file **out) {
     if (mpiio_off() || passing) return 0;
     if (fh == MPI_FILE_NULL) return 1;
     pthread_mutex_lock(&table_lock);
-    mpiio_file *f = *bucket_of(fh);
+    mpiio_file *f = *file_bucket(fh);
     while (f && f->native != fh) f = f->next;
     int ours = f != NULL;
     for (int i = 0; i < spares; i++) ours |= spare[i] == fh;
@@ -48,7 +48,7 @@ mpiio_file *mpiio_find(MPI_File fh) {
 
 void mpiio_table_add(mpiio_file *f) {
     pthread_mutex_lock(&table_lock);
-    mpiio_file **at = bucket_of(f->native);
+    mpiio_file **at = file_bucket(f->native);
     f->next = *at;
     *at = f;
     pthread_mutex_unlock(&table_lock);
@@ -56,7 +56,7 @@ void mpiio_table_add(mpiio_file *f) {
 
 void mpiio_table_remove(mpiio_file *f) {
     pthread_mutex_lock(&table_lock);
-    mpiio_file **at = bucket_of(f->native);
+    mpiio_file **at = file_bucket(f->native);
     while (*at && *at != f) at = &(*at)->next;
     if (*at) *at = f->next;
     pthread_mutex_unlock(&table_lock);

@@ -30,15 +30,6 @@ typedef struct known {
 static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
 static known *all_known; /* a handler that is made again, after it was freed, takes its old place */
 
-static MPI_File_errhandler_function *known_find(MPI_Errhandler handler) {
-    pthread_mutex_lock(&known_lock);
-    const known *k = all_known;
-    while (k && k->handler != handler) k = k->next;
-    MPI_File_errhandler_function *fn = k ? k->fn : NULL;
-    pthread_mutex_unlock(&known_lock);
-    return fn;
-}
-
 /* Without memory it stays unknown, and is called by the MPI library. */
 static void known_set(MPI_Errhandler handler, MPI_File_errhandler_function *fn) {
     pthread_mutex_lock(&known_lock);
@@ -69,7 +60,11 @@ MPIIO_EXPORT(File_create_errhandler);
 static int call_handler(MPI_File fh, int code) {
     MPI_Errhandler handler;
     if (PMPI_File_get_errhandler(fh, &handler) != MPI_SUCCESS) return code;
-    MPI_File_errhandler_function *fn = known_find(handler);
+    pthread_mutex_lock(&known_lock);
+    const known *k = all_known;
+    while (k && k->handler != handler) k = k->next;
+    MPI_File_errhandler_function *fn = k ? k->fn : NULL;
+    pthread_mutex_unlock(&known_lock);
     if (fn)
         fn(&fh, &code);
     else if (handler != MPIR_ERRORS_THROW_EXCEPTIONS)
@@ -81,7 +76,7 @@ static int call_handler(MPI_File fh, int code) {
 #else
 
 #if OMPI_MAJOR_VERSION == 4
-/* What all of Open MPI 4 calls for its errors; 3: of a file. */
+/* The function that Open MPI 4 calls for all errors; 3: of a file. */
 typedef int invoke_fn(MPI_Errhandler handler, void *object, int type, int code, const char *text);
 static int null_invoke(MPI_Errhandler handler, int code) {
     void *found = dlsym(RTLD_DEFAULT, "ompi_errhandler_invoke");
@@ -118,7 +113,7 @@ static int call_handler(MPI_File fh, int code) {
 
 /* ---- every exported call ends here */
 
-static int explains(const mpiio_file *f) {
+static int is_explaining(const mpiio_file *f) {
     static _Atomic int of_environment = -1;
     tutti_options opt;
     if (f) return f->explain;
@@ -132,7 +127,7 @@ static int explains(const mpiio_file *f) {
 int mpiio_fail(mpiio_file *f, int mpi_class) {
     if (mpi_class == MPI_SUCCESS) return MPI_SUCCESS;
     const int saved_errno = errno;
-    if (explains(f) && mpiio_message(mpi_class)[0])
+    if (is_explaining(f) && mpiio_message(mpi_class)[0])
         fprintf(stderr, "tutti: %s\n", mpiio_message(mpi_class));
     const int code = call_handler(f ? f->native : MPI_FILE_NULL, mpi_class);
     errno = saved_errno;

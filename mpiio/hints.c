@@ -78,7 +78,7 @@ static MPI_Info of_system = MPI_INFO_NULL;
 static pthread_once_t system_once = PTHREAD_ONCE_INIT;
 static int system_too_long;
 
-/* What is longer than MPI can hold is ignored, as every hint that makes no sense. */
+/* Values that are longer than MPI allows are ignored, like every invalid hint. */
 static void system_read(void) {
     char *line = NULL, *rest;
     size_t room = 0;
@@ -145,7 +145,7 @@ void mpiio_hints_change(mpiio_file *f, const tutti_options *opt) {
         f->explain = now.explain;
 }
 
-/* ---- what the peer would tell, though it means nothing here */
+/* ---- hints that the other MPI-IO would report, without effect here */
 
 #ifdef MPICH_VERSION
 
@@ -169,18 +169,18 @@ static const struct {
     {"striping_unit", "", NUMBER, 0},
 };
 
-static int fits(int kind, const char *value) {
+static int value_fits(int kind, const char *value) {
     if (kind == NUMBER) return value[0] && value[strspn(value, "0123456789")] == '\0';
     if (kind == TEXT) return value[0] != '\0';
     return strcmp(value, "enable") == 0 || strcmp(value, "disable") == 0 ||
            strcmp(value, "automatic") == 0;
 }
 
-/* ROMIO tells the keys it knows. */
+/* ROMIO reports the keys that it knows. */
 static void peer_keep(mpiio_file *f, MPI_Info info, int later) {
     for (size_t i = 0; i < sizeof peers / sizeof *peers; i++) {
         char *value = later && !peers[i].later ? NULL : value_of(info, peers[i].key);
-        if (value && fits(peers[i].kind, value)) PMPI_Info_set(f->hints, peers[i].key, value);
+        if (value && value_fits(peers[i].kind, value)) PMPI_Info_set(f->hints, peers[i].key, value);
         free(value);
     }
 }
@@ -192,7 +192,7 @@ static void peer_defaults(mpiio_file *f) {
 
 #else
 
-/* OMPIO tells all keys that were given. */
+/* OMPIO reports all keys that were given. */
 static void peer_keep(mpiio_file *f, MPI_Info info, int later) {
     char key[MPI_MAX_INFO_KEY + 1];
     int n = 0;
@@ -227,20 +227,21 @@ void mpiio_hints_keep(mpiio_file *f, MPI_Info info) {
 
 /* ---- what is in force */
 
-static int tell(MPI_Info info, const char *key, const char *value) {
+static int set_info(MPI_Info info, const char *key, const char *value) {
     return value[0] ? PMPI_Info_set(info, key, value) : MPI_SUCCESS;
 }
 
-static int tell_option(MPI_Info info, const tutti_options *opt, const char *key, const char *name) {
+static int set_option_info(MPI_Info info, const tutti_options *opt, const char *key,
+                           const char *name) {
     char value[160];
     if (tutti_options_get(opt, name, value, sizeof value) != TUTTI_OK) return MPI_SUCCESS;
-    return tell(info, key, value);
+    return set_info(info, key, value);
 }
 
 /* Options by the peers' names.  cb_nodes is the number of aggregators, by default all ranks.  The
  * striping unit of a striped file is reported even if no hint gave it, as the peers do: libraries
  * align their data to it. */
-static int tell_peers(MPI_Info info, const mpiio_file *f, const tutti_options *opt) {
+static int set_peer_info(MPI_Info info, const mpiio_file *f, const tutti_options *opt) {
     enum { STRIPED = 64 << 10 };
     static const char *const same[] = {"cb_buffer_size", "romio_cb_write", "romio_cb_read",
                                        "ind_rd_buffer_size"};
@@ -248,12 +249,12 @@ static int tell_peers(MPI_Info info, const mpiio_file *f, const tutti_options *o
     const int size = f->ranks->size;
     snprintf(nodes, sizeof nodes, "%d",
              opt->cb_nodes > 0 && opt->cb_nodes < size ? opt->cb_nodes : size);
-    int code = tell(info, "cb_nodes", nodes);
+    int code = set_info(info, "cb_nodes", nodes);
     for (size_t i = 0; code == MPI_SUCCESS && i < sizeof same / sizeof *same; i++)
-        code = tell_option(info, opt, same[i], same[i]);
-    if (code == MPI_SUCCESS && opt->rmw) code = tell(info, "romio_ds_write", "enable");
+        code = set_option_info(info, opt, same[i], same[i]);
+    if (code == MPI_SUCCESS && opt->rmw) code = set_info(info, "romio_ds_write", "enable");
     if (code == MPI_SUCCESS && (unit || opt->striping_unit >= STRIPED))
-        code = tell_option(info, opt, "striping_unit", "striping_unit");
+        code = set_option_info(info, opt, "striping_unit", "striping_unit");
     free(unit);
     return code;
 }
@@ -265,10 +266,10 @@ int mpiio_hints_tell(const mpiio_file *f, MPI_Info *out) {
     if (tutti_file_options(f->file, &opt) != TUTTI_OK) return mpiio_complain(MPI_ERR_IO, "options");
     int code = PMPI_Info_dup(f->hints, &info);
     if (code != MPI_SUCCESS) return code;
-    code = tell_peers(info, f, &opt);
+    code = set_peer_info(info, f, &opt);
     for (int i = 0; code == MPI_SUCCESS && tutti_options_row(i); i++) {
         snprintf(key, sizeof key, "tutti_%s", tutti_options_row(i)->name);
-        code = tell_option(info, &opt, key, tutti_options_row(i)->name);
+        code = set_option_info(info, &opt, key, tutti_options_row(i)->name);
     }
     if (code == MPI_SUCCESS)
         *out = info;

@@ -67,7 +67,7 @@ static int check_call(mpiio_job *job) {
     if (code == MPI_SUCCESS) code = check_amount(job);
     if (code != MPI_SUCCESS) return code;
     if (!c->buf && job->bytes > 0 && mpiio_type_is_named(c->type))
-        return mpiio_complain(MPI_ERR_BUFFER, "the buffer is NULL");
+        return mpiio_complain(MPI_ERR_BUFFER, "argument buf is NULL");
     return MPI_SUCCESS;
 }
 
@@ -77,14 +77,14 @@ static int check_call(mpiio_job *job) {
  * file, as it does natively; a write fails. */
 static const MPI_Offset largest_offset = ((MPI_Offset)1 << 62) - 1;
 
-/* A read that would begin behind all offsets begins at the last place that can be counted. */
+/* A read that would start beyond all offsets starts at the last offset that can be represented. */
 static int place_behind(mpiio_job *job) {
     if (job->call.is_write || job->call.where != MPIIO_AT) return 0;
     job->at = INT64_MAX - job->bytes;
     return 1;
 }
 
-/* Are the bytes behind all offsets?  Of a view with holes the first one counts. */
+/* Whether the bytes are beyond all offsets.  In a view with holes the first byte counts. */
 static int is_behind(const mpiio_job *job) {
     const mpiio_view *v = &job->file->view;
     MPI_Offset at = job->at + job->bytes;
@@ -113,7 +113,7 @@ static int take_place(mpiio_job *job) {
     }
 }
 
-static int place(mpiio_job *job) {
+static int place_job(mpiio_job *job) {
     MPI_Offset end;
     const int code = take_place(job);
     if (code != MPI_SUCCESS || !__builtin_add_overflow(job->at, job->bytes, &end)) return code;
@@ -124,7 +124,8 @@ static int place(mpiio_job *job) {
                           (long long)job->bytes, (long long)job->at);
 }
 
-/* Nothing came of it, or less: unless another call has moved the pointer since, it goes back. */
+/* The call transferred nothing, or less: the pointer goes back, unless another call has moved it
+ * since. */
 static void pointer_back(const mpiio_job *job, MPI_Offset moved) {
     MPI_Offset ahead = job->at + job->bytes;
     const MPI_Offset etype = job->file->view.etype_size;
@@ -152,7 +153,7 @@ static tutti_err access_make(mpiio_job *job, MPI_Count count, MPI_Datatype type)
     return tutti_access_from_view(at, MPI_BYTE, 0, count, type, &job->access);
 }
 
-static int pack(mpiio_job *job) {
+static int pack_memory(mpiio_job *job) {
     job->packed = malloc((size_t)job->bytes);
     if (!job->packed)
         return mpiio_complain(MPI_ERR_NO_MEM, "no memory for %lld bytes of external32",
@@ -165,7 +166,7 @@ static int pack(mpiio_job *job) {
 }
 
 /* Bytes are repeated within a tile (there are no `tiles`), or where it overlaps the next one. */
-static int describe_as(mpiio_job *job, MPI_Count count, MPI_Datatype type) {
+static int describe_with(mpiio_job *job, MPI_Count count, MPI_Datatype type) {
     const mpiio_view *v = &job->file->view;
     if (v->tile != MPI_DATATYPE_NULL &&
         (!v->tiles || job->at / v->tile_size != (job->at + job->bytes - 1) / v->tile_size))
@@ -173,14 +174,14 @@ static int describe_as(mpiio_job *job, MPI_Count count, MPI_Datatype type) {
     return mpiio_complain_tutti(access_make(job, count, type));
 }
 
-static int describe(mpiio_job *job) {
+static int describe_job(mpiio_job *job) {
     int code = MPI_SUCCESS;
     const int reads_nothing = !job->call.is_write && is_behind(job);
     if (job->bytes == 0 || reads_nothing)
         return mpiio_complain_tutti(tutti_access_contiguous(0, 0, &job->access));
     if (job->file->view.external) {
-        code = pack(job);
-        return code == MPI_SUCCESS ? describe_as(job, job->bytes, MPI_BYTE) : code;
+        code = pack_memory(job);
+        return code == MPI_SUCCESS ? describe_with(job, job->bytes, MPI_BYTE) : code;
     }
     if (!job->call
              .buf) { /* MPI_BOTTOM; NULL is no buffer for Tutti: from address 1, one byte back */
@@ -192,7 +193,7 @@ static int describe(mpiio_job *job) {
         job->call.type = job->own;
     }
     job->buf = job->call.buf;
-    return describe_as(job, job->call.count, job->call.type);
+    return describe_with(job, job->call.count, job->call.type);
 }
 
 static void job_free(mpiio_job *job) {
@@ -223,9 +224,9 @@ void mpiio_job_make(mpiio_file *f, const mpiio_call *call, mpiio_job *job) {
         mpiio_job_refuse(f, call, code, job);
         return;
     }
-    code = place(job);
+    code = place_job(job);
     if (code != MPI_SUCCESS) job->complaint = code;
-    if (code == MPI_SUCCESS && (code = describe(job)) != MPI_SUCCESS) mpiio_job_fail(job, code);
+    if (code == MPI_SUCCESS && (code = describe_job(job)) != MPI_SUCCESS) mpiio_job_fail(job, code);
 }
 
 MPI_Offset mpiio_job_end(mpiio_job *job, tutti_err outcome, tutti_off moved) {

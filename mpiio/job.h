@@ -31,8 +31,8 @@ void mpiio_job_make(mpiio_file *f, const mpiio_call *call, mpiio_job *job);
 void mpiio_job_refuse(mpiio_file *f, const mpiio_call *call, int complaint, mpiio_job *job);
 /* After it was made: this rank has a complaint after all. */
 void mpiio_job_fail(mpiio_job *job, int complaint);
-/* What has been moved: converts what was read, and frees.  Returns the bytes for the status.  Calls
- * no handler, uses neither Tutti's files nor communication. */
+/* Complete a transfer: convert data that was read, and free.  Returns the bytes for the status.
+ * Calls no handler, and uses neither Tutti's files nor communication. */
 MPI_Offset mpiio_job_end(mpiio_job *job, tutti_err outcome, tutti_off moved);
 /* After the end of a blocking call, or of one that failed: the individual pointer stands where the
  * bytes ended. */

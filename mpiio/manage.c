@@ -9,7 +9,7 @@
 typedef tutti_err resize_fn(tutti_file *f, tutti_off size);
 
 /* Tutti lets all ranks agree on the size, and on what is wrong with it. */
-static int resize(mpiio_file *f, MPI_Offset size, resize_fn *fn, const char *what) {
+static int resize_file(mpiio_file *f, MPI_Offset size, resize_fn *fn, const char *what) {
     if (f->amode & MPI_MODE_SEQUENTIAL)
         return mpiio_fail(f, mpiio_complain(MPI_ERR_UNSUPPORTED_OPERATION,
                                             "%s of '%s', which was opened with "
@@ -27,16 +27,16 @@ static int resize(mpiio_file *f, MPI_Offset size, resize_fn *fn, const char *wha
 }
 
 int mpiio_set_size(mpiio_file *f, MPI_Offset size) {
-    return resize(f, size, tutti_file_resize, "MPI_File_set_size");
+    return resize_file(f, size, tutti_file_resize, "MPI_File_set_size");
 }
 
 int mpiio_preallocate(mpiio_file *f, MPI_Offset size) {
-    return resize(f, size, tutti_file_preallocate, "MPI_File_preallocate");
+    return resize_file(f, size, tutti_file_preallocate, "MPI_File_preallocate");
 }
 
 int mpiio_get_size(mpiio_file *f, MPI_Offset *size) {
     tutti_off found = 0;
-    if (!size) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "nowhere to put the size"));
+    if (!size) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "argument size is NULL"));
     mpiio_enter(NULL);
     const int code = mpiio_complain_tutti(tutti_file_size_independent(f->file, &found));
     mpiio_leave(NULL);
@@ -45,12 +45,12 @@ int mpiio_get_size(mpiio_file *f, MPI_Offset *size) {
 }
 
 int mpiio_get_group(mpiio_file *f, MPI_Group *group) {
-    if (!group) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "nowhere to put the group"));
+    if (!group) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "argument group is NULL"));
     return mpiio_fail(f, PMPI_Comm_group(f->ranks->comm, group));
 }
 
 int mpiio_get_amode(mpiio_file *f, int *amode) {
-    if (!amode) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "nowhere to put the mode"));
+    if (!amode) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "argument amode is NULL"));
     *amode = f->amode;
     return MPI_SUCCESS;
 }
@@ -68,7 +68,7 @@ int mpiio_set_info(mpiio_file *f, MPI_Info info) {
 }
 
 int mpiio_get_info(mpiio_file *f, MPI_Info *info) {
-    if (!info) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "nowhere to put the info"));
+    if (!info) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "argument info_used is NULL"));
     return mpiio_fail(f, mpiio_hints_tell(f, info));
 }
 
@@ -81,7 +81,7 @@ int mpiio_set_atomicity(mpiio_file *f, int flag) {
 }
 
 int mpiio_get_atomicity(mpiio_file *f, int *flag) {
-    if (!flag) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "nowhere to put the flag"));
+    if (!flag) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "argument flag is NULL"));
     *flag = f->atomic;
     return MPI_SUCCESS;
 }

@@ -28,12 +28,12 @@
  *   summary.c   TUTTI_STATS=1: the table at close
  *   valid.c     relations between the fields of objects
  *   request.c   MPI requests that complete when Tutti's do
- *   request_table.c   which there are
- *   progress.c  how the MPI library moves them on
- *   waits.c     MPI_Wait, MPI_Test and their kin: where errors of such requests are told
+ *   request_table.c   the existing requests
+ *   progress.c  how the MPI library progresses them
+ *   waits.c     MPI_Wait, MPI_Test and the like: they report errors of such requests
  *
- * Errors: a function that returns int returns an error class of MPI.  Who finds the trouble says so
- * once, by mpiio_complain; the exported name ends with mpiio_fail, which calls the program's error
+ * Errors: a function that returns int returns an error class of MPI.  The code that finds an error
+ * records it by mpiio_complain; the exported name ends with mpiio_fail, which calls the program's error
  * handler.  Threads: f->lock is held around uses of Tutti (mpiio_enter), but for those that any
  * thread may make.
  *
@@ -48,7 +48,7 @@ typedef struct mpiio_view {
     MPI_Offset displacement;
     MPI_Datatype etype, filetype; /* as the program gave them (duplicates, unless predefined) */
     MPI_Offset etype_size;        /* in the file; 1 where the etype has no bytes */
-    MPI_Offset tile_size, tile_extent; /* of the filetype, as it lies in the file ... */
+    MPI_Offset tile_size, tile_extent; /* of the filetype, as stored in the file ... */
     MPI_Offset tile_begin, tile_end;   /* ... and the bounds of its bytes */
     tutti_view *tiles;                 /* NULL: a tile names bytes twice, which Tutti cannot */
     MPI_Datatype tile; /* then, or where tiles overlap and are only read; or MPI_DATATYPE_NULL */
@@ -67,7 +67,7 @@ typedef struct mpiio_ranks {
     struct mpiio_ranks *next;
 } mpiio_ranks;
 
-/* What calls are counted as, for the summary. */
+/* Kinds of calls, for the summary. */
 enum { MPIIO_INDEPENDENT, MPIIO_COLLECTIVE, MPIIO_NONBLOCKING, MPIIO_SPLIT, MPIIO_FAMILIES };
 
 typedef struct mpiio_account {
@@ -78,12 +78,12 @@ typedef struct mpiio_account {
 
 typedef struct mpiio_file {
     MPI_File native;
-    tutti_file *file; /* NULL: closed behind our back, at MPI_Finalize */
+    tutti_file *file; /* NULL: closed at MPI_Finalize */
     mpiio_ranks *ranks;
     int amode;
     int explain;
     int summary;    /* a table is printed at close; the same on all ranks */
-    MPI_Info hints; /* told by get_info although they mean nothing here */
+    MPI_Info hints; /* reported by get_info, without effect here */
     char *path;
     mpiio_view view;
     MPI_Offset position; /* individual file pointer: bytes of the view; atomic */
@@ -97,7 +97,7 @@ typedef struct mpiio_file {
     struct mpiio_file *next;
 } mpiio_file;
 
-/* What a data call asks for. */
+/* The arguments of a data call. */
 typedef enum mpiio_where { MPIIO_AT, MPIIO_POINTER, MPIIO_SHARED, MPIIO_ORDERED } mpiio_where;
 typedef struct mpiio_call {
     mpiio_where where;
@@ -156,7 +156,7 @@ void mpiio_table_each(void (*fn)(mpiio_file *f));
 /* ---- ranks.c */
 /* Local: one that is free, or NULL.  Those that all ranks can have have the same id. */
 mpiio_ranks *mpiio_ranks_offer(MPI_Comm comm);
-/* Collective on comm; `id` is a number that all ranks know and nobody else has. */
+/* Collective on comm; `id` is a unique number that all ranks know. */
 int mpiio_ranks_make(MPI_Comm comm, int64_t id, mpiio_ranks **out);
 void mpiio_ranks_give(mpiio_ranks **ranks);
 void mpiio_ranks_finalize(void);
@@ -166,7 +166,7 @@ void mpiio_ranks_finalize(void);
 enum { MPIIO_NUMBERS = 16 };
 int mpiio_agree(const mpiio_ranks *ranks, int n, int64_t *numbers);
 int mpiio_agree_on(MPI_Comm comm, int n, int64_t *numbers); /* before there are ranks */
-/* The largest class of all ranks' outcomes; `what` says it where it is another rank's.
+/* The largest class of all ranks' outcomes; `what` describes it if it is another rank's.
  * Collective. */
 int mpiio_agree_outcome(const mpiio_ranks *ranks, int mine, const char *what);
 /* Finish a request of ours, letting requests of the program move on. */
@@ -178,8 +178,7 @@ int mpiio_complain(int mpi_class, const char *fmt, ...) __attribute__((format(pr
 /* The same for the last error of Tutti. */
 int mpiio_complain_tutti(tutti_err err);
 int mpiio_class_of(tutti_err err, const tutti_error_info *info);
-/* The collective call of Tutti that comes next, without an access, tells all ranks this
- * complaint. */
+/* The next collective call of Tutti, without an access, reports this error on all ranks. */
 void mpiio_refuse(int complaint);
 /* That complaint, if it was for this code, or "". */
 const char *mpiio_message(int code);
@@ -216,11 +215,11 @@ int mpiio_hints_read(MPI_Info info, tutti_options *opt);
  * ranks. */
 int mpiio_hints_wish(const mpiio_file *f, MPI_Info info, tutti_options *opt);
 void mpiio_hints_change(mpiio_file *f, const tutti_options *opt);
-/* Keep those that are told although they change nothing: at open, and later. */
+/* Keep hints that are reported without effect: at open, and later. */
 int mpiio_hints_open(mpiio_file *f, MPI_Info info);
 void mpiio_hints_keep(mpiio_file *f, MPI_Info info);
 int mpiio_hints_tell(const mpiio_file *f, MPI_Info *out);
-/* Has the system's file a hint that MPI_Info_set would not take? */
+/* Whether the system's file has a hint that MPI_Info_set would not accept. */
 int mpiio_hints_too_long(void);
 void mpiio_hints_end(void); /* at MPI_Finalize */
 
@@ -256,7 +255,7 @@ int mpiio_end(mpiio_file *f, mpiio_where where, int is_write, MPI_Status *status
 void mpiio_split_drop(mpiio_file *f);
 
 /* ---- repeat.c: views with a `tile` */
-/* Do its displacements never decrease, and are none negative? */
+/* Whether its displacements never decrease, and none is negative. */
 int mpiio_repeat_legal(const mpiio_view *v);
 /* Where the bytes of a tile begin and end. */
 int mpiio_repeat_bounds(const mpiio_view *v, MPI_Offset *lo, MPI_Offset *hi);
@@ -284,7 +283,7 @@ int mpiio_shared_ordered(mpiio_file *f, MPI_Offset bytes, MPI_Offset *at);
 int64_t mpiio_shared_token(void);
 
 /* ---- external.c */
-/* Bytes of one element in the file, and its extent there; a type of bytes that lies so. */
+/* Size of one element in the file, and its extent there; a type of bytes with this layout. */
 int mpiio_external_size(MPI_Datatype type, MPI_Offset *size);
 int mpiio_external_type(MPI_Datatype type, MPI_Datatype *out);
 

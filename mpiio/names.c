@@ -1,8 +1,8 @@
-/* mpiio: the names of what is not a data call.  Each is defined as PMPI_x, and MPI_x is a weak
- * alias of it, as an MPI itself does: some Fortran bindings call one, some the other.  Handles that
- * are not ours go on to the MPI library.
+/* mpiio: the exported names that are not data calls.  Each is defined as PMPI_x, and MPI_x is a
+ * weak alias of it, as in an MPI library: some Fortran bindings call one, some the other.  Handles
+ * that are not ours are passed to the MPI library.
  *
- * c2f, f2c and the error handlers are not here: the native handle, which the program has, knows
+ * c2f, f2c and the error handlers are not here: the native handle, which the program has, provides
  * them (but see fortran.c).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio.h"

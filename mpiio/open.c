@@ -12,8 +12,8 @@
 
 /* ---- arguments */
 
-/* "ufs:" and its like are how ROMIO is told which of its file systems to use. */
-static const char *strip(const char *path) {
+/* ROMIO uses prefixes such as "ufs:" to choose its file system. */
+static const char *strip_prefix(const char *path) {
     static const char *const kinds[] = {"ufs",   "nfs",    "xfs",  "pfs",    "piofs",
                                         "pvfs",  "pvfs2",  "gpfs", "lustre", "daos",
                                         "panfs", "testfs", "bg",   "zoidfs", "gridftp"};
@@ -41,7 +41,7 @@ static int check_amode(int amode) {
 }
 
 static int check_path(const char *path) {
-    if (path && strip(path)[0]) return MPI_SUCCESS;
+    if (path && strip_prefix(path)[0]) return MPI_SUCCESS;
     return mpiio_complain(path ? MPI_ERR_NO_SUCH_FILE : MPI_ERR_ARG, "the file has no name");
 }
 
@@ -81,7 +81,7 @@ static int file_prepare(mpiio_file *f, const char *path, int amode, MPI_Info inf
     if (code == MPI_SUCCESS) code = mpiio_hints_open(f, info);
     if (code == MPI_SUCCESS) code = mpiio_view_init(&f->view);
     if (code != MPI_SUCCESS) return code;
-    f->path = strdup(strip(path));
+    f->path = strdup(strip_prefix(path));
     if (!f->path) return mpiio_complain(MPI_ERR_NO_MEM, "no memory for a file");
     code = mpiio_shared_make(f);
     return code == MPI_SUCCESS ? mpiio_handle_take(&f->native) : code;
@@ -159,11 +159,11 @@ int mpiio_open(MPI_Comm comm, const char *path, int amode, MPI_Info info, MPI_Fi
     tutti_options opt = {0};
     struct stat st;
     int code = check_comm(comm);
-    if (!out) return mpiio_fail(NULL, mpiio_complain(MPI_ERR_ARG, "nowhere to put the file"));
+    if (!out) return mpiio_fail(NULL, mpiio_complain(MPI_ERR_ARG, "argument fh is NULL"));
     if (code != MPI_SUCCESS) return mpiio_fail(NULL, code);
     /* Tutti opens regular files only: the MPI library opens devices and pipes */
     int device =
-        path && stat(strip(path), &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+        path && stat(strip_prefix(path), &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
     mpiio_file *f = calloc(1, sizeof *f);
     const int mine = file_prepare(f, path, amode, info, &opt);
     /* after the MPI library's own, which a first handle may bring: it comes first then */
@@ -205,7 +205,7 @@ static int close_tutti(mpiio_file *f) {
 int mpiio_close(MPI_File *fh) {
     mpiio_file *f = mpiio_find(*fh);
     const int code = mpiio_fail(f, close_tutti(f));
-    if (f->file) return code; /* Tutti wants something ended first */
+    if (f->file) return code; /* Tutti requires that an operation ends first */
     mpiio_table_remove(f);
     file_free(f);
     *fh = MPI_FILE_NULL;
@@ -217,7 +217,7 @@ int mpiio_delete(const char *path, MPI_Info info) {
     int code = check_path(path);
     if (code == MPI_SUCCESS) {
         mpiio_enter(NULL);
-        code = mpiio_complain_tutti(tutti_file_delete(strip(path), NULL));
+        code = mpiio_complain_tutti(tutti_file_delete(strip_prefix(path), NULL));
         mpiio_leave(NULL);
     }
     return mpiio_fail(NULL, code);
@@ -230,7 +230,7 @@ static void left_open(mpiio_file *f) {
     f->file = NULL;
 }
 
-static int finalize(MPI_Comm self, int key, void *value, void *extra) {
+static int close_all(MPI_Comm self, int key, void *value, void *extra) {
     (void)self, (void)key, (void)value, (void)extra;
     mpiio_table_each(left_open);
     mpiio_requests_end();
@@ -240,9 +240,10 @@ static int finalize(MPI_Comm self, int key, void *value, void *extra) {
     return MPI_SUCCESS;
 }
 
-static void watch(void) {
+static void watch_finalize(void) {
     int key = MPI_KEYVAL_INVALID;
-    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize, &key, NULL) != MPI_SUCCESS) return;
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, close_all, &key, NULL) != MPI_SUCCESS)
+        return;
     PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     PMPI_Comm_free_keyval(&key);
 }
@@ -250,7 +251,7 @@ static void watch(void) {
 static int watching;
 
 void mpiio_watch(void) {
-    if (!__atomic_exchange_n(&watching, 1, __ATOMIC_RELAXED)) watch();
+    if (!__atomic_exchange_n(&watching, 1, __ATOMIC_RELAXED)) watch_finalize();
 }
 
 /* Tutti begins to watch when it opens its first file. */
@@ -269,11 +270,12 @@ static void watch_tutti(void) {
     mpiio_leave(NULL);
 }
 
-/* What the MPI library's own brings, then Tutti's, then ours: MPI_Finalize calls the last first. */
+/* The callbacks of the MPI library, then Tutti's, then ours: MPI_Finalize calls the last one
+ * first. */
 void mpiio_watch_early(void) {
     MPI_File native;
     if (__atomic_exchange_n(&watching, 1, __ATOMIC_RELAXED)) return;
     if (mpiio_handle_take(&native) == MPI_SUCCESS) mpiio_handle_give(native);
     watch_tutti();
-    watch();
+    watch_finalize();
 }

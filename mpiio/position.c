@@ -58,7 +58,7 @@ static int end_of_view(const mpiio_view *v, MPI_Offset size, MPI_Offset *out) {
 }
 
 /* Where a seek leads, in bytes of the view. */
-static int target(const mpiio_file *f, MPI_Offset offset, MPI_Offset from, MPI_Offset *out) {
+static int seek_target(const mpiio_file *f, MPI_Offset offset, MPI_Offset from, MPI_Offset *out) {
     MPI_Offset bytes, at;
     if (__builtin_mul_overflow(offset, f->view.etype_size, &bytes) ||
         __builtin_add_overflow(from, bytes, &at))
@@ -90,14 +90,14 @@ int mpiio_seek(mpiio_file *f, MPI_Offset offset, int whence) {
         mpiio_leave(NULL);
         if (code == MPI_SUCCESS) code = end_of_view(&f->view, size, &from);
     }
-    if (code == MPI_SUCCESS) code = target(f, offset, from, &at);
+    if (code == MPI_SUCCESS) code = seek_target(f, offset, from, &at);
     if (code == MPI_SUCCESS) __atomic_store_n(&f->position, at, __ATOMIC_RELAXED);
     return mpiio_fail(f, code);
 }
 
 int mpiio_get_position(mpiio_file *f, MPI_Offset *offset) {
     const int code = check_whence(f, MPI_SEEK_SET);
-    if (!offset) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "nowhere to put the offset"));
+    if (!offset) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "argument offset is NULL"));
     if (code == MPI_SUCCESS)
         *offset = __atomic_load_n(&f->position, __ATOMIC_RELAXED) / f->view.etype_size;
     return mpiio_fail(f, code);
@@ -105,7 +105,7 @@ int mpiio_get_position(mpiio_file *f, MPI_Offset *offset) {
 
 /* ---- the shared pointer */
 
-/* Nobody has left the seek before all are in it: whatever was written before counts. */
+/* No rank leaves the seek before all have entered it: earlier writes count. */
 static int shared_from(mpiio_file *f, int whence, MPI_Offset *from) {
     tutti_off size = 0;
     if (whence == MPI_SEEK_CUR) return mpiio_shared_add(f, 0, from);
@@ -119,7 +119,7 @@ static int shared_from(mpiio_file *f, int whence, MPI_Offset *from) {
 int mpiio_seek_shared(mpiio_file *f, MPI_Offset offset, int whence) {
     MPI_Offset from = 0, at = 0;
     int code = check_whence(f, whence);
-    if (code == MPI_SUCCESS && whence == MPI_SEEK_SET) code = target(f, offset, 0, &at);
+    if (code == MPI_SUCCESS && whence == MPI_SEEK_SET) code = seek_target(f, offset, 0, &at);
     enum { CLASS, OFFSET, OFFSET_, WHENCE, WHENCE_, NUMBERS };
     int64_t n[NUMBERS] = {[CLASS] = code,
                           [OFFSET] = offset,
@@ -135,7 +135,7 @@ int mpiio_seek_shared(mpiio_file *f, MPI_Offset offset, int whence) {
             mpiio_complain(MPI_ERR_NOT_SAME, "ranks seek the shared pointer to different places");
     if (code == MPI_SUCCESS && whence != MPI_SEEK_SET) { /* all ranks are here */
         code = shared_from(f, whence, &from);
-        if (code == MPI_SUCCESS) code = target(f, offset, from, &at);
+        if (code == MPI_SUCCESS) code = seek_target(f, offset, from, &at);
         code = mpiio_agree_outcome(f->ranks, code, "another rank cannot seek the shared pointer");
     }
     if (code == MPI_SUCCESS) mpiio_shared_set(f, at);
@@ -145,7 +145,7 @@ int mpiio_seek_shared(mpiio_file *f, MPI_Offset offset, int whence) {
 int mpiio_get_position_shared(mpiio_file *f, MPI_Offset *offset) {
     MPI_Offset at = 0;
     int code = check_whence(f, MPI_SEEK_SET);
-    if (!offset) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "nowhere to put the offset"));
+    if (!offset) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "argument offset is NULL"));
     if (code == MPI_SUCCESS) code = mpiio_shared_add(f, 0, &at);
     if (code == MPI_SUCCESS) *offset = at / f->view.etype_size;
     return mpiio_fail(f, code);
@@ -154,10 +154,10 @@ int mpiio_get_position_shared(mpiio_file *f, MPI_Offset *offset) {
 int mpiio_get_byte_offset(mpiio_file *f, MPI_Offset offset, MPI_Offset *bytes) {
     MPI_Offset at = 0;
     int code = MPI_SUCCESS; /* of MPI_MODE_SEQUENTIAL's calls this is the one that is allowed */
-    if (!bytes) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "nowhere to put the offset"));
+    if (!bytes) return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "argument offset is NULL"));
     if (offset < 0)
         code = mpiio_complain(MPI_ERR_ARG, "the offset %lld is negative", (long long)offset);
-    if (code == MPI_SUCCESS) code = target(f, offset, 0, &at);
+    if (code == MPI_SUCCESS) code = seek_target(f, offset, 0, &at);
     if (code == MPI_SUCCESS) code = mpiio_byte_offset(f, at, bytes);
     return mpiio_fail(f, code);
 }

@@ -56,7 +56,7 @@ unsigned ucp_worker_progress(void *worker);
 unsigned ucp_worker_progress(void *worker) {
     static ucx_fn *_Atomic real;
     if (!real) real = (ucx_fn *)symbol_of("ucp_worker_progress", "libucp.so.0");
-    if (!real) abort(); /* whoever calls us has it from somewhere */
+    if (!real) abort(); /* the library of the caller is loaded already */
     const unsigned events = real(worker);
     atomic_store_explicit(&ucx_is_used, 1, memory_order_relaxed);
     if (!events && mpiio_progress_everywhere() && !mpiio_requests_idle() && long_enough())
@@ -64,7 +64,7 @@ unsigned ucp_worker_progress(void *worker) {
     return events;
 }
 
-static int arrange(void) {
+static int arrange_progress(void) {
     int level = MPI_THREAD_MULTIPLE;
     PMPI_Query_thread(&level);
     return atomic_load(&ucx_is_used) && level < MPI_THREAD_MULTIPLE;
@@ -74,15 +74,15 @@ static int arrange(void) {
 
 typedef int opal_fn(int (*callback)(void));
 
-static int callback(void) {
+static int progress_callback(void) {
     if (!mpiio_progress_everywhere() || mpiio_requests_idle() || !long_enough()) return 0;
     return progress_all();
 }
 
 /* Once and for all: it is not called any more when it would matter, after MPI_Finalize. */
-static int arrange(void) {
+static int arrange_progress(void) {
     opal_fn *add = (opal_fn *)symbol_of("opal_progress_register", "libopen-pal.so.40");
-    return add && add(callback) == 0;
+    return add && add(progress_callback) == 0;
 }
 
 #endif
@@ -90,7 +90,7 @@ static int arrange(void) {
 void mpiio_progress_begin(int (*progress)(void)) {
     int unknown = UNKNOWN;
     progress_all = progress;
-    if (atomic_compare_exchange_strong(&where, &unknown, NOWHERE) && arrange())
+    if (atomic_compare_exchange_strong(&where, &unknown, NOWHERE) && arrange_progress())
         atomic_store(&where, EVERYWHERE);
 }
 

@@ -41,7 +41,7 @@ static int pool_delete(MPI_Comm comm, int key, void *value, void *extra) {
     return MPI_SUCCESS;
 }
 
-/* With the lock.  NULL: none, and `make` was not asked for, or there is no memory. */
+/* With the lock.  NULL: none and `make` is 0, or out of memory. */
 static pool *pool_of(MPI_Comm comm, int make) {
     void *value = NULL;
     int found = 0;
@@ -91,20 +91,6 @@ void mpiio_ranks_give(mpiio_ranks **ranks) {
     if (orphan) ranks_free(r);
 }
 
-/* Without memory for the pool they belong to nobody. */
-static void pool_add(MPI_Comm comm, mpiio_ranks *r) {
-    pthread_mutex_lock(&pool_lock);
-    pool *p = is_like_world(comm) ? pool_of(MPI_COMM_WORLD, 1) : NULL;
-    if (!p || p->made >= KEEP) p = pool_of(comm, 1);
-    r->orphan = p == NULL;
-    if (p) {
-        p->made++;
-        r->next = p->first;
-        p->first = r;
-    }
-    pthread_mutex_unlock(&pool_lock);
-}
-
 /* Not MPI_Comm_dup, which would copy the program's attributes: their delete callbacks would run
  * when we free it. */
 static int comm_alike(MPI_Comm comm, MPI_Comm *out) {
@@ -133,7 +119,17 @@ int mpiio_ranks_make(MPI_Comm comm, int64_t id, mpiio_ranks **out) {
     r->busy = 1;
     r->id = id;
     mpiio_words_make(r);
-    pool_add(comm, r);
+    /* If the pool cannot be allocated, they are not pooled. */
+    pthread_mutex_lock(&pool_lock);
+    pool *p = is_like_world(comm) ? pool_of(MPI_COMM_WORLD, 1) : NULL;
+    if (!p || p->made >= KEEP) p = pool_of(comm, 1);
+    r->orphan = p == NULL;
+    if (p) {
+        p->made++;
+        r->next = p->first;
+        p->first = r;
+    }
+    pthread_mutex_unlock(&pool_lock);
     *out = r;
     return MPI_SUCCESS;
 }

@@ -17,8 +17,8 @@ struct mpiio_repeat {
     tutti_count n;
 };
 
-static int no_memory(void) {
-    return mpiio_complain(MPI_ERR_NO_MEM, "no memory for a view that names bytes twice");
+static int complain_no_view_memory(void) {
+    return mpiio_complain(MPI_ERR_NO_MEM, "cannot allocate a view that names bytes repeatedly");
 }
 
 /* ---- the view's bytes, one tile after the other: on the memory side of an access */
@@ -117,7 +117,7 @@ static int piece_add(mpiio_repeat *r, tutti_count *room, piece p) {
     if (r->n == *room) {
         *room = 2 * *room + 64;
         piece *more = realloc(r->pieces, (size_t)*room * sizeof *more);
-        if (!more) return no_memory();
+        if (!more) return complain_no_view_memory();
         r->pieces = more;
     }
     r->pieces[r->n++] = p;
@@ -167,7 +167,7 @@ static int matched_add(matched *m, tutti_off file, tutti_off memory, tutti_off b
         m->room = 2 * m->room + 64;
         for (int k = 0; k < 3; k++) {
             tutti_off *more = realloc(m->v[k], (size_t)m->room * sizeof *more);
-            if (!more) return no_memory();
+            if (!more) return complain_no_view_memory();
             m->v[k] = more;
         }
     }
@@ -177,7 +177,7 @@ static int matched_add(matched *m, tutti_off file, tutti_off memory, tutti_off b
 }
 
 /* The view's bytes in its order, and those of memory in the order of its type. */
-static int match(const mpiio_repeat *r, tutti_access_iter *memory, matched *out) {
+static int match_bytes(const mpiio_repeat *r, tutti_access_iter *memory, matched *out) {
     tutti_piece m = {0, 0, 0};
     int code = MPI_SUCCESS;
     for (tutti_count i = 0; i < r->n; i++) {
@@ -202,7 +202,7 @@ static int access_of(const mpiio_repeat *r, MPI_Count count, MPI_Datatype type,
     tutti_err err = tutti_access_from_view(0, MPI_BYTE, 0, count, type, &memory);
     if (err == TUTTI_OK) err = tutti_access_iter_start(memory, 0, &it);
     int code = mpiio_complain_tutti(err);
-    if (code == MPI_SUCCESS) code = match(r, it, &m);
+    if (code == MPI_SUCCESS) code = match_bytes(r, it, &m);
     if (code == MPI_SUCCESS)
         code = mpiio_complain_tutti(tutti_access_pieces(m.n, m.v[0], m.v[1], m.v[2], out));
     tutti_access_iter_free(&it);
@@ -213,7 +213,7 @@ static int access_of(const mpiio_repeat *r, MPI_Count count, MPI_Datatype type,
 
 int mpiio_repeat_make(mpiio_job *job, MPI_Count count, MPI_Datatype type) {
     mpiio_repeat *r = calloc(1, sizeof *r);
-    if (!r) return no_memory();
+    if (!r) return complain_no_view_memory();
     job->repeat = r;
     int code = pieces_find(r, &job->file->view, job->at, job->at + job->bytes);
     if (code == MPI_SUCCESS) code = access_of(r, count, type, &job->access);

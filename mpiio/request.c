@@ -21,7 +21,7 @@
 
 enum { OTHERS = 2 };
 
-/* Who has it takes requests out of the list of those under way. */
+/* The holder of this lock removes requests from the list of those in progress. */
 static pthread_mutex_t progress_lock = PTHREAD_MUTEX_INITIALIZER;
 static mpiio_request *cursor; /* the next one to look at; NULL: from the start */
 
@@ -53,7 +53,7 @@ static int request_free(void *state) {
     return MPI_SUCCESS;
 }
 
-/* What is under way is carried out. */
+/* Requests in progress are completed. */
 static int request_cancel(void *state, int complete) {
     (void)state, (void)complete;
     return MPI_SUCCESS;
@@ -124,7 +124,7 @@ void mpiio_requests_settle(mpiio_file *f) {
     mpiio_requests_forget(f);
 }
 
-/* Whatever is under way stays so: nobody may be waited for any more. */
+/* Requests in progress stay so: waiting is no longer possible. */
 void mpiio_requests_end(void) {
     mpiio_progress_end();
     atomic_store(&mpiio_requests_alive, INT_MIN / 2);

@@ -41,8 +41,8 @@ typedef tutti_off mpiio_done_fn(void *context, tutti_err outcome, tutti_off byte
  * MPI library's for it.  Both without calling a handler. */
 mpiio_request *mpiio_request_new(mpiio_file *f);
 int mpiio_request_handle(mpiio_request *q); /* q may be NULL: that is a complaint too */
-/* It has been started: q and r are taken over.  Without a handle it moves on all the same until it
- * is complete, which is how a rank that has refused tells the others.   `done` may be NULL.
+/* The request has started: q and r are taken over.  Without a handle it progresses until it is
+ * complete, so that a rank that has failed reports its error to the others.   `done` may be NULL.
  * Outside. */
 MPI_Request mpiio_request_go(mpiio_request *q, tutti_request *r, mpiio_done_fn *done,
                              void *context);
@@ -53,9 +53,8 @@ void mpiio_request_drop(mpiio_request *q);
  * inside. */
 int mpiio_requests_progress(void);
 
-/* Wait until no request of a file is under way: those that the program freed early, and those it
- * forgot.  Before closing, outside.  Errors that are still to be told go to the handler of
- * MPI_FILE_NULL. */
+/* Wait until no request of a file is in progress: those that the program freed early or forgot.
+ * Before closing, outside.  Remaining errors go to the handler of MPI_FILE_NULL. */
 void mpiio_requests_settle(mpiio_file *f);
 
 /* At MPI_Finalize: from now on none moves on. */

@@ -7,18 +7,19 @@
 
 #include "request.h"
 
-/* It lives until nobody refers to it: the MPI library does until it calls free_fn, which comes at
- * MPI_Request_free in MPICH and after completion in Open MPI; the list of those under way does
- * until it is complete; and so does a call that waits for it. */
+/* It lives while there are references to it: of the MPI library until it calls free_fn, which
+ * happens in MPI_Request_free in MPICH and after completion in Open MPI; of the list of requests
+ * in progress until it is complete; and of a call that waits for it. */
 struct mpiio_request {
-    MPI_Request handle;   /* MPI_REQUEST_NULL: this rank has refused, the others are being told */
+    MPI_Request
+        handle; /* MPI_REQUEST_NULL: this rank has failed, and reports its error to the others */
     mpiio_file *file;     /* NULL: it has been closed */
     tutti_request *tutti; /* NULL: complete */
     mpiio_done_fn *done;
     void *context;
     atomic_int settled; /* the next three are */
     tutti_off bytes;    /* for the status */
-    int code;           /* MPI_SUCCESS, or the class that is to be told ... */
+    int code;           /* MPI_SUCCESS, or the class to report ... */
     char *message;      /* ... and Tutti's words for it */
     int references;
     struct mpiio_request *next;    /* under way */
@@ -27,8 +28,8 @@ struct mpiio_request {
     int index;                     /* ... which has it here; -1: no call has */
 };
 
-/* Requests that are not gone yet: 0 (or less, after MPI_Finalize) lets every MPI_Wait and MPI_Test
- * pass at once. */
+/* Number of existing requests: if it is 0 (or less, after MPI_Finalize), every MPI_Wait and
+ * MPI_Test is passed through at once. */
 extern atomic_int mpiio_requests_alive;
 extern _Thread_local int mpiio_depth; /* mpiio_enter less mpiio_leave */
 
@@ -56,7 +57,7 @@ void mpiio_request_let_go(mpiio_request *q);
 /* The next one under way; after NULL: the first. */
 mpiio_request *mpiio_request_after(const mpiio_request *q);
 int mpiio_requests_under_way(const mpiio_file *f);
-/* The file goes; nobody is told any more what becomes of its requests. */
+/* The file is closed; the outcome of its requests is no longer reported. */
 void mpiio_requests_forget(const mpiio_file *f);
 
 /* Those of ours among n handles, linked by `waited`, each with a reference and its index. */
@@ -67,7 +68,7 @@ void mpiio_requests_release(mpiio_request *among);
 /* At the first request: arrange that the MPI library calls `progress` while it waits. */
 void mpiio_progress_begin(int (*progress)(void));
 void mpiio_progress_end(void);
-/* Does it whenever it waits for something?  Otherwise only MPI_Wait & co do. */
+/* Whether it progresses requests in every wait; otherwise only MPI_Wait and the like do. */
 int mpiio_progress_everywhere(void);
 
 #endif

@@ -1,10 +1,9 @@
-/* mpiio: which requests there are: a table from the MPI library's handles, and a list of those
- * under way in the order in which they were started.
+/* mpiio: the existing requests: a table from the MPI library's handles, and a list of those in
+ * progress in the order in which they were started.
  *
  * The table is exact: a handle is in it from Grequest_start until the MPI library calls free_fn,
- * after which it may give the same handle to somebody else.  A call that waits looks its handles up
- * before it hands them to the MPI library, and refers to what it found until it has told the
- * outcome.
+ * which may reuse the handle afterwards.  A waiting call looks its handles up before it passes
+ * them to the MPI library, and holds references to them until it has reported the outcome.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdint.h>
 #include <stdlib.h>
@@ -23,12 +22,12 @@ static mpiio_request *first, **end = &first;
 
 /* ---- with the lock */
 
-static mpiio_request **bucket_of(MPI_Request handle) {
+static mpiio_request **request_bucket(MPI_Request handle) {
     const uint64_t mixed = (uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u;
     return &table[mixed >> 54];
 }
 
-static void let_go(mpiio_request *q) {
+static void release_entry(mpiio_request *q) {
     if (--q->references > 0) return;
     free(q->message);
     free(q);
@@ -41,7 +40,7 @@ void mpiio_request_add(mpiio_request *q) {
     pthread_mutex_lock(&lock);
     q->references = 1;
     if (q->handle != MPI_REQUEST_NULL) {
-        mpiio_request **bucket = bucket_of(q->handle);
+        mpiio_request **bucket = request_bucket(q->handle);
         q->chained = *bucket;
         *bucket = q;
         q->references = 2;
@@ -56,10 +55,10 @@ void mpiio_request_add(mpiio_request *q) {
 
 void mpiio_request_drop_handle(mpiio_request *q) {
     pthread_mutex_lock(&lock);
-    mpiio_request **at = bucket_of(q->handle);
+    mpiio_request **at = request_bucket(q->handle);
     while (*at && *at != q) at = &(*at)->chained;
     if (*at) *at = q->chained;
-    let_go(q);
+    release_entry(q);
     pthread_mutex_unlock(&lock);
 }
 
@@ -75,7 +74,7 @@ void mpiio_request_arrived(mpiio_request *q) {
 
 void mpiio_request_let_go(mpiio_request *q) {
     pthread_mutex_lock(&lock);
-    let_go(q);
+    release_entry(q);
     pthread_mutex_unlock(&lock);
 }
 
@@ -110,7 +109,7 @@ mpiio_request *mpiio_requests_among(int n, const MPI_Request *handles) {
     if (!handles) return NULL;
     pthread_mutex_lock(&lock);
     for (int i = n - 1; i >= 0; i--) {
-        mpiio_request *q = handles[i] == MPI_REQUEST_NULL ? NULL : *bucket_of(handles[i]);
+        mpiio_request *q = handles[i] == MPI_REQUEST_NULL ? NULL : *request_bucket(handles[i]);
         while (q && q->handle != handles[i]) q = q->chained;
         if (!q || q->index >= 0) continue;
         MPIIO_ASSERT(mpiio_request_is_valid(q), "request");
@@ -130,7 +129,7 @@ void mpiio_requests_release(mpiio_request *among) {
         next = q->waited;
         MPIIO_ASSERT(mpiio_request_is_valid(q), "request");
         q->index = -1;
-        let_go(q);
+        release_entry(q);
     }
     pthread_mutex_unlock(&lock);
 }

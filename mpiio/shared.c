@@ -1,18 +1,19 @@
 /* mpiio: the shared file pointer.
  *
- * Where all ranks share memory it is a word in a page of /dev/shm without a name
- * (base/shared_memory.h), which is created along with the communicator.  Otherwise it is a number in a hidden file beside the data, under a lock.
- * That costs nothing until it is used: rank 0 draws a name at open, whoever needs the pointer first
- * makes it, and the last rank to open it removes the name.
+ * If all ranks share memory it is a word in a page of /dev/shm without a name
+ * (base/shared_memory.h), which is created along with the communicator.  Otherwise it is a number
+ * in a hidden file next to the data, under a lock.  The file is created on first use: rank 0 draws
+ * a name at open, the first rank that needs the pointer creates the file, and the last rank to
+ * open it removes the name.
  *
  * Setting it (seek, a new view) is collective, and needs no word to be written: every setting
  * begins a new epoch, which has a word of its own, zero at first, and a base that all ranks know.
  *
  *   pointer = base + word[epoch]
  *
- * The words of a page are used in turn.  Before each setting there is an agreement, so that ranks
- * are never more than one epoch apart: the word that comes half a page later is nobody's, and
- * whoever sets the pointer clears it.
+ * The words of a page are used cyclically.  Before each setting there is an agreement, so that
+ * ranks are never more than one epoch apart: the word half a page later is unused, and the rank
+ * that sets the pointer clears it.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
@@ -73,7 +74,8 @@ static int all_have(const mpiio_ranks *r, int have) {
     return mpiio_agree(r, 1, &without) == MPI_SUCCESS && !without;
 }
 
-/* Rank 0 tells what it has created, or linked to a name; 0: it has not, or the message failed. */
+/* Rank 0 announces the memory that it has created, or linked to a name; 0: it has not, or the
+ * message failed. */
 static int describe_page(const mpiio_ranks *r, int have, tutti__shared_memory *page) {
     MPI_Request request;
     int64_t message[1 + sizeof *page / sizeof(int64_t)] = {have};
@@ -150,7 +152,7 @@ void mpiio_shared_set(mpiio_file *f, MPI_Offset at) {
     pthread_mutex_unlock(&f->shared->lock);
 }
 
-/* All ranks are in close, so that nobody will make the file again. */
+/* All ranks are in close, so that the file is not created again. */
 void mpiio_shared_drop(mpiio_file *f) {
     mpiio_shared *s = f->shared;
     f->shared = NULL;
@@ -164,7 +166,7 @@ void mpiio_shared_drop(mpiio_file *f) {
 
 /* ---- a file of words: how many ranks have opened it, then one per epoch; all with the lock */
 
-static int trouble(const mpiio_shared *s, const char *what) {
+static int complain_errno(const mpiio_shared *s, const char *what) {
     const int code = errno == EACCES || errno == EPERM || errno == EROFS ? MPI_ERR_ACCESS
                      : errno == ENOSPC                                   ? MPI_ERR_NO_SPACE
                                                                          : MPI_ERR_IO;
@@ -184,19 +186,19 @@ static int word_lock(const mpiio_shared *s, short type) {
 static int word_add(const mpiio_shared *s, int64_t index, int64_t bytes, int64_t *before) {
     int64_t word = 0;
     const off_t at = (off_t)(index * (int64_t)sizeof word);
-    if (word_lock(s, F_WRLCK) != 0) return trouble(s, "locked");
+    if (word_lock(s, F_WRLCK) != 0) return complain_errno(s, "locked");
     ssize_t n = pread(s->fd, &word, sizeof word, at);
     *before = word;
     word += bytes;
     if (n >= 0 && bytes != 0)
         n = may_reach(at + (off_t)sizeof word) ? pwrite(s->fd, &word, sizeof word, at) : -1;
-    const int code = n >= 0 ? MPI_SUCCESS : trouble(s, "changed");
-    if (word_lock(s, F_UNLCK) != 0 && code == MPI_SUCCESS) return trouble(s, "unlocked");
+    const int code = n >= 0 ? MPI_SUCCESS : complain_errno(s, "changed");
+    if (word_lock(s, F_UNLCK) != 0 && code == MPI_SUCCESS) return complain_errno(s, "unlocked");
     return code;
 }
 
-/* Where a file that has lost its name is lost to other machines that have it open; FUSE: who
- * knows. */
+/* File systems where removing the name makes the file inaccessible to other machines that have it
+ * open; for FUSE this is unknown. */
 static int needs_name(int fd) {
     static const unsigned long kinds[] = {0x6969 /* nfs */,      0xff534d42 /* cifs */,
                                           0xfe534d42 /* smb2 */, 0x01021997 /* 9p */,
@@ -218,7 +220,7 @@ static int pointer_open(const mpiio_file *f) {
         s->path = NULL;
     if (!s->path) return mpiio_complain(MPI_ERR_NO_MEM, "no memory for a name");
     s->fd = open(s->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (s->fd < 0) return trouble(s, "opened");
+    if (s->fd < 0) return complain_errno(s, "opened");
     const int code = word_add(s, 0, 1, &others);
     if (code != MPI_SUCCESS) {
         close(s->fd);
@@ -247,7 +249,7 @@ int mpiio_shared_add(mpiio_file *f, MPI_Offset bytes, MPI_Offset *before) {
 
 /* ---- rank after rank */
 
-/* The last rank knows what all have, and that all are here. */
+/* The last rank knows that all ranks have opened it. */
 int mpiio_shared_ordered(mpiio_file *f, MPI_Offset bytes, MPI_Offset *at) {
     const mpiio_ranks *r = f->ranks;
     int64_t mine = bytes, before = 0, told[2] = {MPI_SUCCESS, 0};

@@ -38,8 +38,8 @@ struct mpiio_converter {
     char *block;
 };
 
-static int no_memory(void) {
-    return mpiio_complain(MPI_ERR_NO_MEM, "no memory to convert a type");
+static int complain_no_memory(void) {
+    return mpiio_complain(MPI_ERR_NO_MEM, "cannot allocate memory to convert a datatype");
 }
 
 static void signature_free(signature *s) {
@@ -64,7 +64,7 @@ static int contents_get(MPI_Datatype type, contents *c) {
     c->i = calloc((size_t)c->ints + 1, sizeof *c->i);
     c->a = calloc((size_t)c->addresses + 1, sizeof *c->a);
     c->t = calloc((size_t)c->types + 1, sizeof *c->t);
-    if (!c->i || !c->a || !c->t) return no_memory();
+    if (!c->i || !c->a || !c->t) return complain_no_memory();
     for (int k = 0; k < c->types; k++) c->t[k] = MPI_DATATYPE_NULL;
     return PMPI_Type_get_contents(type, c->ints, c->addresses, c->types, c->i, c->a, c->t);
 }
@@ -88,12 +88,11 @@ static int unit_of(const signature *s) {
 
 static int signature_make(MPI_Datatype type, signature **out);
 
-/* A structure has its own number of each; other types have as many as there is room for in their
- * bytes. */
+/* A structure has its own number of each; other types have as many as fit into their bytes. */
 static int parts_make(MPI_Datatype type, const contents *c, signature *s) {
     MPI_Count size = 0;
     s->part = calloc((size_t)c->types + 1, sizeof *s->part);
-    if (!s->part) return no_memory();
+    if (!s->part) return complain_no_memory();
     PMPI_Type_size_x(type, &size);
     for (int k = 0; k < c->types; k++) {
         const int code = signature_make(c->t[k], &s->part[k].of);
@@ -114,7 +113,7 @@ static int signature_make(MPI_Datatype type, signature **out) {
     MPI_Count size = 0;
     int code = MPI_SUCCESS;
     signature *s = calloc(1, sizeof *s);
-    if (!s) return no_memory();
+    if (!s) return complain_no_memory();
     s->number = MPI_DATATYPE_NULL;
     if (mpiio_type_is_named(type)) {
         s->number = type;
@@ -149,7 +148,7 @@ typedef struct {
     int packs, code, stopped;
 } stream;
 
-static void turn(char *to, const char *from, MPI_Offset bytes, int unit) {
+static void swap_units(char *to, const char *from, MPI_Offset bytes, int unit) {
     if (unit == 1) {
         memcpy(to, from, (size_t)bytes);
     } else if (unit == 4) {
@@ -181,8 +180,8 @@ static void convert_numbers(const signature *s, MPI_Count count, stream *x) {
         const MPI_Aint bytes = (MPI_Aint)(n * s->external);
         MPI_Aint at = 0;
         if (s->unit > 0)
-            turn(x->packs ? x->external : x->native, x->packs ? x->native : x->external, bytes,
-                 s->unit);
+            swap_units(x->packs ? x->external : x->native, x->packs ? x->native : x->external,
+                       bytes, s->unit);
         else if (x->packs)
             x->code = PMPI_Pack_external("external32", x->native, (int)n, s->number, x->external,
                                          bytes, &at);
@@ -195,15 +194,15 @@ static void convert_numbers(const signature *s, MPI_Count count, stream *x) {
     x->stopped |= x->code != MPI_SUCCESS;
 }
 
-static void convert(const signature *s, MPI_Count count, stream *x) {
+static void convert_elements(const signature *s, MPI_Count count, stream *x) {
     if (s->number != MPI_DATATYPE_NULL) {
         convert_numbers(s, count, x);
     } else if (s->parts == 1) {
-        convert(s->part[0].of, count * s->part[0].count, x);
+        convert_elements(s->part[0].of, count * s->part[0].count, x);
     } else {
         for (MPI_Count i = 0; i < count && !x->stopped; i++)
             for (int k = 0; k < s->parts && !x->stopped; k++)
-                convert(s->part[k].of, s->part[k].count, x);
+                convert_elements(s->part[k].of, s->part[k].count, x);
     }
 }
 
@@ -211,7 +210,7 @@ static void convert(const signature *s, MPI_Count count, stream *x) {
 
 int mpiio_converter_make(void *buf, MPI_Count count, MPI_Datatype type, mpiio_converter **out) {
     mpiio_converter *c = calloc(1, sizeof *c);
-    if (!c) return no_memory();
+    if (!c) return complain_no_memory();
     int code = signature_make(type, &c->s);
     if (code == MPI_SUCCESS)
         code =
@@ -223,7 +222,7 @@ int mpiio_converter_make(void *buf, MPI_Count count, MPI_Datatype type, mpiio_co
         c->at_once = native < BLOCK ? BLOCK / native : 1;
         if (c->at_once > count) c->at_once = count;
         c->block = malloc((size_t)(c->at_once * native) + 1);
-        if (!c->block) code = no_memory();
+        if (!c->block) code = complain_no_memory();
     }
     if (code == MPI_SUCCESS)
         *out = c;
@@ -243,13 +242,13 @@ void mpiio_converter_free(mpiio_converter **pc) {
 }
 
 /* All elements, block by block; the bytes in memory that have been converted. */
-static MPI_Offset run(const mpiio_converter *c, stream *x) {
+static MPI_Offset convert_blocks(const mpiio_converter *c, stream *x) {
     MPI_Offset at = 0;
     for (MPI_Count i = 0; i < c->count && !x->stopped; i += c->at_once) {
         const MPI_Count n = c->count - i < c->at_once ? c->count - i : c->at_once;
         x->native = c->block;
         if (x->packs) tutti_access_pack(c->memory, c->buf, at, at + n * c->s->native, c->block);
-        convert(c->s, n, x);
+        convert_elements(c->s, n, x);
         const MPI_Offset done = x->native - c->block;
         if (!x->packs && done > 0) tutti_access_unpack(c->memory, c->buf, at, at + done, c->block);
         at += done;
@@ -259,12 +258,12 @@ static MPI_Offset run(const mpiio_converter *c, stream *x) {
 
 int mpiio_converter_pack(const mpiio_converter *c, char *external) {
     stream x = {.external = external, .left = INT64_MAX, .packs = 1};
-    run(c, &x);
+    convert_blocks(c, &x);
     return x.code;
 }
 
 MPI_Offset mpiio_converter_unpack(const mpiio_converter *c, const char *external,
                                   MPI_Offset bytes) {
     stream x = {.external = (char *)external, .left = bytes};
-    return run(c, &x);
+    return convert_blocks(c, &x);
 }

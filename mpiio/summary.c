@@ -59,7 +59,7 @@ static void row_print(FILE *out, const figures *x, int row) {
     fputc('\n', out);
 }
 
-static void print(const mpiio_file *f, const figures *x) {
+static void print_summary(const mpiio_file *f, const figures *x) {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
@@ -88,5 +88,5 @@ void mpiio_summary(mpiio_file *f) {
         code = PMPI_Reduce(mine.most, all.most, TIMES, MPI_DOUBLE, MPI_MAX, 0, comm);
     if (code == MPI_SUCCESS)
         code = PMPI_Reduce(mine.least, all.least, TIMES, MPI_DOUBLE, MPI_MIN, 0, comm);
-    if (code == MPI_SUCCESS && f->ranks->rank == 0) print(f, &all);
+    if (code == MPI_SUCCESS && f->ranks->rank == 0) print_summary(f, &all);
 }

@@ -1,10 +1,11 @@
-/* mpiio: how long a process was in calls of MPI_File_, ours or (TUTTI_MPIIO=off) the MPI library's own, and how many
- * files it opened.  Told when the process ends, if `tutti run` asks for it:
+/* mpiio: the time that a process spent in MPI_File_ calls, ours or (TUTTI_MPIIO=off) those of the
+ * MPI library, and the number of files it opened.  Reported when the process ends, if `tutti run`
+ * requests it:
  *
- *   TUTTI_MPIIO_REPORT=1     rank 0 says in a line that the library was active
+ *   TUTTI_MPIIO_REPORT=1     rank 0 prints a line that the library was active
  *   TUTTI_MPIIO_TIMES=FILE   every rank adds a line to FILE: seconds, files
  *
- * Waiting for requests is no call of MPI_File_, and not counted.
+ * Waiting for requests is not a MPI_File_ call, and is not counted.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ void mpiio_timed_file(void) {
     __atomic_fetch_add(&files, 1, __ATOMIC_RELAXED);
 }
 
-/* As the launchers of both MPIs, and Slurm, tell a process. */
+/* As the launchers of both MPIs, and Slurm, set it. */
 static int is_first_rank(void) {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
                                         "SLURM_PROCID"};

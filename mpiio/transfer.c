@@ -1,7 +1,7 @@
-/* mpiio: carrying data calls out: at once, by a request, or begun and ended.
+/* mpiio: execution of data calls: blocking, by a request, or split.
  *
- * In a collective call a rank whose arguments are wrong still takes part, with no access at all:
- * Tutti then refuses on all ranks with this rank's complaint, and nobody waits for anybody in vain.
+ * In a collective call a rank with invalid arguments still takes part, without an access: Tutti
+ * then fails on all ranks with this rank's error, and no rank waits forever.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
@@ -14,7 +14,8 @@ static double start_time(void) {
     return mpiio_summary_wanted() ? mpiio_now() : 0;
 }
 
-static void count(mpiio_file *f, const mpiio_call *c, int family, tutti_off bytes, double since) {
+static void count_call(mpiio_file *f, const mpiio_call *c, int family, tutti_off bytes,
+                       double since) {
     mpiio_account *a = &f->accounts[c->is_write][family];
     if (!mpiio_summary_wanted()) return;
     __atomic_fetch_add(&a->calls, 1, __ATOMIC_RELAXED);
@@ -24,7 +25,7 @@ static void count(mpiio_file *f, const mpiio_call *c, int family, tutti_off byte
 
 /* ---- at once */
 
-static tutti_err move(mpiio_job *job, tutti_off *moved) {
+static tutti_err move_bytes(mpiio_job *job, tutti_off *moved) {
     tutti_file *f = job->file->file;
     const mpiio_call *c = &job->call;
     if (job->complaint != MPI_SUCCESS) mpiio_refuse(job->complaint);
@@ -49,13 +50,13 @@ int mpiio_move(mpiio_file *f, const mpiio_call *call, MPI_Status *status) {
     if (job.complaint != MPI_SUCCESS && !call->collective) return mpiio_fail(f, job.complaint);
     mpiio_file *locked = call->collective ? f : NULL;
     mpiio_enter(locked);
-    const tutti_err err = move(&job, &moved);
+    const tutti_err err = move_bytes(&job, &moved);
     mpiio_leave(locked);
     const int code = mpiio_complain_tutti(err); /* the same on all ranks */
     const MPI_Offset told = mpiio_job_end(&job, err, moved);
     mpiio_job_settle_pointer(&job);
     status_set(status, told);
-    count(f, call, call->collective ? MPIIO_COLLECTIVE : MPIIO_INDEPENDENT, told, since);
+    count_call(f, call, call->collective ? MPIIO_COLLECTIVE : MPIIO_INDEPENDENT, told, since);
     return mpiio_fail(f, code);
 }
 
@@ -66,7 +67,7 @@ static mpiio_job *job_new(mpiio_file *f, const mpiio_call *call, mpiio_job *none
         mpiio_job_make(f, call, job);
         return job;
     }
-    mpiio_job_refuse(f, call, mpiio_complain(MPI_ERR_NO_MEM, "no memory for an operation"), none);
+    mpiio_job_refuse(f, call, mpiio_complain(MPI_ERR_NO_MEM, "cannot allocate an operation"), none);
     return none;
 }
 
@@ -79,7 +80,7 @@ static void job_drop(mpiio_job *job, const mpiio_job *none) {
 
 /* ---- by a request */
 
-static tutti_err start(mpiio_job *job, tutti_request **r) {
+static tutti_err start_request(mpiio_job *job, tutti_request **r) {
     tutti_file *f = job->file->file;
     const mpiio_call *c = &job->call;
     if (job->complaint != MPI_SUCCESS) mpiio_refuse(job->complaint);
@@ -114,7 +115,7 @@ static int start_job(mpiio_job *job, MPI_Request *request) {
         return complaint;
     }
     mpiio_enter(locked);
-    const tutti_err err = start(job, &r);
+    const tutti_err err = start_request(job, &r);
     mpiio_leave(locked);
     if (err != TUTTI_OK) {
         mpiio_request_drop(q);
@@ -139,7 +140,7 @@ int mpiio_start(mpiio_file *f, const mpiio_call *call, MPI_Request *request) {
     *request = MPI_REQUEST_NULL;
     const int code = start_job(job, request);
     if (code != MPI_SUCCESS) job_drop(job, &none);
-    count(f, call, MPIIO_NONBLOCKING, 0, since);
+    count_call(f, call, MPIIO_NONBLOCKING, 0, since);
     return mpiio_fail(f, code);
 }
 
@@ -149,7 +150,7 @@ int mpiio_begin(mpiio_file *f, const mpiio_call *call) {
     const double since = start_time();
     if (f->split) /* on all ranks */
         return mpiio_fail(f, mpiio_complain(MPI_ERR_IO,
-                                            "a split collective of '%s' has begun and not ended",
+                                            "a split collective operation on '%s' has not ended",
                                             f->path));
     mpiio_job none, *job = job_new(f, call, &none);
     mpiio_enter(f);
@@ -162,7 +163,7 @@ int mpiio_begin(mpiio_file *f, const mpiio_call *call) {
         f->split = job;
     else
         job_drop(job, &none);
-    count(f, call, MPIIO_SPLIT, 0, since);
+    count_call(f, call, MPIIO_SPLIT, 0, since);
     return mpiio_fail(f, code);
 }
 
@@ -185,13 +186,13 @@ int mpiio_end(mpiio_file *f, mpiio_where where, int is_write, MPI_Status *status
     const double since = start_time();
     MPI_Offset told = 0;
     if (!f->split || f->split->call.where != where || f->split->call.is_write != is_write)
-        return mpiio_fail(f, mpiio_complain(MPI_ERR_IO,
-                                            "no split collective of this kind has begun on '%s'",
-                                            f->path));
+        return mpiio_fail(
+            f, mpiio_complain(MPI_ERR_IO,
+                              "no matching split collective operation has begun on '%s'", f->path));
     const mpiio_call call = f->split->call;
     const int code = end_job(f, &told);
     status_set(status, told);
-    count(f, &call, MPIIO_SPLIT, told, since);
+    count_call(f, &call, MPIIO_SPLIT, told, since);
     f->accounts[is_write][MPIIO_SPLIT].calls--; /* begin has been counted */
     return mpiio_fail(f, code);
 }

@@ -84,7 +84,7 @@ void mpiio_view_drop(mpiio_view *v) {
 
 /* Size, extent and bounds.  The bounds are ours: MPICH 4.0 has wrong true bounds for some
  * darrays. */
-static int measure(mpiio_view *v, MPI_Datatype tile) {
+static int measure_tile(mpiio_view *v, MPI_Datatype tile) {
     MPI_Count size = 0, lb = 0, extent = 0;
     tutti_off lo = 0, hi = 0;
     int code = MPI_SUCCESS;
@@ -117,7 +117,7 @@ static int tile_read(mpiio_view *v, MPI_Datatype tile, int writes) {
     const tutti_err err = tutti_view_make(v->displacement, tile, &v->tiles);
     if (err != TUTTI_OK && (err != TUTTI_ERR_ARG || writes)) return complain_type(err);
     int code = err == TUTTI_OK ? MPI_SUCCESS : tile_repeats(v, tile);
-    if (code == MPI_SUCCESS) code = measure(v, tile);
+    if (code == MPI_SUCCESS) code = measure_tile(v, tile);
     if (code != MPI_SUCCESS || v->tile_size == 0) return code;
     if (v->tiles && v->tile_extent < v->tile_end - v->tile_begin) return tile_repeats(v, tile);
     if (v->tiles || v->tile_extent >= 0) return MPI_SUCCESS;
@@ -171,8 +171,8 @@ int mpiio_view_init(mpiio_view *v) {
 
 /* ---- agreement */
 
-/* Of all ranks' complaints; MPI asks for the same extent of the etype and the same representation.
- * `hints`: some rank has new ones. */
+/* From the errors of all ranks; MPI requires the same extent of the etype and the same
+ * representation. `hints`: some rank has new ones. */
 static int view_agree(const mpiio_file *f, int mine, const mpiio_view *v, int *hints) {
     MPI_Count lb = 0, extent = 0;
     int which = 0;
@@ -231,7 +231,8 @@ int mpiio_get_view(mpiio_file *f, MPI_Offset *displacement, MPI_Datatype *etype,
                    MPI_Datatype *filetype, char *name) {
     MPI_Datatype e, t;
     if (!displacement || !etype || !filetype || !name)
-        return mpiio_fail(f, mpiio_complain(MPI_ERR_ARG, "nowhere to put a part of the view"));
+        return mpiio_fail(
+            f, mpiio_complain(MPI_ERR_ARG, "argument disp, etype, filetype or datarep is NULL"));
     int code = type_keep(f->view.etype, &e);
     if (code == MPI_SUCCESS) code = type_keep(f->view.filetype, &t);
     if (code == MPI_SUCCESS) {
@@ -250,7 +251,7 @@ int mpiio_get_type_extent(mpiio_file *f, MPI_Datatype type, MPI_Count *extent) {
     if (type == MPI_DATATYPE_NULL)
         code = mpiio_complain(MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
     else if (!extent)
-        code = mpiio_complain(MPI_ERR_ARG, "nowhere to put the extent");
+        code = mpiio_complain(MPI_ERR_ARG, "argument extent is NULL");
     if (code == MPI_SUCCESS && f->view.external) code = mpiio_external_type(type, &tile);
     if (code == MPI_SUCCESS) code = PMPI_Type_get_extent_x(tile, &lb, extent);
     if (tile != type) PMPI_Type_free(&tile);

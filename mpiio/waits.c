@@ -1,10 +1,10 @@
-/* mpiio: MPI_Wait, MPI_Test and their kin.
+/* mpiio: MPI_Wait, MPI_Test and the like.
  *
- * While no request of ours exists they pass at once.  Otherwise those of ours among the given ones
- * are looked up first, since a handle means nothing any more once the request is complete; then the
- * MPI library is asked (a wait is a series of tests, between which our operations move on); and
- * then errors of those that got complete are told: to the file's error handler, and as the standard
- * wants it, by the code of the call or in the statuses.
+ * While no request of ours exists they are passed through at once.  Otherwise our requests among
+ * the given ones are looked up first, since a handle is invalid once its request is complete; then
+ * the MPI library is called (a wait is a series of tests, between which our operations progress);
+ * then errors of completed requests are reported: to the file's error handler, and as the standard
+ * requires, by the code of the call or in the statuses.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sched.h>
 
@@ -16,24 +16,24 @@ static int has_ended(const mpiio_request *q, const MPI_Request *requests) {
     return requests[q->index] == MPI_REQUEST_NULL && mpiio_request_settled(q);
 }
 
-static int failed(const mpiio_request *q, const MPI_Request *requests) {
+static int has_failed(const mpiio_request *q, const MPI_Request *requests) {
     return has_ended(q, requests) && q->code != MPI_SUCCESS;
 }
 
 /* Calls the file's error handler. */
-static int tell(const mpiio_request *q) {
+static int call_handler_for(const mpiio_request *q) {
     return mpiio_fail(q->file, mpiio_complain(q->code, "%s", q->message ? q->message : ""));
 }
 
-/* Of a call that completes one request at most; `code` is what the MPI library says. */
-static int told_one(mpiio_request *among, const MPI_Request *requests, int code) {
+/* For a call that completes at most one request; `code` is that of the MPI library. */
+static int report_one(mpiio_request *among, const MPI_Request *requests, int code) {
     for (mpiio_request *q = among; q; q = q->waited)
-        if (failed(q, requests)) code = tell(q);
+        if (has_failed(q, requests)) code = call_handler_for(q);
     mpiio_requests_release(among);
     return code;
 }
 
-/* What a call that completes several has answered: statuses[i] is of requests[indices[i]], or
+/* The result of a call that completes several: statuses[i] is of requests[indices[i]], or
  * requests[i]. */
 typedef struct {
     int n;
@@ -53,13 +53,14 @@ static void errors_into(const mpiio_request *among, const MPI_Request *requests,
     }
 }
 
-static int told_all(mpiio_request *among, const MPI_Request *requests, const answer *a, int code) {
+static int report_all(mpiio_request *among, const MPI_Request *requests, const answer *a,
+                      int code) {
     int errors = 0;
-    for (const mpiio_request *q = among; q; q = q->waited) errors += failed(q, requests);
+    for (const mpiio_request *q = among; q; q = q->waited) errors += has_failed(q, requests);
     if (errors > 0) {
         errors_into(among, requests, a, code);
         for (const mpiio_request *q = among; q; q = q->waited)
-            if (failed(q, requests)) (void)tell(q);
+            if (has_failed(q, requests)) (void)call_handler_for(q);
         code = MPI_ERR_IN_STATUS;
     }
     mpiio_requests_release(among);
@@ -69,44 +70,45 @@ static int told_all(mpiio_request *among, const MPI_Request *requests, const ans
 /* ---- waiting */
 
 /* Nothing of ours is waited for here, and it moves on without us. */
-static int not_our_business(const mpiio_request *among) {
+static int is_foreign(const mpiio_request *among) {
     return !among && mpiio_progress_everywhere();
 }
 
-static void meanwhile(void) {
+static void progress_or_yield(void) {
     if (!mpiio_requests_progress()) sched_yield();
 }
 
 int PMPI_Wait(MPI_Request *request, MPI_Status *status) {
     if (mpiio_requests_idle()) return MPIIO_REAL(Wait)(request, status);
     mpiio_request *among = mpiio_requests_among(1, request);
-    if (not_our_business(among)) return MPIIO_REAL(Wait)(request, status);
+    if (is_foreign(among)) return MPIIO_REAL(Wait)(request, status);
     int code, flag = 0;
-    while ((code = MPIIO_REAL(Test)(request, &flag, status)) == MPI_SUCCESS && !flag) meanwhile();
-    return told_one(among, request, code);
+    while ((code = MPIIO_REAL(Test)(request, &flag, status)) == MPI_SUCCESS && !flag)
+        progress_or_yield();
+    return report_one(among, request, code);
 }
 
 int PMPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status) {
     if (mpiio_requests_idle()) return MPIIO_REAL(Waitany)(count, requests, index, status);
     mpiio_request *among = mpiio_requests_among(count, requests);
-    if (not_our_business(among)) return MPIIO_REAL(Waitany)(count, requests, index, status);
+    if (is_foreign(among)) return MPIIO_REAL(Waitany)(count, requests, index, status);
     int code, flag = 0;
     while ((code = MPIIO_REAL(Testany)(count, requests, index, &flag, status)) == MPI_SUCCESS &&
            !flag)
-        meanwhile();
-    return told_one(among, requests, code);
+        progress_or_yield();
+    return report_one(among, requests, code);
 }
 
 int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     if (mpiio_requests_idle()) return MPIIO_REAL(Waitall)(count, requests, statuses);
     mpiio_request *among = mpiio_requests_among(count, requests);
-    if (not_our_business(among)) return MPIIO_REAL(Waitall)(count, requests, statuses);
+    if (is_foreign(among)) return MPIIO_REAL(Waitall)(count, requests, statuses);
     int code, flag = 0;
     while ((code = MPIIO_REAL(Testall)(count, requests, &flag, statuses)) == MPI_SUCCESS && !flag)
-        meanwhile();
+        progress_or_yield();
     for (int i = 0; i < count && statuses != MPI_STATUSES_IGNORE && code == MPI_SUCCESS; i++)
         statuses[i].MPI_ERROR = MPI_SUCCESS; /* as MPI_Waitall itself does, unlike MPI_Testall */
-    return told_all(among, requests, &(answer){count, NULL, statuses}, code);
+    return report_all(among, requests, &(answer){count, NULL, statuses}, code);
 }
 
 int PMPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[],
@@ -114,14 +116,14 @@ int PMPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indice
     if (mpiio_requests_idle())
         return MPIIO_REAL(Waitsome)(incount, requests, outcount, indices, statuses);
     mpiio_request *among = mpiio_requests_among(incount, requests);
-    if (not_our_business(among))
+    if (is_foreign(among))
         return MPIIO_REAL(Waitsome)(incount, requests, outcount, indices, statuses);
     int code;
     while ((code = MPIIO_REAL(Testsome)(incount, requests, outcount, indices, statuses)) ==
                MPI_SUCCESS &&
            *outcount == 0)
-        meanwhile();
-    return told_all(among, requests, &(answer){*outcount, indices, statuses}, code);
+        progress_or_yield();
+    return report_all(among, requests, &(answer){*outcount, indices, statuses}, code);
 }
 
 /* ---- testing */
@@ -130,14 +132,14 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
     if (mpiio_requests_idle()) return MPIIO_REAL(Test)(request, flag, status);
     mpiio_request *among = mpiio_requests_among(1, request);
     mpiio_requests_progress();
-    return told_one(among, request, MPIIO_REAL(Test)(request, flag, status));
+    return report_one(among, request, MPIIO_REAL(Test)(request, flag, status));
 }
 
 int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status) {
     if (mpiio_requests_idle()) return MPIIO_REAL(Testany)(count, requests, index, flag, status);
     mpiio_request *among = mpiio_requests_among(count, requests);
     mpiio_requests_progress();
-    return told_one(among, requests, MPIIO_REAL(Testany)(count, requests, index, flag, status));
+    return report_one(among, requests, MPIIO_REAL(Testany)(count, requests, index, flag, status));
 }
 
 int PMPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
@@ -145,7 +147,7 @@ int PMPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status status
     mpiio_request *among = mpiio_requests_among(count, requests);
     mpiio_requests_progress();
     const int code = MPIIO_REAL(Testall)(count, requests, flag, statuses);
-    return told_all(among, requests, &(answer){count, NULL, statuses}, code);
+    return report_all(among, requests, &(answer){count, NULL, statuses}, code);
 }
 
 int PMPI_Testsome(int incount, MPI_Request requests[], int *outcount, int indices[],
@@ -155,10 +157,10 @@ int PMPI_Testsome(int incount, MPI_Request requests[], int *outcount, int indice
     mpiio_request *among = mpiio_requests_among(incount, requests);
     mpiio_requests_progress();
     const int code = MPIIO_REAL(Testsome)(incount, requests, outcount, indices, statuses);
-    return told_all(among, requests, &(answer){*outcount, indices, statuses}, code);
+    return report_all(among, requests, &(answer){*outcount, indices, statuses}, code);
 }
 
-/* Looks only: an error is told by whoever completes the request. */
+/* Only a query: the call that completes the request reports the error. */
 int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status) {
     mpiio_requests_progress();
     return MPIIO_REAL(Request_get_status)(request, flag, status);

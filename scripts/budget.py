@@ -20,8 +20,8 @@ import sys
 top = pathlib.Path(__file__).resolve().parent.parent
 count = int(sys.argv[1]) if sys.argv[1:] and sys.argv[1].isdigit() else 10
 LIMITS = {"short": 3.0, "one": 22.0, "several": 2.0, "p90": 40, "longest": 90, "parameters": 6, "file": 600}
-HEAD = re.compile(r"^(?!(?:typedef|struct|enum|union|return|else|#)\b)[A-Za-z_][^;={}]*?(\w+)\(([^;{}]*)\)"
-                  r"(?:\s*TUTTI_\w+(?:\([^)]*\))?)*\s*\{", re.M)
+HEAD = re.compile(r"^(?!(?:typedef|struct|enum|union|return|else|#)\b)[A-Za-z_][^;={}#\\]*?"
+                  r"\b(?!__attribute__)(\w+)\(([^;{}#\\]*)\)(?:\s*TUTTI_\w+(?:\([^)]*\))?)*\s*\{", re.M)
 PARAGRAPH = 8  # lines
 COMMENT_OR_TEXT = re.compile(
     r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.S)

@@ -51,7 +51,8 @@ def man_page(page, known):
 def manual_pages(generated):
     """The pages, and for every name the page that documents it: many files only refer to another page."""
     pages, known = [], {}
-    for page in sorted([*(TOP / "docs/man").iterdir(), *generated.iterdir()], key=lambda p: p.name):
+    written = [p for p in (TOP / "docs/man").iterdir() if p.suffix != ".in"]
+    for page in sorted([*written, *generated.iterdir()], key=lambda p: p.name):
         elsewhere = re.match(r"\.so man\d/(\S+)", page.read_text())
         known[page.name] = elsewhere[1] if elsewhere else page.name
         pages += [] if elsewhere else [page]

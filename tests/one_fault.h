@@ -31,8 +31,9 @@ static struct {
     char database[700];      /* path */
     int at;                  /* the call; -1: it has been */
     fault_kind what;
-    int n;   /* the n-th access or allocation of the call, and all later accesses */
-    int hit; /* it happened */
+    int n;           /* the n-th access or allocation of the call, and all later accesses */
+    int hit;         /* it happened */
+    int before_last; /* faults of the last rank are of the one that is so far before it */
     sqlite3 *lock;
 } fault;
 
@@ -52,8 +53,9 @@ static inline void fault_arm(int at) {
               [FAULT_CUT] = {IO_CUT, 0, EIO, 0},       [FAULT_META_FULL] = {IO_WRITE, 1, ENOSPC, 0},
               [FAULT_META_SYNC] = {IO_SYNC, 1, EIO, 0}};
     if (at != fault.at) return;
+    const int last = ranks - 1 - fault.before_last;
     if (fault.what == FAULT_MEMORY) {
-        if (rank == ranks - 1) tutti__memory_fail_after(fault.n);
+        if (rank == last) tutti__memory_fail_after(fault.n);
     } else if (fault.what == FAULT_BUSY) {
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0)
@@ -61,7 +63,7 @@ static inline void fault_arm(int at) {
                       sqlite3_exec(fault.lock, "BEGIN EXCLUSIVE", NULL, NULL, NULL) == SQLITE_OK,
                   "lock");
         MPI_Barrier(MPI_COMM_WORLD);
-    } else if (fault.what < FAULT_BUSY && rank == (io[fault.what].last ? ranks - 1 : 0)) {
+    } else if (fault.what < FAULT_BUSY && rank == (io[fault.what].last ? last : 0)) {
         io_fault_set(io[fault.what].call, io[fault.what].meta ? fault.meta : fault.data, fault.n,
                      io[fault.what].code);
     }

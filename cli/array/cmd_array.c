@@ -73,23 +73,21 @@ int array_side_open_raw(const cli_world *w, const array_config *c, const char *p
     return 0;
 }
 
-/* A NumPy file is an array, too. */
-static int open_npy(const cli_world *w, const array_config *c, int mode, array_side *out) {
-    npy_header h;
-    if (npy_read_for_all(w, c->path, &h)) return 1;
-    if (h.swapped)
-        return cli_error(
-            "the numbers of '%s' have their bytes in the other order: make an array of "
-            "it, by tutti array write --create",
-            c->path);
-    if (array_side_open_raw(w, c, c->path, mode, &h.spec, out)) return 1;
-    return check_claims(c, &out->spec) ? array_side_close(out, 1) : 0;
-}
-
 int array_side_open(const cli_world *w, const array_config *c, int mode, array_side *out) {
     tutti_array *a;
     if (c->raw) return array_side_open_raw(w, c, c->path, mode, &c->spec, out);
-    if (npy_is_name(c->path)) return open_npy(w, c, mode, out);
+    if (npy_is_name(c->path)) {
+        /* A NumPy file is an array, too. */
+        npy_header h;
+        if (npy_read_for_all(w, c->path, &h)) return 1;
+        if (h.swapped)
+            return cli_error(
+                "the numbers of '%s' have their bytes in the other order: make an array of "
+                "it, by tutti array write --create",
+                c->path);
+        if (array_side_open_raw(w, c, c->path, mode, &h.spec, out)) return 1;
+        return check_claims(c, &out->spec) ? array_side_close(out, 1) : 0;
+    }
     if (tutti_array_open(w->comm, c->path, mode, NULL, &c->options, &a) != TUTTI_OK)
         return cli_error_open(c->path, "array");
     array_side_take(out, a);

@@ -26,7 +26,7 @@ typedef struct {
     int fast[2];                                          /* the fastest of `from` and of `to` */
 } turn;
 
-static int fastest(const tutti_array_spec *s) {
+static int fastest_dimension(const tutti_array_spec *s) {
     return s->order == TUTTI_ROW_MAJOR ? s->ndims - 1 : 0;
 }
 
@@ -51,8 +51,8 @@ static turn make_turn(const array_move *m, const array_box *part) {
         t.to[d] = step;
         step *= t.shape[d];
     }
-    t.fast[0] = fastest(from);
-    t.fast[1] = m->axes[fastest(to)];
+    t.fast[0] = fastest_dimension(from);
+    t.fast[1] = m->axes[fastest_dimension(to)];
     return t;
 }
 
@@ -96,23 +96,6 @@ static void turn_plane(const turn *t, const char *in, char *out) {
             }
 }
 
-/* All planes: an odometer over the other dimensions. */
-static void turn_box(const turn *t, const char *in, char *out) {
-    tutti_count at[TUTTI_MAX_DIMS] = {0};
-    for (int d = 0; d < t->ndims;) {
-        turn_plane(t, in, out);
-        for (d = 0; d < t->ndims; d++) {
-            if (d == t->fast[0] || d == t->fast[1]) continue;
-            in += t->from[d];
-            out += t->to[d];
-            if (++at[d] < t->shape[d]) break;
-            in -= t->from[d] * at[d];
-            out -= t->to[d] * at[d];
-            at[d] = 0;
-        }
-    }
-}
-
 /* ---- box by box */
 
 typedef struct {
@@ -132,26 +115,36 @@ static int lie_alike(const array_move *m) {
     return 1;
 }
 
-static array_box box_of_target(const array_move *m, const array_box *part) {
-    array_box b = {{0}, {0}};
-    for (int d = 0; d < m->to->spec.ndims; d++) {
-        b.lo[d] = part->lo[m->axes[d]];
-        b.hi[d] = part->hi[m->axes[d]];
-    }
-    return b;
-}
-
 static int move_box(const mover *v, const array_box *box) {
     const array_move *m = v->move;
     const array_box part = array_box_part(&v->walk, box, v->world->rank, v->world->ranks);
-    const array_box target = box_of_target(m, &part);
+    array_box target = {{0}, {0}};
+    for (int d = 0; d < m->to->spec.ndims; d++) {
+        target.lo[d] = part.lo[m->axes[d]];
+        target.hi[d] = part.hi[m->axes[d]];
+    }
     const tutti_slice from = array_box_slice(m->from, &part), to = array_box_slice(m->to, &target);
     const tutti_count n = array_box_shape(m->from->spec.ndims, &part, NULL);
     if (tutti_array_read(m->from->array, &from, NULL, v->in) != TUTTI_OK) return cli_error_tutti();
     if (m->convert) m->convert(m->context, v->in, n);
     if (!v->alike && n > 0) {
         const turn t = make_turn(m, &part);
-        turn_box(&t, v->in, v->out);
+        /* All planes: an odometer over the other dimensions. */
+        const char *in = v->in;
+        char *out = v->out;
+        tutti_count at[TUTTI_MAX_DIMS] = {0};
+        for (int d = 0; d < t.ndims;) {
+            turn_plane(&t, in, out);
+            for (d = 0; d < t.ndims; d++) {
+                if (d == t.fast[0] || d == t.fast[1]) continue;
+                in += t.from[d];
+                out += t.to[d];
+                if (++at[d] < t.shape[d]) break;
+                in -= t.from[d] * at[d];
+                out -= t.to[d] * at[d];
+                at[d] = 0;
+            }
+        }
     }
     return tutti_array_write(m->to->array, &to, NULL, v->out) == TUTTI_OK ? 0 : cli_error_tutti();
 }
@@ -176,7 +169,8 @@ int array_move_run(const cli_world *w, const array_move *m) {
     const tutti_off size = m->from->spec.element_size;
     mover v = {.world = w, .move = m, .alike = lie_alike(m)};
     const tutti_count most = m->budget / size / (v.alike ? 1 : 2);
-    const int other = v.alike ? fastest(&m->from->spec) : m->axes[fastest(&m->to->spec)];
+    const int other =
+        v.alike ? fastest_dimension(&m->from->spec) : m->axes[fastest_dimension(&m->to->spec)];
     const tutti_count n = array_walk_share(&v.walk, m->from, other, w->ranks, most > 0 ? most : 1);
     v.in = cli_malloc((size_t)(n * size));
     v.out = v.alike ? v.in : cli_malloc((size_t)(n * size));

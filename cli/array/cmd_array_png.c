@@ -18,10 +18,6 @@ enum { NAN_COLOUR = 0, LEVELS = 253, PAPER = 254, INK = 255 };
 
 /* ---- colours */
 
-static double gamma_of(double linear) {
-    return linear <= 0.0031308 ? 12.92 * linear : 1.055 * pow(linear, 1 / 2.4) - 0.055;
-}
-
 /* Oklab to sRGB; 0 if there is no such colour. */
 static int make_colour(double light, double chroma, double hue, png_colour *out) {
     const double a = chroma * cos(hue), b = chroma * sin(hue);
@@ -34,26 +30,15 @@ static int make_colour(double light, double chroma, double hue, png_colour *out)
     unsigned char byte[3];
     for (int i = 0; i < 3; i++) {
         if (linear[i] < 0 || linear[i] > 1) return 0;
-        byte[i] = (unsigned char)lround(255 * gamma_of(linear[i]));
+        byte[i] = (unsigned char)lround(255 * (linear[i] <= 0.0031308
+                                                   ? 12.92 * linear[i]
+                                                   : 1.055 * pow(linear[i], 1 / 2.4) - 0.055));
     }
     *out = (png_colour){byte[0], byte[1], byte[2]};
     return 1;
 }
 
-static void make_palette(png_colour *palette) {
-    const double degree = acos(-1) / 180;
-    for (int i = 0; i < LEVELS; i++) {
-        const double t = i / (LEVELS - 1.0), light = 0.18 + 0.76 * t,
-                     hue = (300 - 195 * t) * degree;
-        double chroma = 0.15; /* less where the screen has no such colour */
-        while (!make_colour(light, chroma, hue, &palette[1 + i])) chroma *= 0.97;
-    }
-    palette[NAN_COLOUR] = (png_colour){220, 30, 30};
-    palette[PAPER] = (png_colour){255, 255, 255};
-    palette[INK] = (png_colour){0, 0, 0};
-}
-
-static unsigned char level_of(double value, const double range[2]) {
+static unsigned char color_of(double value, const double range[2]) {
     if (isnan(value)) return NAN_COLOUR;
     /* halves, since the difference of two numbers may be larger than any */
     const double low = range[0] / 2, width = range[1] / 2 - low;
@@ -126,47 +111,14 @@ static int choose_dimensions(picture *p) {
     return 0;
 }
 
-static void choose_size(picture *p) {
-    const tutti_count most = p->config->pixels > 0 ? p->config->pixels : 4096;
-    p->rows = p->side->shape[p->down];
-    p->columns = p->side->shape[p->across];
-    const tutti_count longer = p->rows > p->columns ? p->rows : p->columns;
-    p->block = (longer + most - 1) / most;
-    p->width = (p->columns + p->block - 1) / p->block;
-    p->height = (p->rows + p->block - 1) / p->block;
-    p->zoom = p->config->zoom > 0 ? p->config->zoom : 1;
-    p->canvas = p->width * p->zoom;
-    p->scale = 1 + (int)(p->canvas / 512);
-    for (int i = 0; i < 2; i++) snprintf(p->text[i], sizeof p->text[i], "%.4g", p->range[i]);
-    const tutti_count letters = (tutti_count)(strlen(p->text[0]) + strlen(p->text[1])) + 1;
-    const tutti_count needed = letters * LETTER_WIDTH * p->scale;
-    if (p->config->legend && p->canvas < needed) p->canvas = needed;
-}
-
 /* A gap, a bar of all colours, a gap, the two ends of the range, a gap. */
 enum { GAP = 3, BAR = 8, LEGEND = 3 * GAP + BAR + LETTER_HEIGHT };
-
-static void draw_legend(picture *p) {
-    const size_t n = (size_t)p->canvas;
-    const size_t right = strlen(p->text[1]) * (size_t)(LETTER_WIDTH * p->scale);
-    for (int y = 0; y < LEGEND * p->scale; y++) {
-        const int line = y / p->scale, letter = line - 2 * GAP - BAR;
-        memset(p->row, PAPER, n);
-        for (size_t x = 0; x < n && line >= GAP && line < GAP + BAR; x++)
-            p->row[x] = (unsigned char)(1 + x * (LEVELS - 1) / (n > 1 ? n - 1 : 1));
-        if (letter >= 0 && letter < LETTER_HEIGHT) {
-            draw_text(p->text[0], letter, p->scale, p->row);
-            draw_text(p->text[1], letter, p->scale, p->row + n - right);
-        }
-        png_row(p->png, p->row);
-    }
-}
 
 static void put_pixels(picture *p) {
     memset(p->row, PAPER, (size_t)p->canvas);
     for (tutti_count x = 0; x < p->width; x++) {
         const double mean = p->numbers[x] ? p->sum[x] / (double)p->numbers[x] : NAN;
-        memset(p->row + x * p->zoom, level_of(mean, p->range), (size_t)p->zoom);
+        memset(p->row + x * p->zoom, color_of(mean, p->range), (size_t)p->zoom);
         p->sum[x] = 0;
         p->numbers[x] = 0;
     }
@@ -174,47 +126,21 @@ static void put_pixels(picture *p) {
     p->gathered = 0;
 }
 
-/* A row of elements, or a piece of one. */
-static void gather_row(picture *p, tutti_count from, tutti_count to, const char *element) {
-    const tutti_type type = p->side->spec.type;
-    for (tutti_count x = from; x < to; x++, element += p->side->spec.element_size) {
-        const double re = (double)array_element_value(type, element, 0);
-        const double value = array_type_is_complex(type)
-                                 ? hypot(re, (double)array_element_value(type, element, 1))
-                                 : re;
-        if (isnan(value)) continue;
-        p->sum[x / p->block] += value;
-        p->numbers[x / p->block]++;
-    }
-    if (to == p->columns && ++p->gathered == p->block) put_pixels(p);
-}
-
-static void gather_box(picture *p, const array_rows *r) {
-    const tutti_count from = r->box.lo[p->across], to = r->box.hi[p->across];
-    const char *at = r->buffer;
-    for (tutti_count y = r->box.lo[p->down]; y < r->box.hi[p->down]; y++) {
-        gather_row(p, from, to, at);
-        at += (to - from) * p->side->spec.element_size;
-    }
-}
-
-static int draw_rows(const cli_world *w, picture *p) {
-    array_rows rows;
-    int more;
-    array_rows_start(&rows, w, p->config, p->side);
-    while ((more = array_rows_next(&rows)) > 0)
-        if (w->rank == 0) gather_box(p, &rows);
-    array_rows_end(&rows);
-    if (w->rank == 0 && p->gathered > 0) put_pixels(p);
-    return more < 0;
-}
-
 /* ---- the file */
 
 static int picture_open(picture *p, FILE *f) {
     png_colour palette[PNG_COLOURS];
     const tutti_count height = p->height * p->zoom + (p->config->legend ? LEGEND * p->scale : 0);
-    make_palette(palette);
+    const double degree = acos(-1) / 180;
+    for (int i = 0; i < LEVELS; i++) {
+        const double t = i / (LEVELS - 1.0), light = 0.18 + 0.76 * t,
+                     hue = (300 - 195 * t) * degree;
+        double chroma = 0.15; /* less where the screen has no such colour */
+        while (!make_colour(light, chroma, hue, &palette[1 + i])) chroma *= 0.97;
+    }
+    palette[NAN_COLOUR] = (png_colour){220, 30, 30};
+    palette[PAPER] = (png_colour){255, 255, 255};
+    palette[INK] = (png_colour){0, 0, 0};
     p->row = cli_malloc((size_t)p->canvas);
     p->sum = cli_malloc((size_t)p->width * sizeof *p->sum);
     p->numbers = cli_malloc((size_t)p->width * sizeof *p->numbers);
@@ -226,29 +152,68 @@ static int picture_open(picture *p, FILE *f) {
     return p->png ? 0 : 1;
 }
 
-static void picture_free(picture *p) {
-    free(p->row);
-    free(p->sum);
-    free(p->numbers);
-}
-
 static int draw(const cli_world *w, picture *p) {
     const char *path = p->config->png;
     FILE *f = NULL;
     int failed = 0;
     if (w->rank == 0) failed = !(f = cli_output_open(path)) || picture_open(p, f);
     failed = cli_agree(w, failed);
-    if (!failed) failed = draw_rows(w, p);
+    if (!failed) {
+        array_rows rows;
+        int more;
+        array_rows_start(&rows, w, p->config, p->side);
+        while ((more = array_rows_next(&rows)) > 0)
+            if (w->rank == 0) {
+                const tutti_count from = rows.box.lo[p->across], to = rows.box.hi[p->across];
+                const char *at = rows.buffer;
+                for (tutti_count y = rows.box.lo[p->down]; y < rows.box.hi[p->down]; y++) {
+                    /* A row of elements, or a piece of one. */
+                    const char *element = at;
+                    const tutti_type type = p->side->spec.type;
+                    for (tutti_count x = from; x < to; x++, element += p->side->spec.element_size) {
+                        const double re = (double)array_element_value(type, element, 0);
+                        const double value =
+                            array_type_is_complex(type)
+                                ? hypot(re, (double)array_element_value(type, element, 1))
+                                : re;
+                        if (isnan(value)) continue;
+                        p->sum[x / p->block] += value;
+                        p->numbers[x / p->block]++;
+                    }
+                    if (to == p->columns && ++p->gathered == p->block) put_pixels(p);
+                    at += (to - from) * p->side->spec.element_size;
+                }
+            }
+        array_rows_end(&rows);
+        if (w->rank == 0 && p->gathered > 0) put_pixels(p);
+        failed = more < 0;
+    }
     if (w->rank == 0 && p->png) {
-        if (p->config->legend) draw_legend(p);
+        if (p->config->legend) {
+            const size_t n = (size_t)p->canvas;
+            const size_t right = strlen(p->text[1]) * (size_t)(LETTER_WIDTH * p->scale);
+            for (int y = 0; y < LEGEND * p->scale; y++) {
+                const int line = y / p->scale, letter = line - 2 * GAP - BAR;
+                memset(p->row, PAPER, n);
+                for (size_t x = 0; x < n && line >= GAP && line < GAP + BAR; x++)
+                    p->row[x] = (unsigned char)(1 + x * (LEVELS - 1) / (n > 1 ? n - 1 : 1));
+                if (letter >= 0 && letter < LETTER_HEIGHT) {
+                    draw_text(p->text[0], letter, p->scale, p->row);
+                    draw_text(p->text[1], letter, p->scale, p->row + n - right);
+                }
+                png_row(p->png, p->row);
+            }
+        }
         failed |= png_end(&p->png) && cli_error_errno("cannot write", path);
     }
     if (f) failed = cli_output_close(f, path, failed);
-    picture_free(p);
+    free(p->row);
+    free(p->sum);
+    free(p->numbers);
     return cli_agree(w, failed);
 }
 
-static int find_range(const cli_world *w, picture *p) {
+static int find_color_range(const cli_world *w, picture *p) {
     const array_config *c = p->config;
     array_moments m;
     p->range[0] = c->range[0];
@@ -263,8 +228,21 @@ static int find_range(const cli_world *w, picture *p) {
 int array_draw(const cli_world *w, const array_config *c, const array_side *s) {
     picture p = {.config = c, .side = s};
     if (s->spec.type == TUTTI_BYTES) return cli_error("elements of type bytes are no numbers");
-    if (choose_dimensions(&p) || find_range(w, &p)) return 1;
-    choose_size(&p);
+    if (choose_dimensions(&p) || find_color_range(w, &p)) return 1;
+    const tutti_count most = p.config->pixels > 0 ? p.config->pixels : 4096;
+    p.rows = p.side->shape[p.down];
+    p.columns = p.side->shape[p.across];
+    const tutti_count longer = p.rows > p.columns ? p.rows : p.columns;
+    p.block = (longer + most - 1) / most;
+    p.width = (p.columns + p.block - 1) / p.block;
+    p.height = (p.rows + p.block - 1) / p.block;
+    p.zoom = p.config->zoom > 0 ? p.config->zoom : 1;
+    p.canvas = p.width * p.zoom;
+    p.scale = 1 + (int)(p.canvas / 512);
+    for (int i = 0; i < 2; i++) snprintf(p.text[i], sizeof p.text[i], "%.4g", p.range[i]);
+    const tutti_count letters = (tutti_count)(strlen(p.text[0]) + strlen(p.text[1])) + 1;
+    const tutti_count needed = letters * LETTER_WIDTH * p.scale;
+    if (p.config->legend && p.canvas < needed) p.canvas = needed;
     if (p.block > 1 && w->rank == 0)
         fprintf(stderr, "one pixel is the mean of %lld x %lld elements\n", (long long)p.block,
                 (long long)p.block);

@@ -28,23 +28,6 @@ static void print_heading(const writer *o, const array_side *s, const tutti_coun
     fputs(":, :]\n", o->file);
 }
 
-/* Elements of a box, with what stands between them; boxes may end within a row. */
-static void print_box(const writer *o, const array_side *s, const array_rows *r) {
-    const int n = s->spec.ndims;
-    tutti_count at[TUTTI_MAX_DIMS];
-    const char *element = r->buffer;
-    memcpy(at, r->box.lo, sizeof at);
-    for (int d = 0; d >= 0;) {
-        const int is_row_start = n == 1 || at[n - 1] == 0;
-        if (n > 2 && is_row_start && at[n - 2] == 0 && !o->csv) print_heading(o, s, at);
-        if (!is_row_start) fputs(o->csv ? "," : "  ", o->file);
-        array_element_print(o->file, o->spec, o->digits, o->width, element);
-        if (n == 1 || at[n - 1] + 1 == s->shape[n - 1]) putc('\n', o->file);
-        element += s->spec.element_size;
-        for (d = n - 1; d >= 0 && ++at[d] == r->box.hi[d]; d--) at[d] = r->box.lo[d];
-    }
-}
-
 /* As wide as the widest of the first box. */
 static int find_width(const writer *o, const array_side *s, const array_rows *r) {
     const tutti_count n = array_box_shape(s->spec.ndims, &r->box, NULL);
@@ -57,21 +40,6 @@ static int find_width(const writer *o, const array_side *s, const array_rows *r)
     return width;
 }
 
-static int print_rows(const cli_world *w, const array_config *c, const array_side *s, FILE *f) {
-    writer o = {.file = f, .spec = &s->spec, .csv = c->csv};
-    array_rows rows;
-    int more = 1, first = 1;
-    o.digits = c->csv ? 0 : c->digits > 0 ? c->digits : 6;
-    array_rows_start(&rows, w, c, s);
-    for (; (more = array_rows_next(&rows)) > 0; first = 0) {
-        if (w->rank != 0) continue;
-        if (first && !c->csv) o.width = find_width(&o, s, &rows);
-        print_box(&o, s, &rows);
-    }
-    array_rows_end(&rows);
-    return more < 0;
-}
-
 static int read_text(const cli_world *w, const array_config *c, const array_side *s) {
     FILE *f = NULL;
     int failed = 0;
@@ -80,7 +48,33 @@ static int read_text(const cli_world *w, const array_config *c, const array_side
         failed = !f;
     }
     failed = cli_agree(w, failed);
-    if (!failed) failed = print_rows(w, c, s, f);
+    if (!failed) {
+        writer o = {.file = f, .spec = &s->spec, .csv = c->csv};
+        array_rows rows;
+        int more = 1, first = 1;
+        o.digits = c->csv ? 0 : c->digits > 0 ? c->digits : 6;
+        array_rows_start(&rows, w, c, s);
+        for (; (more = array_rows_next(&rows)) > 0; first = 0) {
+            if (w->rank != 0) continue;
+            if (first && !c->csv) o.width = find_width(&o, s, &rows);
+            /* Elements of a box, with what stands between them; boxes may end within a row. */
+            const int n = s->spec.ndims;
+            tutti_count at[TUTTI_MAX_DIMS];
+            const char *element = rows.buffer;
+            memcpy(at, rows.box.lo, sizeof at);
+            for (int d = 0; d >= 0;) {
+                const int is_row_start = n == 1 || at[n - 1] == 0;
+                if (n > 2 && is_row_start && at[n - 2] == 0 && !o.csv) print_heading(&o, s, at);
+                if (!is_row_start) fputs(o.csv ? "," : "  ", o.file);
+                array_element_print(o.file, o.spec, o.digits, o.width, element);
+                if (n == 1 || at[n - 1] + 1 == s->shape[n - 1]) putc('\n', o.file);
+                element += s->spec.element_size;
+                for (d = n - 1; d >= 0 && ++at[d] == rows.box.hi[d]; d--) at[d] = rows.box.lo[d];
+            }
+        }
+        array_rows_end(&rows);
+        failed = more < 0;
+    }
     if (f) failed = cli_output_close(f, c->out ? c->out : "standard output", failed);
     return cli_agree(w, failed);
 }
@@ -110,18 +104,14 @@ static int find_target(const char *path, char out[PATH_MAX]) {
     return 0;
 }
 
-/* In the folder of `path`, since it is renamed to that. */
-static void folder_of(const char *path, char *out, size_t size) {
-    const char *slash = strrchr(path, '/');
-    const size_t n = slash ? (size_t)(slash - path) + (slash == path) : 1;
-    snprintf(out, size, "%.*s", (int)n, slash ? path : ".");
-}
-
 static int read_npy(const cli_world *w, const array_config *c, const array_side *s) {
     char target[PATH_MAX] = "", folder[PATH_MAX];
     if (cli_agree(w, w->rank == 0 && find_target(c->npy, target))) return 1;
     MPI_Bcast(target, sizeof target, MPI_CHAR, 0, w->comm);
-    folder_of(target, folder, sizeof folder);
+    /* In the folder of `path`, since it is renamed to that. */
+    const char *slash = strrchr(target, '/');
+    const size_t n = slash ? (size_t)(slash - target) + (slash == target) : 1;
+    snprintf(folder, sizeof folder, "%.*s", (int)n, slash ? target : ".");
     const char *scratch = cli_scratch(w, folder, "array");
     int failed = fill_npy(w, c, s, scratch);
     if (!failed && w->rank == 0 && rename(scratch, target) != 0)

@@ -49,19 +49,6 @@ static int take_part(const char **at, tutti_count first, tutti_count last, int f
     return take_bound(at, &out->stride);
 }
 
-static int check_part(const char *text, int d, const part *p, const tutti_array_spec *spec,
-                      int fortran) {
-    const tutti_count first = fortran ? 1 : 0;
-    if (p->stride < 1)
-        return cli_error("section '%s', dimension %d: a stride must be 1 or more", text, d);
-    if (p->lo < first)
-        return cli_error("section '%s', dimension %d: with --fortran indices begin at 1", text, d);
-    if (p->hi > spec->shape[d] || p->lo > spec->shape[d] + first)
-        return cli_error("section '%s', dimension %d: the array ends at %lld", text, d,
-                         (long long)spec->shape[d]);
-    return 0;
-}
-
 int array_section_parse(const char *text, int fortran, const tutti_array_spec *spec,
                         tutti_slice *out) {
     const char *at = text;
@@ -75,7 +62,15 @@ int array_section_parse(const char *text, int fortran, const tutti_array_spec *s
         if (d && *at++ != ',') break;
         if (!take_part(&at, fortran ? 1 : 0, spec->shape[d], fortran, &p) || (*at && *at != ','))
             return cli_error("section '%s': LO:HI:STRIDE is needed for dimension %d", text, d);
-        if (check_part(text, d, &p, spec, fortran)) return 1;
+        const tutti_count first = fortran ? 1 : 0;
+        if (p.stride < 1)
+            return cli_error("section '%s', dimension %d: a stride must be 1 or more", text, d);
+        if (p.lo < first)
+            return cli_error("section '%s', dimension %d: with --fortran indices begin at 1", text,
+                             d);
+        if (p.hi > spec->shape[d] || p.lo > spec->shape[d] + first)
+            return cli_error("section '%s', dimension %d: the array ends at %lld", text, d,
+                             (long long)spec->shape[d]);
         out->lo[d] = fortran ? p.lo - 1 : p.lo;
         out->hi[d] = p.hi;
         out->stride[d] = p.stride;

@@ -60,19 +60,6 @@ static void add_number(block *b, tutti_count i, long double re, long double im, 
     b->value[1][m->finite++] = im;
 }
 
-/* Mean and squares of the finite ones.  The second pass also says how far the mean is off. */
-static void find_mean(array_moments *m, int p, const long double *value) {
-    long double sum = 0, off = 0, squares = 0;
-    for (tutti_count i = 0; i < m->finite; i++) sum += value[i];
-    m->mean[p] = sum / m->finite;
-    for (tutti_count i = 0; i < m->finite; i++) {
-        const long double d = value[i] - m->mean[p];
-        off += d;
-        squares += d * d;
-    }
-    m->squares[p] = squares - off * off / m->finite;
-}
-
 static void look_at_block(tutti_type type, const char *elements, tutti_count n, block *b) {
     const tutti_off size = tutti_type_size(type);
     const int is_complex = array_type_is_complex(type);
@@ -85,8 +72,20 @@ static void look_at_block(tutti_type type, const char *elements, tutti_count n, 
         else
             add_number(b, i, re, im, is_complex ? hypotl(re, im) : re);
     }
-    for (int p = 0; p < 1 + is_complex && b->moments.finite > 0; p++)
-        find_mean(&b->moments, p, b->value[p]);
+    for (int p = 0; p < 1 + is_complex && b->moments.finite > 0; p++) {
+        /* Mean and squares of the finite ones.  The second pass also says how far the mean is off. */
+        array_moments *m = &b->moments;
+        const long double *value = b->value[p];
+        long double sum = 0, off = 0, squares = 0;
+        for (tutti_count i = 0; i < m->finite; i++) sum += value[i];
+        m->mean[p] = sum / m->finite;
+        for (tutti_count i = 0; i < m->finite; i++) {
+            const long double d = value[i] - m->mean[p];
+            off += d;
+            squares += d * d;
+        }
+        m->squares[p] = squares - off * off / m->finite;
+    }
 }
 
 /* ---- one part of a box */
@@ -99,18 +98,6 @@ static void find_index(const array_side *s, const array_box *part, tutti_count i
         const tutti_count extent = part->hi[d] - part->lo[d];
         at[d] = s->slice.lo[d] + (part->lo[d] + i % extent) * s->slice.stride[d];
         i /= extent;
-    }
-}
-
-static void look_at_part(const array_side *s, const array_box *part, const char *elements, block *b,
-                         array_moments *m) {
-    const tutti_count n = array_box_shape(s->spec.ndims, part, NULL);
-    for (tutti_count i = 0; i < n; i += BLOCK) {
-        look_at_block(s->spec.type, elements + i * s->spec.element_size,
-                      n - i < BLOCK ? n - i : BLOCK, b);
-        find_index(s, part, i + b->least, b->moments.min.at);
-        find_index(s, part, i + b->largest, b->moments.max.at);
-        join_moments(m, &b->moments);
     }
 }
 
@@ -143,12 +130,26 @@ static int fetch(looker *l, int k) {
     return -1;
 }
 
-static int look(looker *l) {
+static int read_moments(looker *l) {
     int more = fetch(l, 0), failed = more < 0;
     for (int k = 0; more > 0 && !failed; k = !k) {
         const int next = fetch(l, !k);
         failed = tutti_request_wait(&l->request[k], NULL) != TUTTI_OK && cli_error_tutti();
-        if (!failed) look_at_part(l->side, &l->part[k], l->buffer[k], l->block, &l->moments);
+        if (!failed) {
+            const array_side *s = l->side;
+            const array_box *part = &l->part[k];
+            const char *elements = l->buffer[k];
+            block *b = l->block;
+            array_moments *m = &l->moments;
+            const tutti_count n = array_box_shape(s->spec.ndims, part, NULL);
+            for (tutti_count i = 0; i < n; i += BLOCK) {
+                look_at_block(s->spec.type, elements + i * s->spec.element_size,
+                              n - i < BLOCK ? n - i : BLOCK, b);
+                find_index(s, part, i + b->least, b->moments.min.at);
+                find_index(s, part, i + b->largest, b->moments.max.at);
+                join_moments(m, &b->moments);
+            }
+        }
         failed |= next < 0;
         progress_work(&l->progress, "looking at elements", l->done, l->side->count);
         more = next;
@@ -156,15 +157,6 @@ static int look(looker *l) {
     for (int k = 0; k < 2; k++)
         if (l->request[k] && tutti_request_wait(&l->request[k], NULL) != TUTTI_OK) failed = 1;
     return cli_agree(l->world, failed);
-}
-
-/* Everybody joins the ranks' results in the same order. */
-static void join_ranks(const cli_world *w, array_moments *m) {
-    array_moments *all = cli_malloc((size_t)w->ranks * sizeof *all);
-    MPI_Allgather(m, (int)sizeof *m, MPI_BYTE, all, (int)sizeof *m, MPI_BYTE, w->comm);
-    *m = all[0];
-    for (int r = 1; r < w->ranks; r++) join_moments(m, &all[r]);
-    free(all);
 }
 
 int array_moments_find(const cli_world *w, const array_config *c, const array_side *s,
@@ -176,9 +168,17 @@ int array_moments_find(const cli_world *w, const array_config *c, const array_si
     const tutti_count n = array_walk_share(&l.walk, s, fast, w->ranks, most > 0 ? most : 1);
     for (int k = 0; k < 2; k++) l.buffer[k] = cli_malloc((size_t)(n * size));
     progress_start(&l.progress, w, 0);
-    const int failed = look(&l);
+    const int failed = read_moments(&l);
     progress_end(&l.progress);
-    if (!failed) join_ranks(w, &l.moments);
+    if (!failed) {
+        /* Everybody joins the ranks' results in the same order. */
+        array_moments *m = &l.moments;
+        array_moments *all = cli_malloc((size_t)w->ranks * sizeof *all);
+        MPI_Allgather(m, (int)sizeof *m, MPI_BYTE, all, (int)sizeof *m, MPI_BYTE, w->comm);
+        *m = all[0];
+        for (int r = 1; r < w->ranks; r++) join_moments(m, &all[r]);
+        free(all);
+    }
     *out = l.moments;
     for (int k = 0; k < 2; k++) free(l.buffer[k]);
     free(l.block);
@@ -237,28 +237,27 @@ static void json_extreme(const array_side *s, const char *name, const array_extr
     printf("]");
 }
 
-static void print_stat_json(const array_side *s, const array_moments *m) {
-    char mean[2][64], std[64];
-    const int is_complex = array_type_is_complex(s->spec.type);
-    for (int p = 0; p < 2; p++)
-        format_value(TUTTI_FLOAT64, "null", m->finite ? m->mean[p] : NAN, mean[p], sizeof mean[p]);
-    format_value(TUTTI_FLOAT64, "null", m->finite ? deviation(m) : NAN, std, sizeof std);
-    printf("{\"elements\": %lld, \"nan\": %lld, \"infinite\": %lld",
-           (long long)m->numbers + m->nans, (long long)m->nans, (long long)m->numbers - m->finite);
-    json_extreme(s, "min", &m->min, m->numbers > 0);
-    json_extreme(s, "max", &m->max, m->numbers > 0);
-    if (is_complex)
-        printf(", \"mean\": [%s, %s], \"std\": %s}\n", mean[0], mean[1], std);
-    else
-        printf(", \"mean\": %s, \"std\": %s}\n", mean[0], std);
-}
-
 static int look_at_array(const cli_world *w, const array_config *c, array_side *s) {
     array_moments m;
     if (!array_side_is_global(s, c->path) || array_side_select(s, c)) return 1;
     if (s->spec.type == TUTTI_BYTES) return cli_error("elements of type bytes are no numbers");
     if (array_moments_find(w, c, s, &m)) return 1;
-    if (w->rank == 0 && c->json) print_stat_json(s, &m);
+    if (w->rank == 0 && c->json) {
+        char mean[2][64], std[64];
+        const int is_complex = array_type_is_complex(s->spec.type);
+        for (int p = 0; p < 2; p++)
+            format_value(TUTTI_FLOAT64, "null", m.finite ? m.mean[p] : NAN, mean[p],
+                         sizeof mean[p]);
+        format_value(TUTTI_FLOAT64, "null", m.finite ? deviation(&m) : NAN, std, sizeof std);
+        printf("{\"elements\": %lld, \"nan\": %lld, \"infinite\": %lld",
+               (long long)m.numbers + m.nans, (long long)m.nans, (long long)m.numbers - m.finite);
+        json_extreme(s, "min", &m.min, m.numbers > 0);
+        json_extreme(s, "max", &m.max, m.numbers > 0);
+        if (is_complex)
+            printf(", \"mean\": [%s, %s], \"std\": %s}\n", mean[0], mean[1], std);
+        else
+            printf(", \"mean\": %s, \"std\": %s}\n", mean[0], std);
+    }
     if (w->rank == 0 && !c->json) print_stat(c, s, &m);
     return 0;
 }

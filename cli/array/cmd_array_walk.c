@@ -39,14 +39,6 @@ static void start_square(array_walk *k, const array_side *s, int other, tutti_co
         if (k->dim[i] != other) most = grow(k, k->dim[i], most);
 }
 
-/* The slowest dimension of a box that has an index for everybody, or else the longest. */
-static int choose_cut(const array_walk *k, int ranks) {
-    int cut = k->dim[k->ndims - 1];
-    for (int i = k->ndims - 1; i >= 0 && k->tile[cut] < ranks; i--)
-        if (k->tile[k->dim[i]] > k->tile[cut]) cut = k->dim[i];
-    return cut;
-}
-
 static tutti_count largest_part(const array_walk *k, int ranks) {
     tutti_count n = (k->tile[k->cut] + ranks - 1) / ranks;
     for (int d = 0; d < k->ndims; d++)
@@ -63,7 +55,11 @@ tutti_count array_walk_share(array_walk *k, const array_side *s, int other, int 
             array_walk_start(k, s, s->spec.order, all);
         else
             start_square(k, s, other, all);
-        k->cut = choose_cut(k, ranks);
+        /* The slowest dimension of a box that has an index for everybody, or else the longest. */
+        int cut = k->dim[k->ndims - 1];
+        for (int i = k->ndims - 1; i >= 0 && k->tile[cut] < ranks; i--)
+            if (k->tile[k->dim[i]] > k->tile[cut]) cut = k->dim[i];
+        k->cut = cut;
         if (largest_part(k, ranks) <= most) return largest_part(k, ranks);
     }
 }

@@ -66,20 +66,6 @@ static int read_elements(reader *r, const tutti_array_spec *spec, tutti_count n,
     return 0;
 }
 
-/* Is it all as it should be?  The file is then at its beginning again. */
-static int check_text(reader *r, const tutti_array_spec *spec, tutti_count n) {
-    char *scratch = cli_malloc((size_t)spec->element_size);
-    int failed = read_elements(r, spec, n, scratch);
-    free(scratch);
-    if (!failed && next_word(r))
-        failed = cli_error("'%s', line %ld: more than the %lld elements of the section", r->name,
-                           r->line, (long long)n);
-    if (ferror(r->file)) failed = cli_error_errno("cannot read", r->name);
-    rewind(r->file);
-    r->line = 1;
-    return failed;
-}
-
 /* NULL: it cannot be read, or not be kept. */
 static FILE *copy_of_input(void) {
     char piece[1 << 16];
@@ -102,12 +88,18 @@ static int reader_open(reader *r, const array_config *c, const array_side *s) {
     r->word = cli_malloc(r->room);
     r->file = is_input ? copy_of_input() : fopen(c->from, "r");
     if (!r->file) return cli_error_errno("cannot read", r->name);
-    return check_text(r, &s->spec, s->count);
-}
-
-static void reader_close(reader *r) {
-    if (r->file) fclose(r->file);
-    free(r->word);
+    /* Is it all as it should be?  The file is then at its beginning again. */
+    const tutti_array_spec *spec = &s->spec;
+    char *scratch = cli_malloc((size_t)spec->element_size);
+    int failed = read_elements(r, spec, s->count, scratch);
+    free(scratch);
+    if (!failed && next_word(r))
+        failed = cli_error("'%s', line %ld: more than the %lld elements of the section", r->name,
+                           r->line, (long long)s->count);
+    if (ferror(r->file)) failed = cli_error_errno("cannot read", r->name);
+    rewind(r->file);
+    r->line = 1;
+    return failed;
 }
 
 /* ---- from text */
@@ -162,19 +154,6 @@ static void swap_elements(const void *header, void *elements, tutti_count n) {
     npy_swap(header, elements, n);
 }
 
-static int check_fit(const array_config *c, const npy_header *h, const array_side *s) {
-    char has[ARRAY_TEXT], needs[ARRAY_TEXT];
-    int same = h->spec.ndims == s->spec.ndims;
-    for (int d = 0; same && d < s->spec.ndims; d++) same = h->spec.shape[d] == s->shape[d];
-    if (!same)
-        return cli_error("'%s' has the shape %s, the section %s", c->from,
-                         array_shape_text(h->spec.ndims, h->spec.shape, has, sizeof has),
-                         array_shape_text(s->spec.ndims, s->shape, needs, sizeof needs));
-    if (h->spec.type == s->spec.type && h->spec.element_size == s->spec.element_size) return 0;
-    return cli_error("'%s' has elements of type %s, the array %s", c->from,
-                     tutti_type_name(h->spec.type), tutti_type_name(s->spec.type));
-}
-
 static int write_npy(const cli_world *w, const array_config *c, const npy_header *h,
                      const array_side *s) {
     array_side from = {.array = NULL};
@@ -219,7 +198,19 @@ typedef struct {
 /* Is it what the section takes?  Collective. */
 static int source_check(const cli_world *w, const array_config *c, source *from,
                         const array_side *s) {
-    if (from->npy) return check_fit(c, from->npy, s);
+    if (from->npy) {
+        const npy_header *h = from->npy;
+        char has[ARRAY_TEXT], needs[ARRAY_TEXT];
+        int same = h->spec.ndims == s->spec.ndims;
+        for (int d = 0; same && d < s->spec.ndims; d++) same = h->spec.shape[d] == s->shape[d];
+        if (!same)
+            return cli_error("'%s' has the shape %s, the section %s", c->from,
+                             array_shape_text(h->spec.ndims, h->spec.shape, has, sizeof has),
+                             array_shape_text(s->spec.ndims, s->shape, needs, sizeof needs));
+        if (h->spec.type == s->spec.type && h->spec.element_size == s->spec.element_size) return 0;
+        return cli_error("'%s' has elements of type %s, the array %s", c->from,
+                         tutti_type_name(h->spec.type), tutti_type_name(s->spec.type));
+    }
     return cli_agree(w, w->rank == 0 && reader_open(&from->text, c, s));
 }
 
@@ -261,6 +252,8 @@ int array_write(const cli_world *w, const void *config) {
     if (npy_is_name(c->from)) from.npy = &from.header;
     if (from.npy && npy_read_for_all(w, c->from, &from.header)) return 1;
     const int failed = write_from(w, c, &from);
-    reader_close(&from.text);
+    reader *r = &from.text;
+    if (r->file) fclose(r->file);
+    free(r->word);
     return failed;
 }

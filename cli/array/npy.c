@@ -151,22 +151,6 @@ static int take_item(scanner *s, npy_header *h, char *descr, size_t size) {
     return 0;
 }
 
-static int parse_dictionary(scanner s, npy_header *h) {
-    char descr[64] = "";
-    int seen = 0;
-    int sound = take(&s, '{');
-    while (sound && !take(&s, '}')) {
-        const int item = take_item(&s, h, descr, sizeof descr);
-        sound = item && !(seen & item) && (take(&s, ',') || peek(&s) == '}');
-        seen |= item;
-    }
-    if (!sound || seen != HAS_ALL || peek(&s) != -1)
-        return cli_error("this .npy header is not understood (records and more than %d dimensions "
-                         "are not supported)",
-                         TUTTI_MAX_DIMS);
-    return parse_descr(descr, h);
-}
-
 /* ---- the whole header */
 
 static size_t length_of(const unsigned char *text) {
@@ -199,13 +183,29 @@ int npy_parse(const unsigned char *text, size_t bytes, tutti_off size, npy_heade
         return cli_error("the .npy header of %zu bytes is cut off or too long", length);
     const char *dictionary = (const char *)text + start;
     h.spec.offset = (tutti_off)(start + length);
-    if (parse_dictionary((scanner){dictionary, dictionary + length}, &h)) return 1;
+    {
+        scanner s = (scanner){dictionary, dictionary + length};
+        char descr[64] = "";
+        int seen = 0;
+        int sound = take(&s, '{');
+        while (sound && !take(&s, '}')) {
+            const int item = take_item(&s, &h, descr, sizeof descr);
+            sound = item && !(seen & item) && (take(&s, ',') || peek(&s) == '}');
+            seen |= item;
+        }
+        if (!sound || seen != HAS_ALL || peek(&s) != -1)
+            return cli_error(
+                "this .npy header is not understood (records and more than %d dimensions "
+                "are not supported)",
+                TUTTI_MAX_DIMS);
+        if (parse_descr(descr, &h)) return 1;
+    }
     if (check_length(&h.spec, size)) return 1;
     *out = h;
     return 0;
 }
 
-static int read_start(int fd, unsigned char *text, size_t *bytes_out, tutti_off *size_out) {
+static int read_npy_prefix(int fd, unsigned char *text, size_t *bytes_out, tutti_off *size_out) {
     struct stat st;
     size_t n = 0;
     if (fstat(fd, &st) != 0) return -1;
@@ -226,7 +226,7 @@ int npy_read(const char *path, npy_header *out) {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return cli_error_errno("cannot open", path);
     unsigned char *text = cli_malloc(HEADER_MOST + PREFIX);
-    int failed = read_start(fd, text, &bytes, &size) && cli_error_errno("cannot read", path);
+    int failed = read_npy_prefix(fd, text, &bytes, &size) && cli_error_errno("cannot read", path);
     if (!failed && npy_parse(text, bytes, size, out)) {
         char why[256];
         snprintf(why, sizeof why, "%.*s", (int)sizeof why - 1, cli_message());

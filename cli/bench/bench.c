@@ -15,15 +15,6 @@ static void add_cell(const bench_config *c, bench_results *r, int dir, int patte
     bench_entries_make(c, is_write, cell);
 }
 
-static void make_cells(const bench_config *c, bench_results *r) {
-    r->cell = cli_malloc((size_t)(c->dirs.n * c->patterns.n * 2) * sizeof *r->cell);
-    for (int d = 0; d < c->dirs.n; d++)
-        for (int p = 0; p < c->patterns.n; p++) {
-            if (c->write) add_cell(c, r, d, p, 1);
-            if (c->read) add_cell(c, r, d, p, 0);
-        }
-}
-
 /* What has been measured so far is in the file, whatever ends this process. */
 static int keep_so_far(const cli_world *w, const bench_results *r, int cells) {
     bench_results so_far = *r;
@@ -37,12 +28,17 @@ static int keep_so_far(const cli_world *w, const bench_results *r, int cells) {
     return failed;
 }
 
-static int measure_all(const cli_world *w, const bench_config *c, bench_results *r) {
+static int measure_cells(const cli_world *w, const bench_config *c, bench_results *r) {
     cli_progress progress;
     long steps = 0;
     int failed = 0;
     bench_job job = {.world = w, .config = c};
-    make_cells(c, r);
+    r->cell = cli_malloc((size_t)(c->dirs.n * c->patterns.n * 2) * sizeof *r->cell);
+    for (int d = 0; d < c->dirs.n; d++)
+        for (int p = 0; p < c->patterns.n; p++) {
+            if (c->write) add_cell(c, r, d, p, 1);
+            if (c->read) add_cell(c, r, d, p, 0);
+        }
     for (int i = 0; i < r->cells; i++) steps += (long)r->cell[i].entries * c->rounds;
     if (c->staging) job.staging = staging_make(w, c->slice);
     progress_start(&progress, w, steps);
@@ -75,21 +71,17 @@ static int write_reports(const bench_results *r) {
     return failed;
 }
 
-static int run_bench(const cli_world *w, const bench_config *c) {
-    bench_results r = {.config = c, .ranks = w->ranks};
+static int run_plain(const cli_world *w, const void *config) {
+    if (bench_outputs_check(w, config)) return CLI_FAILED;
+    bench_results r = {.config = config, .ranks = w->ranks};
     results_name_mpi(&r);
-    int failed = measure_all(w, c, &r);
+    int failed = measure_cells(w, config, &r);
     if (failed && w->rank == 0) fprintf(stderr, "tutti bench: %s\n", cli_message());
     if (!failed) failed = cli_agree(w, w->rank == 0 && write_reports(&r));
     failed |= r.failures > 0;
     const int stopped = r.stopped;
     results_free(&r);
-    return stopped ? 128 + stopped : failed ? CLI_FAILED : CLI_OK;
-}
-
-static int run_plain(const cli_world *w, const void *config) {
-    if (bench_outputs_check(w, config)) return CLI_FAILED;
-    const int code = run_bench(w, config);
+    const int code = stopped ? 128 + stopped : failed ? CLI_FAILED : CLI_OK;
     return code == CLI_FAILED ? CLI_DIFFERS : code; /* its messages are printed */
 }
 

@@ -115,23 +115,6 @@ static void *make_buffer(tutti_off bytes) {
     return p;
 }
 
-static int make_buffers(bench_job *job) {
-    const cli_world *w = job->world;
-    const tutti_off total = job->pattern->total;
-    job->share_lo = total / w->ranks * w->rank;
-    job->share_hi = w->rank == w->ranks - 1 ? total : job->share_lo + total / w->ranks;
-    job->user = make_buffer(job->pattern->memory);
-    job->share = make_buffer(job->share_hi - job->share_lo);
-    return job->user && job->share ? 0
-                                   : cli_error("no memory for the buffers; try a smaller --size");
-}
-
-static void free_buffers(bench_job *job) {
-    free(job->user);
-    free(job->share);
-    job->user = job->share = NULL;
-}
-
 static int make_pattern(const bench_job *job, const bench_cell *cell, bench_pattern *out) {
     return cell->scene ? cell->scene->make(cell, job->world, out)
                        : bench_pattern_make(cell->pattern, job->world, job->config, out);
@@ -144,12 +127,25 @@ int cells_run(const bench_job *all, int n, bench_cell *cell, cli_progress *progr
     if (cli_agree(job.world, make_pattern(&job, cell, &pattern))) return 1;
     job.pattern = &pattern;
     job.path = cli_scratch(job.world, cell->dir, "bench");
-    int failed = check_room(cell->dir, pattern.total) || make_buffers(&job);
+    int failed = check_room(cell->dir, pattern.total);
+    if (!failed) {
+        const cli_world *w = job.world;
+        const tutti_off total = job.pattern->total;
+        job.share_lo = total / w->ranks * w->rank;
+        job.share_hi = w->rank == w->ranks - 1 ? total : job.share_lo + total / w->ranks;
+        job.user = make_buffer(job.pattern->memory);
+        job.share = make_buffer(job.share_hi - job.share_lo);
+        failed = job.user && job.share
+                     ? 0
+                     : cli_error("no memory for the buffers; try a smaller --size");
+    }
     failed = cli_agree(job.world, failed);
     for (int i = 0; i < n && !failed; i++)
         failed = run_cell(&job, &cell[i], progress,
                           share[0] + (share[1] - share[0]) * (i + 1) / (double)n);
-    free_buffers(&job);
+    free(job.user);
+    free(job.share);
+    job.user = job.share = NULL;
     bench_pattern_free(&pattern);
     if (cell->scene && cell->scene->done) cell->scene->done(cell);
     cli_scratch_remove(job.world);
@@ -157,18 +153,6 @@ int cells_run(const bench_job *all, int n, bench_cell *cell, cli_progress *progr
 }
 
 /* ---- results */
-
-/* Where the library looks for numbers, in its order. */
-static void name_profile(bench_results *r) {
-    const char *const given = r->config->options.profile;
-    char user[sizeof r->profile] = "";
-    const char *found = "built-in";
-    if (tutti_profile_path(user, sizeof user) != TUTTI_OK) *user = '\0';
-    if (access("/etc/tutti/profile", R_OK) == 0) found = "/etc/tutti/profile";
-    if (*user && access(user, R_OK) == 0) found = user;
-    if (*given) found = given;
-    snprintf(r->profile, sizeof r->profile, "%s", found);
-}
 
 /* The library's name and version; what follows the first comma may name the machine it was built
  * on. */
@@ -180,7 +164,15 @@ void results_name_mpi(bench_results *r) {
     for (char *s = text; *s; s++)
         if (*s == '\t') *s = ' ';
     snprintf(r->mpi, sizeof r->mpi, "%.*s", (int)sizeof r->mpi - 1, text);
-    name_profile(r);
+    /* Where the library looks for numbers, in its order. */
+    const char *const given = r->config->options.profile;
+    char user[sizeof r->profile] = "";
+    const char *found = "built-in";
+    if (tutti_profile_path(user, sizeof user) != TUTTI_OK) *user = '\0';
+    if (access("/etc/tutti/profile", R_OK) == 0) found = "/etc/tutti/profile";
+    if (*user && access(user, R_OK) == 0) found = user;
+    if (*given) found = given;
+    snprintf(r->profile, sizeof r->profile, "%s", found);
 }
 
 void results_count_failures(bench_results *r) {

@@ -38,13 +38,6 @@ int bench_create(const bench_job *job) {
     return cli_agree(job->world, failed);
 }
 
-static void spoil_buffer(bench_job *job, const bench_runner *r) {
-    if (r->uses_share)
-        memset(job->share, 0xa5, (size_t)(job->share_hi - job->share_lo));
-    else
-        memset(job->user, 0xa5, (size_t)job->pattern->memory);
-}
-
 /* Each machine has a page cache of its own. */
 static int forget_file(const bench_job *job) {
     if (job->is_write || !job->config->cold) return 0;
@@ -55,8 +48,12 @@ static int forget_file(const bench_job *job) {
 static int prepare(bench_job *job, bench_entry *e, const bench_runner *r) {
     if (job->is_write)
         delete_file(job, e);
-    else
-        spoil_buffer(job, r);
+    else {
+        if (r->uses_share)
+            memset(job->share, 0xa5, (size_t)(job->share_hi - job->share_lo));
+        else
+            memset(job->user, 0xa5, (size_t)job->pattern->memory);
+    }
     if (forget_file(job)) return 1;
     if (job->is_write && r->needs_file && bench_create(job)) return 1;
     cli_barrier(job->world);
@@ -103,19 +100,6 @@ static int verify(const bench_job *job, const bench_entry *e, const bench_runner
     return cli_agree(job->world, failed);
 }
 
-static void record(const cli_world *w, bench_entry *e, double seconds) {
-    double sum[] = {e->now.exchange, e->now.file, e->now.compute, e->now.begin, e->now.end};
-    double aggregators = e->stats.windows > 0;
-    cli_sums(w, 1, &aggregators);
-    /* exchange and file: others cannot always tell what they wait for (tutti/stats.h) */
-    if (aggregators > 0 && e->stats.windows == 0) sum[0] = sum[1] = 0;
-    cli_sums(w, 5, sum);
-    for (int i = 0; i < 5; i++)
-        sum[i] /= (i < 2 && aggregators > 0 ? aggregators : (double)w->ranks) * e->iterations;
-    e->phases[e->rounds] = (bench_phases){sum[0], sum[1], sum[2], sum[3], sum[4]};
-    e->seconds[e->rounds++] = seconds / e->iterations;
-}
-
 void measure_run(bench_job *job, bench_entry *e) {
     const bench_runner *r = e->runner;
     double seconds = 0;
@@ -127,7 +111,19 @@ void measure_run(bench_job *job, bench_entry *e) {
     if (r->end) r->end(job, e);
     if (!failed && e->checkable && verify(job, e, r))
         snprintf(e->failure, sizeof e->failure, "%.500s", cli_message());
-    if (!*e->failure) record(job->world, e, seconds);
+    if (!*e->failure) {
+        const cli_world *w = job->world;
+        double sum[] = {e->now.exchange, e->now.file, e->now.compute, e->now.begin, e->now.end};
+        double aggregators = e->stats.windows > 0;
+        cli_sums(w, 1, &aggregators);
+        /* exchange and file: others cannot always tell what they wait for (tutti/stats.h) */
+        if (aggregators > 0 && e->stats.windows == 0) sum[0] = sum[1] = 0;
+        cli_sums(w, 5, sum);
+        for (int i = 0; i < 5; i++)
+            sum[i] /= (i < 2 && aggregators > 0 ? aggregators : (double)w->ranks) * e->iterations;
+        e->phases[e->rounds] = (bench_phases){sum[0], sum[1], sum[2], sum[3], sum[4]};
+        e->seconds[e->rounds++] = seconds / e->iterations;
+    }
     if (job->is_write) delete_file(job, e);
 }
 
@@ -153,23 +149,18 @@ static double paired_ratio(const bench_entry *e, const bench_entry *limit) {
     return median;
 }
 
-/* The better of the two bare references, 0 if neither was measured. */
-static double best_bare(const bench_cell *cell) {
-    double best = 0;
-    for (int i = 0; i < cell->entries; i++) {
-        const bench_entry *e = &cell->entry[i];
-        if ((e->kind == ENTRY_PIECES || e->kind == ENTRY_STAGING) && e->rounds &&
-            (best == 0 || e->time.median < best))
-            best = e->time.median;
-    }
-    return best;
-}
-
 void measure_ratios(bench_cell *cell) {
     for (int i = 0; i < cell->entries; i++)
         cell->entry[i].time = measure_summary(cell->entry[i].seconds, cell->entry[i].rounds);
     const bench_entry *limit = measure_limit(cell);
-    const double bare = best_bare(cell);
+    /* The better of the two bare references, 0 if neither was measured. */
+    double bare = 0;
+    for (int i = 0; i < cell->entries; i++) {
+        const bench_entry *e = &cell->entry[i];
+        if ((e->kind == ENTRY_PIECES || e->kind == ENTRY_STAGING) && e->rounds &&
+            (bare == 0 || e->time.median < bare))
+            bare = e->time.median;
+    }
     for (int i = 0; i < cell->entries; i++) {
         bench_entry *e = &cell->entry[i];
         if (!e->rounds) continue;

@@ -42,7 +42,13 @@ typedef struct {
     tutti_count side[3]; /* elements of a block */
 } block_spec;
 
-static void block_type(const block_spec *b, bench_pattern *p) {
+static tutti_err make_block_pattern(const block_spec *b, bench_pattern *p) {
+    tutti_section s = {.ndims = b->ndims, .order = TUTTI_ROW_MAJOR, .element_size = b->element};
+    for (int d = 0; d < b->ndims; d++) {
+        s.shape[d] = b->side[d] * b->grid[d];
+        s.lo[d] = b->side[d] * b->at[d];
+        s.hi[d] = s.lo[d] + b->side[d];
+    }
     int shape[4], part[4], start[4];
     for (int d = 0; d < b->ndims; d++) {
         shape[d] = (int)b->side[d] * b->grid[d];
@@ -53,16 +59,6 @@ static void block_type(const block_spec *b, bench_pattern *p) {
     start[b->ndims] = 0;
     MPI_Type_create_subarray(b->ndims + 1, shape, part, start, MPI_ORDER_C, MPI_BYTE,
                              &p->file_type);
-}
-
-static tutti_err block_make(const block_spec *b, bench_pattern *p) {
-    tutti_section s = {.ndims = b->ndims, .order = TUTTI_ROW_MAJOR, .element_size = b->element};
-    for (int d = 0; d < b->ndims; d++) {
-        s.shape[d] = b->side[d] * b->grid[d];
-        s.lo[d] = b->side[d] * b->at[d];
-        s.hi[d] = s.lo[d] + b->side[d];
-    }
-    block_type(b, p);
     return tutti_access_section(&s, NULL, &p->access);
 }
 
@@ -74,7 +70,7 @@ static tutti_err make_block2d(const cli_world *w, const bench_config *c, bench_p
     block_spec b = {.ndims = 2, .element = 4};
     block_coordinates(w, 2, b.grid, b.at);
     b.side[0] = b.side[1] = at_least_one(sqrt((double)c->size / 4));
-    return block_make(&b, p);
+    return make_block_pattern(&b, p);
 }
 
 static tutti_err make_square2d(const cli_world *w, const bench_config *c, bench_pattern *p) {
@@ -82,7 +78,7 @@ static tutti_err make_square2d(const cli_world *w, const bench_config *c, bench_
     const tutti_count side = at_least_one(sqrt((double)c->size * w->ranks / 4));
     block_coordinates(w, 2, b.grid, b.at);
     for (int d = 0; d < 2; d++) b.side[d] = side < b.grid[d] ? 1 : side / b.grid[d];
-    return block_make(&b, p);
+    return make_block_pattern(&b, p);
 }
 
 tutti_off bench_tile_element(tutti_off size, tutti_off element) {
@@ -98,7 +94,7 @@ static tutti_err make_tile(const cli_world *w, tutti_off size, tutti_off wanted,
     block_coordinates(w, 2, b.grid, b.at);
     b.side[0] = at_least_one(sqrt(elements / 2));
     b.side[1] = at_least_one(elements / (double)b.side[0]);
-    return block_make(&b, p);
+    return make_block_pattern(&b, p);
 }
 
 static tutti_err make_tile256(const cli_world *w, const bench_config *c, bench_pattern *p) {
@@ -120,14 +116,14 @@ static tutti_err make_columns(const cli_world *w, const bench_config *c, bench_p
     block_spec b = {.ndims = 2, .element = 4, .grid = {1, w->ranks}, .at = {0, w->rank}};
     b.side[0] = at_least_one(sqrt((double)c->size / 4 * w->ranks)); /* a square in all */
     b.side[1] = at_least_one((double)b.side[0] / w->ranks);
-    return block_make(&b, p);
+    return make_block_pattern(&b, p);
 }
 
 static tutti_err make_block3d(const cli_world *w, const bench_config *c, bench_pattern *p) {
     block_spec b = {.ndims = 3, .element = 8};
     block_coordinates(w, 3, b.grid, b.at);
     b.side[0] = b.side[1] = b.side[2] = at_least_one(cbrt((double)c->size / 8));
-    return block_make(&b, p);
+    return make_block_pattern(&b, p);
 }
 
 /* ---- pieces dealt in turn */
@@ -179,26 +175,24 @@ static uint64_t next_random(uint64_t *state) {
     return *state = x;
 }
 
-/* Which items of a hand are this rank's; the same shuffle on every rank. */
-static void deal_hand(const cli_world *w, uint64_t *state, int *owner, tutti_count first,
-                      tutti_count *mine) {
-    const int n = HAND * w->ranks;
-    for (int i = 0; i < n; i++) owner[i] = i % w->ranks;
-    for (int i = n - 1; i > 0; i--) {
-        const int j = (int)(next_random(state) % (uint64_t)(i + 1)), o = owner[i];
-        owner[i] = owner[j];
-        owner[j] = o;
-    }
-    for (int i = 0; i < n; i++)
-        if (owner[i] == w->rank) *mine++ = first + i;
-}
-
-static tutti_count *deal(const cli_world *w, uint64_t seed, tutti_count hands) {
+static tutti_count *distribute_pieces(const cli_world *w, uint64_t seed, tutti_count hands) {
     tutti_count *index = cli_malloc((size_t)(hands * HAND) * sizeof *index);
     int *owner = cli_malloc((size_t)(HAND * w->ranks) * sizeof *owner);
     uint64_t state = seed * 2654435769u + 88172645463325252u;
-    for (tutti_count h = 0; h < hands; h++)
-        deal_hand(w, &state, owner, h * HAND * w->ranks, index + h * HAND);
+    for (tutti_count h = 0; h < hands; h++) {
+        /* Which items of a hand are this rank's; the same shuffle on every rank. */
+        const tutti_count first = h * HAND * w->ranks;
+        tutti_count *mine = index + h * HAND;
+        const int n = HAND * w->ranks;
+        for (int i = 0; i < n; i++) owner[i] = i % w->ranks;
+        for (int i = n - 1; i > 0; i--) {
+            const int j = (int)(next_random(&state) % (uint64_t)(i + 1)), o = owner[i];
+            owner[i] = owner[j];
+            owner[j] = o;
+        }
+        for (int i = 0; i < n; i++)
+            if (owner[i] == w->rank) *mine++ = first + i;
+    }
     free(owner);
     return index;
 }
@@ -206,7 +200,7 @@ static tutti_count *deal(const cli_world *w, uint64_t seed, tutti_count hands) {
 static tutti_err make_irregular64(const cli_world *w, const bench_config *c, bench_pattern *p) {
     const tutti_off item = 64;
     const tutti_count hands = c->size < HAND * item ? 1 : c->size / (HAND * item), n = hands * HAND;
-    tutti_count *index = deal(w, c->seed, hands);
+    tutti_count *index = distribute_pieces(w, c->seed, hands);
     MPI_Aint *at = cli_malloc((size_t)n * sizeof *at);
     for (tutti_count i = 0; i < n; i++) at[i] = (MPI_Aint)(index[i] * item);
     MPI_Type_create_hindexed_block((int)n, (int)item, at, MPI_BYTE, &p->file_type);
@@ -221,24 +215,6 @@ static tutti_err make_irregular64(const cli_world *w, const bench_config *c, ben
 enum { FLASH_SIDE = 8, FLASH_GUARD = 4, FLASH_PADDED = FLASH_SIDE + 2 * FLASH_GUARD };
 static const tutti_off flash_block = FLASH_SIDE * FLASH_SIDE * FLASH_SIDE * 8;
 static const tutti_off flash_padded = FLASH_PADDED * FLASH_PADDED * FLASH_PADDED * 8;
-
-static void flash_types(tutti_count blocks, int vars, const cli_world *w, bench_pattern *p) {
-    const int shape[] = {FLASH_PADDED, FLASH_PADDED, FLASH_PADDED};
-    const int part[] = {FLASH_SIDE, FLASH_SIDE, FLASH_SIDE};
-    const int start[] = {FLASH_GUARD, FLASH_GUARD, FLASH_GUARD};
-    MPI_Datatype cube, column, vector;
-    MPI_Type_create_subarray(3, shape, part, start, MPI_ORDER_C, MPI_DOUBLE, &cube);
-    MPI_Type_create_hvector((int)blocks, 1, (MPI_Aint)(vars * flash_padded), cube, &column);
-    MPI_Type_create_hvector(vars, 1, (MPI_Aint)flash_padded, column, &p->memory_type);
-    MPI_Type_create_hvector(vars, (int)(blocks * flash_block),
-                            (MPI_Aint)(blocks * w->ranks * flash_block), MPI_BYTE, &vector);
-    MPI_Aint at = (MPI_Aint)(w->rank * blocks * flash_block);
-    int one = 1;
-    MPI_Type_create_hindexed(1, &one, &at, vector, &p->file_type);
-    MPI_Type_free(&cube);
-    MPI_Type_free(&column);
-    MPI_Type_free(&vector);
-}
 
 static tutti_err make_flash(const cli_world *w, const bench_config *c, bench_pattern *p) {
     const int vars = c->size >= 24 * flash_block ? 24 : (int)at_least_one((double)c->size / 4096);
@@ -258,7 +234,21 @@ static tutti_err make_flash(const cli_world *w, const bench_config *c, bench_pat
     tutti_access *variable;
     const tutti_err err = tutti_access_section(&file, &memory, &variable);
     if (err != TUTTI_OK) return err;
-    flash_types(blocks, vars, w, p);
+    const int shape[] = {FLASH_PADDED, FLASH_PADDED, FLASH_PADDED};
+    const int part[] = {FLASH_SIDE, FLASH_SIDE, FLASH_SIDE};
+    const int start[] = {FLASH_GUARD, FLASH_GUARD, FLASH_GUARD};
+    MPI_Datatype cube, column, vector;
+    MPI_Type_create_subarray(3, shape, part, start, MPI_ORDER_C, MPI_DOUBLE, &cube);
+    MPI_Type_create_hvector((int)blocks, 1, (MPI_Aint)(vars * flash_padded), cube, &column);
+    MPI_Type_create_hvector(vars, 1, (MPI_Aint)flash_padded, column, &p->memory_type);
+    MPI_Type_create_hvector(vars, (int)(blocks * flash_block),
+                            (MPI_Aint)(blocks * w->ranks * flash_block), MPI_BYTE, &vector);
+    MPI_Aint at = (MPI_Aint)(w->rank * blocks * flash_block);
+    int one = 1;
+    MPI_Type_create_hindexed(1, &one, &at, vector, &p->file_type);
+    MPI_Type_free(&cube);
+    MPI_Type_free(&column);
+    MPI_Type_free(&vector);
     const tutti_err tiled = tutti_access_tile(variable, vars, blocks * w->ranks * flash_block,
                                               flash_padded, &p->access);
     tutti_access_free(&variable);
@@ -325,17 +315,6 @@ tutti_err bench_pattern_list(bench_pattern *p) {
     return TUTTI_OK;
 }
 
-static tutti_err complete(const cli_world *w, bench_pattern *p) {
-    p->bytes = tutti_access_bytes(p->access);
-    p->total = p->bytes * w->ranks;
-    if (p->memory == 0) p->memory = p->bytes;
-    if (p->memory_type == MPI_DATATYPE_NULL)
-        MPI_Type_contiguous((int)p->bytes, MPI_BYTE, &p->memory_type);
-    MPI_Type_commit(&p->file_type);
-    MPI_Type_commit(&p->memory_type);
-    return bench_pattern_list(p);
-}
-
 int bench_pattern_make(const char *name, const cli_world *w, const bench_config *c,
                        bench_pattern *out) {
     const int i = find_pattern(name);
@@ -344,7 +323,16 @@ int bench_pattern_make(const char *name, const cli_world *w, const bench_config 
                            .file_type = MPI_DATATYPE_NULL,
                            .memory_type = MPI_DATATYPE_NULL};
     tutti_err err = pattern_table[i].make(w, c, out);
-    if (err == TUTTI_OK) err = complete(w, out);
+    if (err == TUTTI_OK) {
+        out->bytes = tutti_access_bytes(out->access);
+        out->total = out->bytes * w->ranks;
+        if (out->memory == 0) out->memory = out->bytes;
+        if (out->memory_type == MPI_DATATYPE_NULL)
+            MPI_Type_contiguous((int)out->bytes, MPI_BYTE, &out->memory_type);
+        MPI_Type_commit(&out->file_type);
+        MPI_Type_commit(&out->memory_type);
+        err = bench_pattern_list(out);
+    }
     if (err == TUTTI_OK) return 0;
     bench_pattern_free(out);
     return cli_error_tutti();

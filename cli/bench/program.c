@@ -10,7 +10,7 @@ int bench_outputs_check(const cli_world *w, const bench_config *c) {
 
 static const bench_program *program;
 
-static int run_program(const cli_world *w, const void *config) {
+static int measure_and_report(const cli_world *w, const void *config) {
     if (bench_outputs_check(w, config)) return CLI_FAILED;
     const int code = program->run(w, config, program->what);
     return code == CLI_FAILED ? CLI_DIFFERS : code; /* its messages are printed */
@@ -20,7 +20,7 @@ int bench_start(const bench_program *p, int argc, char **argv) {
     const cli_command command = {.name = "",
                                  .bits = 1,
                                  .operands = p->scope->operands ? "[FILE...]" : "",
-                                 .run = run_program};
+                                 .run = measure_and_report};
     const cli_group g = {.program = p->name,
                          .help = p->help,
                          .command = &command,

@@ -13,7 +13,7 @@ static int open_job(const bench_job *job) {
     return open(job->path, (job->is_write ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }
 
-static int transfer(const bench_job *job, int fd, char *buf, size_t bytes, tutti_off offset) {
+static int transfer_bytes(const bench_job *job, int fd, char *buf, size_t bytes, tutti_off offset) {
     while (bytes) {
         const ssize_t n =
             job->is_write ? pwrite(fd, buf, bytes, offset) : pread(fd, buf, bytes, offset);
@@ -43,7 +43,7 @@ static int run_limit(bench_job *job, bench_entry *e) {
     for (tutti_off at = job->share_lo; at < job->share_hi && !failed; at += (tutti_off)BENCH_CALL) {
         const tutti_off left = job->share_hi - at;
         const size_t n = left < (tutti_off)BENCH_CALL ? (size_t)left : BENCH_CALL;
-        failed = transfer(job, fd, job->share + (at - job->share_lo), n, at);
+        failed = transfer_bytes(job, fd, job->share + (at - job->share_lo), n, at);
     }
     return close_job(job, fd, failed);
 }
@@ -59,8 +59,8 @@ static int run_pieces(bench_job *job, bench_entry *e) {
     if (fd < 0) return cli_error_errno("open", job->path);
     int failed = 0;
     for (tutti_count i = 0; i < p->pieces && !failed; i++)
-        failed = transfer(job, fd, job->user + p->piece[i].memory, (size_t)p->piece[i].bytes,
-                          p->piece[i].file);
+        failed = transfer_bytes(job, fd, job->user + p->piece[i].memory, (size_t)p->piece[i].bytes,
+                                p->piece[i].file);
     return close_job(job, fd, failed);
 }
 

@@ -33,19 +33,6 @@ static void json_stats(FILE *f, const tutti_stats *s) {
     fputs("}, ", f);
 }
 
-static void json_tutti(FILE *f, const bench_entry *e) {
-    if (e->method) {
-        report_json_pair(f, "method", e->method);
-        report_json_pair(f, "exchange", e->exchange);
-        report_json_pair(f, "store", e->store);
-        fprintf(f, "\"reused_plan\": %s, ", e->reused ? "true" : "false");
-    } else {
-        report_json_pair(f, "settings", e->settings);
-    }
-    report_json_pair(f, "explain", e->explain);
-    if (e->rounds) json_stats(f, &e->stats);
-}
-
 /* The means over the ranks, round by round, of phases that there were. */
 static void json_phase(FILE *f, const bench_entry *e, const char *name, size_t which) {
     double sum = 0, seconds;
@@ -60,14 +47,6 @@ static void json_phase(FILE *f, const bench_entry *e, const char *name, size_t w
         fprintf(f, "%s%.9f", i ? ", " : "", seconds);
     }
     fputs("]", f);
-}
-
-static void json_phases(FILE *f, const bench_entry *e) {
-    json_phase(f, e, "seconds_exchange", offsetof(bench_phases, exchange));
-    json_phase(f, e, "seconds_file", offsetof(bench_phases, file));
-    json_phase(f, e, "seconds_compute", offsetof(bench_phases, compute));
-    json_phase(f, e, "seconds_begin", offsetof(bench_phases, begin));
-    json_phase(f, e, "seconds_end", offsetof(bench_phases, end));
 }
 
 static void json_times(FILE *f, const bench_cell *cell, const bench_entry *e) {
@@ -89,20 +68,6 @@ static const char *kind_name(entry_kind kind) {
     return names[kind];
 }
 
-static void json_entry(FILE *f, const bench_cell *cell, const bench_entry *e) {
-    fputs("        {", f);
-    report_json_pair(f, "name", e->name);
-    report_json_pair(f, "kind", kind_name(e->kind));
-    if (e->kind == ENTRY_TUTTI) json_tutti(f, e);
-    fprintf(f, "\"verified\": %s, ", e->checkable && !*e->failure ? "true" : "false");
-    fprintf(f, "\"available\": %s, ", e->unavailable ? "false" : "true");
-    if (e->sits_out) fputs("\"sits_out\": true, ", f);
-    report_json_pair(f, "failure", e->failure);
-    json_times(f, cell, e);
-    if (cell->figure) json_phases(f, e);
-    fputs("}", f);
-}
-
 static void json_cell(FILE *f, const bench_cell *cell) {
     fputs("    {", f);
     report_json_pair(f, "directory", cell->dir);
@@ -120,22 +85,38 @@ static void json_cell(FILE *f, const bench_cell *cell) {
     fprintf(f, "\"ranks\": %d, \"bytes\": %lld, \"runs\": %lld,\n      \"entries\": [\n",
             cell->ranks, (long long)cell->total, (long long)cell->runs);
     for (int i = 0; i < cell->entries; i++) {
-        json_entry(f, cell, &cell->entry[i]);
+        const bench_entry *e = &cell->entry[i];
+        fputs("        {", f);
+        report_json_pair(f, "name", e->name);
+        report_json_pair(f, "kind", kind_name(e->kind));
+        if (e->kind == ENTRY_TUTTI) {
+            if (e->method) {
+                report_json_pair(f, "method", e->method);
+                report_json_pair(f, "exchange", e->exchange);
+                report_json_pair(f, "store", e->store);
+                fprintf(f, "\"reused_plan\": %s, ", e->reused ? "true" : "false");
+            } else {
+                report_json_pair(f, "settings", e->settings);
+            }
+            report_json_pair(f, "explain", e->explain);
+            if (e->rounds) json_stats(f, &e->stats);
+        }
+        fprintf(f, "\"verified\": %s, ", e->checkable && !*e->failure ? "true" : "false");
+        fprintf(f, "\"available\": %s, ", e->unavailable ? "false" : "true");
+        if (e->sits_out) fputs("\"sits_out\": true, ", f);
+        report_json_pair(f, "failure", e->failure);
+        json_times(f, cell, e);
+        if (cell->figure) {
+            json_phase(f, e, "seconds_exchange", offsetof(bench_phases, exchange));
+            json_phase(f, e, "seconds_file", offsetof(bench_phases, file));
+            json_phase(f, e, "seconds_compute", offsetof(bench_phases, compute));
+            json_phase(f, e, "seconds_begin", offsetof(bench_phases, begin));
+            json_phase(f, e, "seconds_end", offsetof(bench_phases, end));
+        }
+        fputs("}", f);
         fputs(i + 1 < cell->entries ? ",\n" : "\n", f);
     }
     fputs("      ]}", f);
-}
-
-static void json_options(FILE *f, const tutti_options *opt) {
-    const tutti_option_info *o;
-    fputs("  \"options\": {", f);
-    for (int i = 0; (o = tutti_options_row(i)) != NULL; i++) {
-        char value[256];
-        if (tutti_options_get(opt, o->name, value, sizeof value) != TUTTI_OK) *value = '\0';
-        fprintf(f, "%s\"%s\": ", i ? ", " : "", o->name);
-        cli_json_string(f, value);
-    }
-    fputs("},\n", f);
 }
 
 void report_json_head(FILE *f, const bench_results *r, const char *format) {
@@ -154,7 +135,16 @@ void report_json_head(FILE *f, const bench_results *r, const char *format) {
     fputs("  ", f);
     cli_provenance_json(f, &r->config->dirs);
     fputs(",\n", f);
-    json_options(f, &r->config->options);
+    const tutti_options *opt = &r->config->options;
+    const tutti_option_info *o;
+    fputs("  \"options\": {", f);
+    for (int i = 0; (o = tutti_options_row(i)) != NULL; i++) {
+        char value[256];
+        if (tutti_options_get(opt, o->name, value, sizeof value) != TUTTI_OK) *value = '\0';
+        fprintf(f, "%s\"%s\": ", i ? ", " : "", o->name);
+        cli_json_string(f, value);
+    }
+    fputs("},\n", f);
 }
 
 void report_json_cells(FILE *f, const bench_results *r, const char *key) {

@@ -8,16 +8,7 @@ enum { NAME_WIDTH = 31 };
 
 /* ---- bars */
 
-/* A bar of `fraction` of `width` columns: eighths of a column where the terminal has them. */
-static void print_bar(FILE *f, double fraction, int width) {
-    static const char *const eighth[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-    const int parts = (int)(fraction * width * 8 + 0.5);
-    const int utf8 = cli_is_utf8(), whole = utf8 ? parts / 8 : (parts + 4) / 8;
-    for (int i = 0; i < whole; i++) fputs(utf8 ? "█" : "#", f);
-    if (utf8) fputs(eighth[parts % 8], f);
-}
-
-static double fastest(const bench_cell *cell) {
+static double highest_bandwidth(const bench_cell *cell) {
     double best = 0;
     for (int i = 0; i < cell->entries; i++) {
         const bench_entry *e = &cell->entry[i];
@@ -64,7 +55,15 @@ static void print_entry(FILE *f, const bench_cell *cell, const bench_entry *e, d
     const int used = 2 + NAME_WIDTH + (int)longer + 8 + 13 + (cell->is_write ? 8 : 16) + 1;
     const int room = cli_width() - used;
     fprintf(f, " %s", cli_paint(is_tutti ? CLI_GOOD : CLI_SOFT));
-    if (room > 0) print_bar(f, best > 0 ? mib / best : 0, room);
+    if (room > 0) {
+        /* A bar of `fraction` of `width` columns: eighths of a column where the terminal has them. */
+        const double fraction = best > 0 ? mib / best : 0;
+        static const char *const eighth[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+        const int parts = (int)(fraction * room * 8 + 0.5);
+        const int utf8 = cli_is_utf8(), whole = utf8 ? parts / 8 : (parts + 4) / 8;
+        for (int i = 0; i < whole; i++) fputs(utf8 ? "█" : "#", f);
+        if (utf8) fputs(eighth[parts % 8], f);
+    }
     fprintf(f, "%s\n", cli_paint(CLI_PLAIN));
     if (*e->failure) print_failed(f, "FAILED later", e);
 }
@@ -81,16 +80,6 @@ static void print_choice(FILE *f, const bench_cell *cell) {
     }
 }
 
-/* Rounds that took far longer than the others: something else was going on. */
-static void print_outliers(FILE *f, const bench_cell *cell) {
-    for (int i = 0; i < cell->entries; i++) {
-        const bench_entry *e = &cell->entry[i];
-        if (e->rounds < 3 || e->time.max < 3 * e->time.median) continue;
-        fprintf(f, "  %soutlier: a round of '%s' took %.1f times the median%s\n",
-                cli_paint(CLI_WARN), e->name, e->time.max / e->time.median, cli_paint(CLI_PLAIN));
-    }
-}
-
 static void print_cell(FILE *f, const bench_cell *cell) {
     char file[32], run[32];
     cli_format_size(cell->total, file, sizeof file);
@@ -102,9 +91,15 @@ static void print_cell(FILE *f, const bench_cell *cell) {
             rounds, rounds == 1 ? "" : "s");
     fprintf(f, "  %-*s %7s %12s %7s%s\n", NAME_WIDTH, "", "MiB/s", "quartiles", "t/limit",
             cell->is_write ? "" : "  t/bare");
-    const double best = fastest(cell);
+    const double best = highest_bandwidth(cell);
     for (int i = 0; i < cell->entries; i++) print_entry(f, cell, &cell->entry[i], best);
-    print_outliers(f, cell);
+    /* Rounds that took far longer than the others: something else was going on. */
+    for (int i = 0; i < cell->entries; i++) {
+        const bench_entry *e = &cell->entry[i];
+        if (e->rounds < 3 || e->time.max < 3 * e->time.median) continue;
+        fprintf(f, "  %soutlier: a round of '%s' took %.1f times the median%s\n",
+                cli_paint(CLI_WARN), e->name, e->time.max / e->time.median, cli_paint(CLI_PLAIN));
+    }
     print_choice(f, cell);
     fputs("\n", f);
 }
@@ -121,42 +116,13 @@ static const bench_entry *find_entry(const bench_cell *cell, const char *method,
     return NULL;
 }
 
-static const char *missed_mark(const bench_cell *cell, double ratio) {
-    return bench_goal(cell) > 0 && ratio > bench_goal(cell) ? "*" : " ";
-}
-
 static void print_judged(FILE *f, const bench_cell *cell, const char *method, int reused) {
     const bench_entry *e = cell ? find_entry(cell, method, reused) : NULL;
     const double ratio = e ? bench_ratio_judged(cell, e) : 0;
     if (ratio > 0)
-        fprintf(f, " %7.2f%s", ratio, missed_mark(cell, ratio));
+        fprintf(f, " %7.2f%s", ratio, bench_goal(cell) > 0 && ratio > bench_goal(cell) ? "*" : " ");
     else
         fprintf(f, " %7s ", "-");
-}
-
-static void print_to_limit(FILE *f, const bench_cell *cell, const char *method, int reused) {
-    const bench_entry *e = cell ? find_entry(cell, method, reused) : NULL;
-    if (e && e->to_limit > 0)
-        fprintf(f, " %7.2f ", e->to_limit);
-    else
-        fprintf(f, " %7s ", "-");
-}
-
-static void print_method(FILE *f, const bench_results *r, const char *method) {
-    const int step = r->config->write + r->config->read;
-    fprintf(f, "%-13s %17s %17s %17s\n", method, "write / limit", "read / bare", "read / limit");
-    fprintf(f, "%-13s", "");
-    for (int i = 0; i < 3; i++) fprintf(f, " %8s %8s", "fresh ", "reused ");
-    fputs("\n", f);
-    for (int i = 0; i < r->cells; i += step) {
-        const bench_cell *write = r->config->write ? &r->cell[i] : NULL;
-        const bench_cell *read = r->config->read ? &r->cell[i + step - 1] : NULL;
-        fprintf(f, "  %-11s", r->cell[i].pattern);
-        for (int reused = 0; reused < 2; reused++) print_judged(f, write, method, reused);
-        for (int reused = 0; reused < 2; reused++) print_judged(f, read, method, reused);
-        for (int reused = 0; reused < 2; reused++) print_to_limit(f, read, method, reused);
-        fprintf(f, " %s\n", r->config->dirs.n > 1 ? r->cell[i].dir : "");
-    }
 }
 
 static void print_summary(FILE *f, const bench_results *r) {
@@ -165,7 +131,29 @@ static void print_summary(FILE *f, const bench_results *r) {
           f);
     for (int m = 0; m < r->config->methods.n; m++) {
         const char *method = r->config->methods.item[m];
-        if (bench_has_plan(method) || r->config->methods.n == 1) print_method(f, r, method);
+        if (bench_has_plan(method) || r->config->methods.n == 1) {
+            const int step = r->config->write + r->config->read;
+            fprintf(f, "%-13s %17s %17s %17s\n", method, "write / limit", "read / bare",
+                    "read / limit");
+            fprintf(f, "%-13s", "");
+            for (int i = 0; i < 3; i++) fprintf(f, " %8s %8s", "fresh ", "reused ");
+            fputs("\n", f);
+            for (int i = 0; i < r->cells; i += step) {
+                const bench_cell *write = r->config->write ? &r->cell[i] : NULL;
+                const bench_cell *read = r->config->read ? &r->cell[i + step - 1] : NULL;
+                fprintf(f, "  %-11s", r->cell[i].pattern);
+                for (int reused = 0; reused < 2; reused++) print_judged(f, write, method, reused);
+                for (int reused = 0; reused < 2; reused++) print_judged(f, read, method, reused);
+                for (int reused = 0; reused < 2; reused++) {
+                    const bench_entry *e = read ? find_entry(read, method, reused) : NULL;
+                    if (e && e->to_limit > 0)
+                        fprintf(f, " %7.2f ", e->to_limit);
+                    else
+                        fprintf(f, " %7s ", "-");
+                }
+                fprintf(f, " %s\n", r->config->dirs.n > 1 ? r->cell[i].dir : "");
+            }
+        }
     }
     if (r->config->options.direct_io) {
         fputs("  no goals: what is compared with goes through the page cache, Tutti does not\n\n",

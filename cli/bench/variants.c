@@ -129,33 +129,6 @@ int bench_has_plan(const char *method) {
     return strcmp(method, "auto") == 0 || strcmp(method, "two-phase") == 0;
 }
 
-/* The stores that keep nothing in the file system: mem cannot be read by another process's rank,
- * null forgets. */
-static int is_kept(const char *store) {
-    return strcmp(store, "mem") != 0 && strcmp(store, "null") != 0;
-}
-
-static void add_variant(const bench_config *c, bench_cell *cell, const char *const what[3],
-                        int reused) {
-    char name[48];
-    const int exchange = c->exchanges.n > 1 && bench_has_plan(what[0]);
-    snprintf(name, sizeof name, "%s%s%s%s%s%s", what[0], exchange ? "/" : "",
-             exchange ? what[1] : "", c->stores.n > 1 ? "/" : "", c->stores.n > 1 ? what[2] : "",
-             reused ? ", reused plan" : "");
-    bench_entry *e = bench_entry_add(cell, ENTRY_TUTTI, name, c->rounds);
-    e->method = what[0];
-    e->exchange = what[1];
-    e->store = what[2];
-    e->reused = reused;
-    if (reused) e->runner = &bench_tutti_reused;
-    e->checkable = is_kept(what[2]);
-    e->options = c->options;
-    if (tutti_options_set(&e->options, "method", e->method) != TUTTI_OK ||
-        tutti_options_set(&e->options, "exchange", e->exchange) != TUTTI_OK ||
-        tutti_options_set(&e->options, "store", e->store) != TUTTI_OK)
-        snprintf(e->failure, sizeof e->failure, "%s", tutti_last_message());
-}
-
 static void add_variants(const bench_config *c, int reused, bench_cell *cell) {
     for (int m = 0; m < c->methods.n; m++) {
         const char *method = c->methods.item[m];
@@ -163,8 +136,26 @@ static void add_variants(const bench_config *c, int reused, bench_cell *cell) {
         for (int x = 0; x < exchanges && (bench_has_plan(method) || !reused || !c->fresh); x++)
             for (int s = 0; s < c->stores.n; s++) {
                 const char *const what[3] = {method, c->exchanges.item[x], c->stores.item[s]};
-                if (cell->is_write || strcmp(what[2], "mem") != 0)
-                    add_variant(c, cell, what, reused);
+                if (cell->is_write || strcmp(what[2], "mem") != 0) {
+                    char name[48];
+                    const int exchange = c->exchanges.n > 1 && bench_has_plan(what[0]);
+                    snprintf(name, sizeof name, "%s%s%s%s%s%s", what[0], exchange ? "/" : "",
+                             exchange ? what[1] : "", c->stores.n > 1 ? "/" : "",
+                             c->stores.n > 1 ? what[2] : "", reused ? ", reused plan" : "");
+                    bench_entry *e = bench_entry_add(cell, ENTRY_TUTTI, name, c->rounds);
+                    e->method = what[0];
+                    e->exchange = what[1];
+                    e->store = what[2];
+                    e->reused = reused;
+                    if (reused) e->runner = &bench_tutti_reused;
+                    /* The stores that keep nothing in the file system: mem cannot be read by another process's rank, null forgets. */
+                    e->checkable = strcmp(what[2], "mem") != 0 && strcmp(what[2], "null") != 0;
+                    e->options = c->options;
+                    if (tutti_options_set(&e->options, "method", e->method) != TUTTI_OK ||
+                        tutti_options_set(&e->options, "exchange", e->exchange) != TUTTI_OK ||
+                        tutti_options_set(&e->options, "store", e->store) != TUTTI_OK)
+                        snprintf(e->failure, sizeof e->failure, "%s", tutti_last_message());
+                }
             }
     }
 }

@@ -71,6 +71,8 @@ void *cli_malloc(size_t bytes);
 void *cli_array(tutti_count n, tutti_count each, size_t size);
 void *cli_realloc(void *p, size_t bytes);
 char *cli_strdup(const char *s);
+/* Memory that a list of *keeps pointers keeps, to free all of it together. */
+void *cli_keep(void ***kept, int *keeps, size_t bytes);
 
 /* ---- text */
 typedef struct cli_list {
@@ -128,6 +130,8 @@ int cli_output_refuse(const char *path);
 char *cli_file_name(const char *text);
 /* A file appears under its name when it is closed.  NULL and a message; also for an output that is refused. */
 FILE *cli_output_open(const char *path);
+/* Print the path of an output, or as an item of a JSON list; before: items printed. */
+void cli_output_print(const char *path, int json, int before);
 int cli_output_check(const char *path); /* before long work; NULL is fine.  1 and a message */
 /* failed: the file is removed.  1, and a message if not all was written. */
 int cli_output_close(FILE *f, const char *path, int failed);

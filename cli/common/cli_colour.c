@@ -14,16 +14,13 @@ void cli_color_set(int when_asked) {
     when = when_asked;
 }
 
-/* Launchers give ranks a terminal of their own, whatever theirs is. */
-static int is_launched(void) {
-    return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK") || getenv("PMI_RANK") ||
-           getenv("SLURM_PROCID");
-}
-
 static int is_on(void) {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
     if (when != AUTO) return when == ALWAYS;
-    if (is_launched()) return 0;
+    /* Launchers give ranks a terminal of their own, whatever theirs is. */
+    if (getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK") || getenv("PMI_RANK") ||
+        getenv("SLURM_PROCID"))
+        return 0;
     return isatty(STDOUT_FILENO) && !(no && *no) && term && strcmp(term, "dumb") != 0;
 }
 

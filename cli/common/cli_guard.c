@@ -47,29 +47,6 @@ static void add_path(cli_list *l, const char *path) {
     l->item[l->n++] = cli_strdup(path);
 }
 
-/* The launcher waits until its pipes to the ranks are closed: keep no file but the channel. */
-static void leave_ranks(int from) {
-    const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], SIG_IGN);
-    (void)setsid();
-    const int null = open("/dev/null", O_RDWR);
-    for (int i = 0; i < 3; i++) (void)dup2(null, i);
-    (void)dup2(from, 3);
-    (void)close_range(4, ~0U, 0);
-}
-
-static _Noreturn void keep_guard(int from) {
-    char text[MESSAGE];
-    cli_list paths = {.n = 0};
-    leave_ranks(from);
-    for (ssize_t n; (n = recv(3, text, sizeof text - 1, 0)) > 0;) {
-        text[n] = '\0';
-        (text[0] == '+' ? add_path : drop_path)(&paths, text + 1);
-    }
-    for (int i = 0; i < paths.n; i++) remove_surely(paths.item[i]);
-    _exit(0);
-}
-
 /* ---- in the process */
 
 static void end_guard(void) {
@@ -86,7 +63,23 @@ void cli_guard_start(void) {
     guard = fork();
     if (guard == 0) {
         close(pair[0]);
-        keep_guard(pair[1]);
+        const int from = pair[1];
+        char text[MESSAGE];
+        cli_list paths = {.n = 0};
+        /* The launcher waits until its pipes to the ranks are closed: keep no file but the channel. */
+        const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], SIG_IGN);
+        (void)setsid();
+        const int null = open("/dev/null", O_RDWR);
+        for (int i = 0; i < 3; i++) (void)dup2(null, i);
+        (void)dup2(from, 3);
+        (void)close_range(4, ~0U, 0);
+        for (ssize_t n; (n = recv(3, text, sizeof text - 1, 0)) > 0;) {
+            text[n] = '\0';
+            (text[0] == '+' ? add_path : drop_path)(&paths, text + 1);
+        }
+        for (int i = 0; i < paths.n; i++) remove_surely(paths.item[i]);
+        _exit(0);
     }
     close(pair[1]);
     if (guard < 0) {

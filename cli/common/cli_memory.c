@@ -32,3 +32,8 @@ char *cli_strdup(const char *s) {
     const size_t n = strlen(s) + 1;
     return memcpy(cli_malloc(n), s, n);
 }
+
+void *cli_keep(void ***kept, int *keeps, size_t bytes) {
+    *kept = cli_realloc(*kept, ((size_t)*keeps + 1) * sizeof **kept);
+    return (*kept)[(*keeps)++] = cli_malloc(bytes);
+}

@@ -54,7 +54,7 @@ static int lies_inside(const char *dir, const struct stat *above) {
 
 static const struct stat *searched; /* nftw has no argument of the caller's */
 
-static int compare_entry(const char *path, const struct stat *st, int type, struct FTW *at) {
+static int is_searched_file(const char *path, const struct stat *st, int type, struct FTW *at) {
     (void)path;
     (void)at;
     return type == FTW_F && is_same(st, searched);
@@ -65,7 +65,7 @@ static int contains_file(const char *dir, const struct stat *file) {
     if (file->st_nlink < 2 || !S_ISREG(file->st_mode)) return 0;
     searched = file;
     char *start = cli_format("%s/.", dir); /* also where a symbolic link leads */
-    const int found = nftw(start, compare_entry, 16, FTW_PHYS) == 1;
+    const int found = nftw(start, is_searched_file, 16, FTW_PHYS) == 1;
     free(start);
     return found;
 }
@@ -171,6 +171,15 @@ FILE *cli_output_open(const char *path) {
     if (!f) f = fopen(path, "w");
     if (!f) cli_error_errno("cannot write", path);
     return f;
+}
+
+void cli_output_print(const char *path, int json, int before) {
+    if (!json) {
+        printf("%s\n", path);
+        return;
+    }
+    if (before) printf(", ");
+    cli_json_string(stdout, path);
 }
 
 int cli_output_check(const char *path) {

@@ -94,6 +94,8 @@ typedef enum cli_parsed { CLI_PARSED, CLI_HELP, CLI_VERSION, CLI_WRONG } cli_par
 cli_parsed cli_parse(const cli_group *g, const cli_command *command, int argc, char **argv,
                      void *config);
 void cli_config_free(void *config);
+/* Does a command of the group (NULL: any) take an option? */
+int cli_option_applies(const cli_option *o, const cli_group *g, const cli_command *command);
 /* Options that all commands take. */
 extern const cli_option cli_common_options[];
 enum { CLI_COMMON_OPTIONS = 4 };

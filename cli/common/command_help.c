@@ -6,15 +6,8 @@
 
 enum { NAMES = 28 }; /* columns of the names of options */
 
-static void format_option(const cli_option *o, char *out, size_t size) {
-    char letter[8] = "    ";
-    if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
-    snprintf(out, size, "%s--%s%s%s", letter, o->name, o->argument ? " " : "",
-             o->argument ? o->argument : "");
-}
-
 /* A text in paragraphs; lines that start with blanks stay as they are. */
-static void print_text(FILE *f, const char *text) {
+static void print_paragraphs(FILE *f, const char *text) {
     while (*text) {
         const size_t n = strcspn(text, "\n");
         char line[2048];
@@ -47,7 +40,10 @@ static void name_commands(const cli_group *g, const cli_command *command, const 
 static void print_option(FILE *f, const cli_group *g, const cli_command *command,
                          const cli_option *o) {
     char name[160], who[256], text[1024];
-    format_option(o, name, sizeof name);
+    char letter[8] = "    ";
+    if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
+    snprintf(name, sizeof name, "%s--%s%s%s", letter, o->name, o->argument ? " " : "",
+             o->argument ? o->argument : "");
     name_commands(g, command, o, who, sizeof who);
     snprintf(text, sizeof text, "%s%s%s%s%s%s", who, *who ? ": " : "", o->help,
              o->standard ? " (default: " : "", o->standard ? o->standard : "",
@@ -76,19 +72,18 @@ void cli_help_print(FILE *f, const cli_group *g, const cli_command *command) {
             print_usage(f, g, &g->command[i], i == 0 || command);
     putc('\n', f);
     if (command) {
-        print_text(f, command->summary);
-        if (command->details) putc('\n', f), print_text(f, command->details);
+        print_paragraphs(f, command->summary);
+        if (command->details) putc('\n', f), print_paragraphs(f, command->details);
     } else {
-        if (g->details) print_text(f, g->details), putc('\n', f);
+        if (g->details) print_paragraphs(f, g->details), putc('\n', f);
         for (int i = 0; i < g->commands; i++)
             cli_print_wrapped(f, g->command[i].summary, fprintf(f, "  %-12s", g->command[i].name),
                               14);
     }
     fputs("\nOptions:\n", f);
-    for (int i = 0; i < g->options; i++) {
-        const unsigned bits = g->option[i].commands;
-        if (!command || !bits || (bits & command->bits)) print_option(f, g, command, &g->option[i]);
-    }
+    for (int i = 0; i < g->options; i++)
+        if (cli_option_applies(&g->option[i], g, command))
+            print_option(f, g, command, &g->option[i]);
     for (int i = 0; i < CLI_COMMON_OPTIONS; i++)
         print_option(f, g, command, &cli_common_options[i]);
     if (g->library)
@@ -127,18 +122,6 @@ static void print_pair(FILE *f, const char *key, const char *value, const char *
     fputs(end, f);
 }
 
-static void print_option_json(FILE *f, const cli_group *g, const cli_option *o) {
-    char who[256];
-    name_commands(g, NULL, o, who, sizeof who);
-    fputs("{", f);
-    print_pair(f, "letter", (char[2]){o->letter, '\0'}, ", ");
-    print_pair(f, "name", o->name, ", ");
-    print_pair(f, "argument", o->argument, ", ");
-    print_pair(f, "default", o->standard, ", ");
-    print_pair(f, "commands", who, ", ");
-    print_pair(f, "help", o->help, "}");
-}
-
 void cli_help_json(FILE *f, const cli_group *const *groups, int n) {
     fputs("[", f);
     for (int i = 0; i < n; i++) {
@@ -158,10 +141,19 @@ void cli_help_json(FILE *f, const cli_group *const *groups, int n) {
             print_pair(f, "summary", c->summary, "}");
         }
         fputs("], \"options\": [", f);
-        for (int k = 0; k < g->options + CLI_COMMON_OPTIONS; k++) {
-            fputs(k ? ",\n  " : "\n  ", f);
-            print_option_json(f, g,
-                              k < g->options ? &g->option[k] : &cli_common_options[k - g->options]);
+        for (int k = 0, m = 0; k < g->options + CLI_COMMON_OPTIONS; k++) {
+            const cli_option *o =
+                k < g->options ? &g->option[k] : &cli_common_options[k - g->options];
+            char who[256];
+            if (!cli_option_applies(o, g, NULL)) continue;
+            name_commands(g, NULL, o, who, sizeof who);
+            fputs(m++ ? ",\n  {" : "\n  {", f);
+            print_pair(f, "letter", (char[2]){o->letter, '\0'}, ", ");
+            print_pair(f, "name", o->name, ", ");
+            print_pair(f, "argument", o->argument, ", ");
+            print_pair(f, "default", o->standard, ", ");
+            print_pair(f, "commands", who, ", ");
+            print_pair(f, "help", o->help, "}");
         }
         fputs("]}", f);
     }

@@ -33,6 +33,12 @@ const char *cli_full_name(const cli_group *g, const cli_command *command, char *
     return out;
 }
 
+int cli_option_applies(const cli_option *o, const cli_group *g, const cli_command *command) {
+    unsigned bits = command ? command->bits : 0;
+    for (int i = 0; i < g->commands && !command; i++) bits |= g->command[i].bits;
+    return !o->commands || (o->commands & bits);
+}
+
 /* ---- misspelled names */
 
 /* Letters to change, add, remove or swap with the next one. */
@@ -195,24 +201,22 @@ static int is_library_option(const char *name) {
     return 0;
 }
 
-static int refuse_unknown(const parser *p, const char *name) {
-    const char *names[WORDS];
-    const tutti_option_info *row;
-    int n = 0;
-    for (int i = 0; i < CLI_COMMON_OPTIONS; i++) names[n++] = cli_common_options[i].name;
-    for (int i = 0; i < p->group->options; i++) {
-        const cli_option *o = &p->group->option[i];
-        if (!o->commands || (o->commands & p->call->bits)) names[n++] = o->name;
-    }
-    for (int i = 0; p->group->library && n < WORDS && (row = tutti_options_row(i)) != NULL; i++)
-        names[n++] = row->name;
-    const char *meant = cli_nearest(name, n, names);
-    return meant ? cli_error("unknown option '--%s'; did you mean '--%s'?", name, meant)
-                 : cli_error("unknown option '--%s'", name);
-}
-
 static int take_library_option(parser *p, const char *name, const char *value) {
-    if (!p->group->library || !is_library_option(name)) return refuse_unknown(p, name);
+    if (!p->group->library || !is_library_option(name)) {
+        const char *names[WORDS];
+        const tutti_option_info *row;
+        int n = 0;
+        for (int i = 0; i < CLI_COMMON_OPTIONS; i++) names[n++] = cli_common_options[i].name;
+        for (int i = 0; i < p->group->options; i++) {
+            const cli_option *o = &p->group->option[i];
+            if (!o->commands || (o->commands & p->call->bits)) names[n++] = o->name;
+        }
+        for (int i = 0; p->group->library && n < WORDS && (row = tutti_options_row(i)) != NULL; i++)
+            names[n++] = row->name;
+        const char *meant = cli_nearest(name, n, names);
+        return meant ? cli_error("unknown option '--%s'; did you mean '--%s'?", name, meant)
+                     : cli_error("unknown option '--%s'", name);
+    }
     if (!value && p->next < p->n) value = p->word[p->next++];
     if (!value) return cli_error("option '--%s' needs a value", name);
     tutti_options *options = (tutti_options *)((char *)p->config + p->group->library);
@@ -280,23 +284,6 @@ static int take_words(parser *p) {
 
 /* ---- what follows from the words */
 
-/* Operands as "FILE [SECTION]" or "DIR..." names them. */
-static int check_operands(const cli_call *call) {
-    int n = 0, unlimited = 0;
-    for (const char *at = call->command->operands; *at; n++) {
-        const size_t length = strcspn(at, " ");
-        if (n == call->operands && *at != '[')
-            return cli_error("missing operand %.*s", (int)length, at);
-        unlimited |= length > 3 && strncmp(at + length - 3, "...", 3) == 0;
-        if (length > 4 && strncmp(at + length - 4, "...]", 4) == 0) unlimited = 1;
-        at += length + strspn(at + length, " ");
-    }
-    if (call->operands > n && !unlimited) return cli_error("extra operand '%s'", call->operand[n]);
-    for (int i = 0; i < call->operands && !call->group->stops; i++)
-        if (!*call->operand[i]) return cli_error("operand %d is empty", i + 1);
-    return 0;
-}
-
 static int check_given(const cli_call *call) {
     for (int i = 0; i < call->group->options; i++) {
         const cli_option *o = &call->group->option[i];
@@ -328,7 +315,19 @@ static int set_defaults(const cli_group *g, const cli_call *call, void *config) 
 }
 
 static int check_call(const cli_group *g, cli_call *call, void *config) {
-    if (check_operands(call)) return 1;
+    /* Operands as "FILE [SECTION]" or "DIR..." names them. */
+    int n = 0, unlimited = 0;
+    for (const char *at = call->command->operands; *at; n++) {
+        const size_t length = strcspn(at, " ");
+        if (n == call->operands && *at != '[')
+            return cli_error("missing operand %.*s", (int)length, at);
+        unlimited |= length > 3 && strncmp(at + length - 3, "...", 3) == 0;
+        if (length > 4 && strncmp(at + length - 4, "...]", 4) == 0) unlimited = 1;
+        at += length + strspn(at + length, " ");
+    }
+    if (call->operands > n && !unlimited) return cli_error("extra operand '%s'", call->operand[n]);
+    for (int i = 0; i < call->operands && !call->group->stops; i++)
+        if (!*call->operand[i]) return cli_error("operand %d is empty", i + 1);
     if (g->narrow) g->narrow(config);
     return check_given(call) || (g->check && g->check(config));
 }

@@ -23,20 +23,6 @@ void cli_command_remember(const char *program, int argc, char **argv) {
     }
 }
 
-/* The value of a line "KEY : VALUE" of a file; "" if there is none. */
-static void line_value(const char *path, const char *key, char *out, size_t size) {
-    char line[512];
-    FILE *f = fopen(path, "r");
-    *out = '\0';
-    while (f && !*out && fgets(line, sizeof line, f)) {
-        const char *colon = strchr(line, ':');
-        if (strncmp(line, key, strlen(key)) != 0 || !colon) continue;
-        snprintf(out, size, "%s", colon + 1 + strspn(colon + 1, " \t"));
-        out[strcspn(out, "\n")] = '\0';
-    }
-    if (f) fclose(f);
-}
-
 /* What a directory is mounted from: "ext4 on /dev/vda (rw,relatime)". */
 static void mount_of(const char *dir, char *out, size_t size) {
     char path[PATH_MAX], line[4096];
@@ -67,7 +53,19 @@ static void facts_find(facts *x) {
     struct tm utc;
     strftime(x->date, sizeof x->date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     x->processors = sysconf(_SC_NPROCESSORS_ONLN);
-    line_value("/proc/cpuinfo", "model name", x->processor, sizeof x->processor);
+    /* The value of a line "KEY : VALUE" of a file; "" if there is none. */
+    char *out = x->processor;
+    const size_t size = sizeof x->processor;
+    char line[512];
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    *out = '\0';
+    while (f && !*out && fgets(line, sizeof line, f)) {
+        const char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", strlen("model name")) != 0 || !colon) continue;
+        snprintf(out, size, "%s", colon + 1 + strspn(colon + 1, " \t"));
+        out[strcspn(out, "\n")] = '\0';
+    }
+    if (f) fclose(f);
     if (getloadavg(&x->load, 1) != 1) x->load = -1;
     snprintf(x->host, sizeof x->host, "?");
     snprintf(x->kernel, sizeof x->kernel, "?");

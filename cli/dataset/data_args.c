@@ -129,12 +129,15 @@ const cli_option data_options[DATA_OPTIONS] = {
     {0, "nemesis", NULL, NULL,
      "store the partition of the ranks with its borders in the new Exodus file",
      EXODUS_CP | EXODUS_JOIN | EXODUS_IMPORT, CLI_FLAG, AT(nemesis)},
+    {'o', "out", "FILE", NULL, "output file ('-': standard output, the default)", DATASET_DUMP,
+     CLI_TEXT, AT(out)},
     {'o', "out", "FILE", NULL,
-     "dump: output file ('-': standard output, the default); plot: the picture, SVG over time or "
-     "PNG "
-     "of a field by its name; export: output file or prefix; join, split: new file or name of the "
-     "pieces",
-     DATASET_DUMP | DATASET_PLOT | DATASET_EXPORT | EXODUS_JOIN | EXODUS_SPLIT | EXODUS_EXPORT,
+     "picture; its name decides: .svg over time, .png of a field (default: NAME.svg, with -s "
+     "NAME.png)",
+     DATASET_PLOT, CLI_TEXT, AT(out)},
+    {'o', "out", "FILE", NULL, "output file, or prefix of several", DATASET_EXPORT | EXODUS_EXPORT,
+     CLI_TEXT, AT(out)},
+    {'o', "out", "FILE", NULL, "new file, or name of the pieces", EXODUS_JOIN | EXODUS_SPLIT,
      CLI_TEXT, AT(out)},
     {0, "to", "DIR", NULL, "directory for the copies; created if it does not exist",
      DATASET_ARCHIVE | EXODUS_ARCHIVE, CLI_TEXT, AT(place)},
@@ -181,31 +184,6 @@ static void strip_metadata(char **path) {
         *slash = '\0';
 }
 
-static int check_dataset(const data_config *c) {
-    if (c->call.bits & (DATASET_DUMP | DATASET_PLOT) && c->variables.n != 1)
-        return cli_error("one variable is needed: -v NAME");
-    if (c->call.bits == DATASET_DUMP && c->json && c->as >= 0)
-        return cli_error("--json and --as exclude each other");
-    if (c->call.bits == DATASET_EXPORT && c->xdmf + c->csv + c->zarr != 1)
-        return cli_error("one of --xdmf, --zarr and --csv is needed");
-    if (!(c->call.bits & SOME_SEGMENTS)) return 0;
-    if (!!c->place + !!c->tar + !!c->shell != 1)
-        return cli_error("one of %s DIR, --tar FILE and --command COMMAND is needed",
-                         c->call.bits == DATASET_ARCHIVE ? "--to" : "--from");
-    if (c->segments && c->older) return cli_error("--segments and --older-than exclude each other");
-    return 0;
-}
-
-static int check_exodus(const data_config *c) {
-    if (c->call.bits == EXODUS_JOIN && !c->out) return cli_error("missing --out FILE");
-    if (c->call.bits == EXODUS_SPLIT && c->parts < 1) return cli_error("missing --parts N");
-    if (c->call.bits == EXODUS_EXPORT && c->xdmf + c->vtk != 1)
-        return cli_error("one of --xdmf and --vtk is needed for an Exodus file");
-    if (c->call.bits == EXODUS_ARCHIVE && !!c->place + !!c->tar != 1)
-        return cli_error("one of --to DIR and --tar FILE is needed for an Exodus file");
-    return 0;
-}
-
 int data_check(void *config) {
     data_config *c = config;
     double unused[2];
@@ -219,7 +197,26 @@ int data_check(void *config) {
     if (c->integers >= 0) c->integers = 4 + 4 * c->integers;
     for (int i = 0; i < c->tolerances.n; i++)
         if (parse_tolerance(c->tolerances.item[i], NULL, unused)) return 1;
-    if (c->call.bits & EXODUS_ANY) return check_exodus(c);
+    if (c->call.bits & EXODUS_ANY) {
+        if (c->call.bits == EXODUS_JOIN && !c->out) return cli_error("missing --out FILE");
+        if (c->call.bits == EXODUS_SPLIT && c->parts < 1) return cli_error("missing --parts N");
+        if (c->call.bits == EXODUS_EXPORT && c->xdmf + c->vtk != 1)
+            return cli_error("one of --xdmf and --vtk is needed for an Exodus file");
+        if (c->call.bits == EXODUS_ARCHIVE && !!c->place + !!c->tar != 1)
+            return cli_error("one of --to DIR and --tar FILE is needed for an Exodus file");
+        return 0;
+    }
     for (int i = 0; i < c->paths; i++) strip_metadata(&c->path[i]);
-    return check_dataset(c);
+    if (c->call.bits & (DATASET_DUMP | DATASET_PLOT) && c->variables.n != 1)
+        return cli_error("one variable is needed: -v NAME");
+    if (c->call.bits == DATASET_DUMP && c->json && c->as >= 0)
+        return cli_error("--json and --as exclude each other");
+    if (c->call.bits == DATASET_EXPORT && c->xdmf + c->csv + c->zarr != 1)
+        return cli_error("one of --xdmf, --zarr and --csv is needed");
+    if (!(c->call.bits & SOME_SEGMENTS)) return 0;
+    if (!!c->place + !!c->tar + !!c->shell != 1)
+        return cli_error("one of %s DIR, --tar FILE and --command COMMAND is needed",
+                         c->call.bits == DATASET_ARCHIVE ? "--to" : "--from");
+    if (c->segments && c->older) return cli_error("--segments and --older-than exclude each other");
+    return 0;
 }

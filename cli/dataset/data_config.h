@@ -58,7 +58,7 @@ typedef struct data_config {
     int parts;
 } data_config;
 
-enum { DATA_OPTIONS = 37 };
+enum { DATA_OPTIONS = 40 };
 extern const cli_option data_options[DATA_OPTIONS];
 void data_narrow(void *config);
 int data_check(void *config);

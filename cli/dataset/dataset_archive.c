@@ -31,31 +31,32 @@ typedef struct {
 
 /* ---- which segments */
 
-/* "A:B", "A:", ":B", "A" */
-static int range_take(const char *text, tutti_count n, tutti_count *first, tutti_count *last) {
-    char *end = NULL;
-    *first = strtoll(text, &end, 10);
-    if (end == text) *first = 0;
-    *last = *end == ':' ? n - 1 : *first;
-    if (*end == ':' && end[1]) {
-        const char *behind = end + 1;
-        *last = strtoll(behind, &end, 10);
-        if (end == behind) return cli_error("--segments: '%s' is not A:B", text);
-    } else if (*end == ':') {
-        end++;
-    }
-    if (*end || !*text) return cli_error("--segments: '%s' is not A:B", text);
-    if (*first < 0 || *last >= n || *first > *last)
-        return cli_error("--segments %s: there are segments 0 to %lld", text, (long long)n - 1);
-    return 0;
-}
-
 static int segments_choose(job *j) {
     const tutti_count n = tutti_dataset_segments(j->d);
     tutti_segment g;
     j->first = 0;
     j->last = n - 1;
-    if (j->config->segments) return range_take(j->config->segments, n, &j->first, &j->last);
+    if (j->config->segments) {
+        /* "A:B", "A:", ":B", "A" */
+        const char *text = j->config->segments;
+        tutti_count *first = &j->first;
+        tutti_count *last = &j->last;
+        char *end = NULL;
+        *first = strtoll(text, &end, 10);
+        if (end == text) *first = 0;
+        *last = *end == ':' ? n - 1 : *first;
+        if (*end == ':' && end[1]) {
+            const char *behind = end + 1;
+            *last = strtoll(behind, &end, 10);
+            if (end == behind) return cli_error("--segments: '%s' is not A:B", text);
+        } else if (*end == ':') {
+            end++;
+        }
+        if (*end || !*text) return cli_error("--segments: '%s' is not A:B", text);
+        if (*first < 0 || *last >= n || *first > *last)
+            return cli_error("--segments %s: there are segments 0 to %lld", text, (long long)n - 1);
+        return 0;
+    }
     if (!j->config->older) return 0;
     char *end = NULL;
     const int64_t before = strtoll(j->config->older, &end, 10);
@@ -83,7 +84,7 @@ static tutti_count count(const job *j, int archived, tutti_off *bytes) {
 
 /* ---- streams */
 
-static void told(job *j, size_t n) {
+static void count_bytes(job *j, size_t n) {
     j->done += (tutti_off)n;
     progress_work(&j->progress, j->restores ? "restoring" : "archiving", j->done, j->all);
 }
@@ -106,7 +107,7 @@ static int stream_write(void *context, const void *bytes, size_t n) {
         if (put < 0 && errno != EINTR) return errno;
         if (put > 0) done += (size_t)put;
     }
-    told(j, n);
+    count_bytes(j, n);
     return 0;
 }
 
@@ -116,17 +117,9 @@ static int stream_read(void *context, void *bytes, size_t n, size_t *got) {
         const ssize_t count = read(j->fd, bytes, n);
         if (count < 0 && errno == EINTR) continue;
         *got = count > 0 ? (size_t)count : 0;
-        told(j, *got);
+        count_bytes(j, *got);
         return count < 0 ? errno : 0;
     }
-}
-
-/* Where a file really is. */
-static char *path_of(int fd) {
-    char *link = cli_format("/proc/self/fd/%d", fd);
-    char *path = realpath(link, NULL);
-    free(link);
-    return path;
 }
 
 static int stream_open(job *j) {
@@ -146,7 +139,13 @@ static int stream_open(job *j) {
         j->place = cli_format("%.500s", c->tar);
     } else if (!j->restores) {
         if (isatty(j->fd)) return cli_error("an archive is nothing to look at: > FILE");
-        if (fstat(j->fd, &st) == 0 && S_ISREG(st.st_mode)) j->place = path_of(j->fd);
+        if (fstat(j->fd, &st) == 0 && S_ISREG(st.st_mode)) {
+            /* Where a file really is. */
+            char *link = cli_format("/proc/self/fd/%d", j->fd);
+            char *path = realpath(link, NULL);
+            free(link);
+            j->place = path;
+        }
     }
     return 0;
 }
@@ -180,14 +179,14 @@ static int directory_run(job *j, tutti_off *freed) {
                                   : tutti_dataset_archive(j->d, i, to, j->config->place, &more);
         if (err != TUTTI_OK) return cli_error_tutti();
         *freed += more;
-        if (tutti_dataset_segment(j->d, i, &g) == TUTTI_OK) told(j, (size_t)g.bytes);
+        if (tutti_dataset_segment(j->d, i, &g) == TUTTI_OK) count_bytes(j, (size_t)g.bytes);
     }
     return 0;
 }
 
 /* ---- reports */
 
-static void report(const job *j, tutti_count n, tutti_off bytes, tutti_off freed) {
+static void report_archived(const job *j, tutti_count n, tutti_off bytes, tutti_off freed) {
     FILE *f = j->config->tar && !j->restores ? stderr : stdout; /* the archive may be there */
     const char *place = j->config->place ? j->config->place : j->place;
     char size[32];
@@ -238,7 +237,7 @@ static int archive_segments(job *j) {
     if (!failed) {
         const int copied = streams && !j->place && !j->restores; /* nothing has changed */
         const tutti_count left = copied ? 0 : count(j, j->restores, &after);
-        report(j, n - left, before - after, freed);
+        report_archived(j, n - left, before - after, freed);
     }
     if (streams && j->fd > STDERR_FILENO && !j->config->shell) close(j->fd);
     if (failed && j->config->tar && !j->restores && strcmp(j->config->tar, "-") != 0 && j->place)

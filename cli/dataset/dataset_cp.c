@@ -9,7 +9,7 @@
 /* ---- what the new one has */
 
 /* The type that --type gives a variable; its own if it says nothing of it. */
-static int type_of(const data_config *config, const tutti_variable_row *v, tutti_type *out) {
+static int type_in_copy(const data_config *config, const tutti_variable_row *v, tutti_type *out) {
     cli_list list = {.n = 0};
     const tutti_type is = v->spec.type;
     const int real = is == TUTTI_FLOAT16 || is == TUTTI_FLOAT32 || is == TUTTI_FLOAT64;
@@ -36,7 +36,7 @@ static tutti_layout layout_of(const data_config *config, const tutti_variable_ro
 }
 
 /* Only layout global can be compressed. */
-static int level_of(const data_config *config, const tutti_variable_row *v) {
+static int compression_of(const data_config *config, const tutti_variable_row *v) {
     if (layout_of(config, v) == TUTTI_RANKED) return 0;
     if (config->compress >= 0) return config->compress;
     return config->container == TUTTI_CONTAINER_NETCDF ? 0 : v->spec.compress;
@@ -58,32 +58,16 @@ static int describe(const data_config *config, const dataset_catalogue *from, tu
         const tutti_variable_row *v = &from->total[i].row;
         tutti_variable_spec spec = v->spec;
         if (!data_wanted(config, v->name)) continue;
-        if (type_of(config, v, &spec.type)) return 1;
+        if (type_in_copy(config, v, &spec.type)) return 1;
         spec.layout = layout_of(config, v);
         if (config->container == TUTTI_CONTAINER_NETCDF) spec.order = TUTTI_NATIVE_ENDIAN;
-        spec.compress = level_of(config, v);
+        spec.compress = compression_of(config, v);
         if (tutti_dataset_variable(to, v->name, &spec) != TUTTI_OK) return cli_error_tutti();
     }
     return 0;
 }
 
 /* ---- segments */
-
-static int ids_copy(const dataset_catalogue *from, tutti_count g, const tutti_space_row *space,
-                    const char *ids, tutti_dataset *to) {
-    const tutti_count n = space->shape[0];
-    int64_t *id = cli_malloc((size_t)n * sizeof *id);
-    const tutti_decomposition_spec all = {.kind = TUTTI_AS_THEY_LIE, .n = n};
-    tutti_decomposition *mine = NULL;
-    tutti_err err = tutti_decomposition_create_at(from->d, space->name, g, &all, &mine);
-    if (err == TUTTI_OK)
-        err = tutti_dataset_get(from->d, g, 1, &(tutti_get){ids, mine, TUTTI_INT64, id});
-    if (err == TUTTI_OK) err = tutti_dataset_ids(to, space->name, n, id);
-    if (err != TUTTI_OK) cli_error_tutti();
-    tutti_decomposition_free(&mine);
-    free(id);
-    return err != TUTTI_OK;
-}
 
 static int shape_changed(const dataset_catalogue *from, tutti_count g, const tutti_space_row *row) {
     tutti_count before[TUTTI_MAX_DIMS];
@@ -104,10 +88,21 @@ static int sizes_copy(const dataset_catalogue *from, tutti_count g, tutti_datase
         char *ids = cli_format("%s:ids", row.name);
         const int mapped = row.is_list ? dataset_has(from, g, ids, &section) : 0;
         int failed = mapped < 0;
-        if (mapped > 0)
-            failed = ids_copy(from, g, &row, ids, to);
-        else if (!failed && shape_changed(from, g, &row) &&
-                 tutti_dataset_resize(to, row.name, row.ndims, row.shape) != TUTTI_OK)
+        if (mapped > 0) {
+            const tutti_count n = row.shape[0];
+            int64_t *id = cli_malloc((size_t)n * sizeof *id);
+            const tutti_decomposition_spec all = {.kind = TUTTI_AS_THEY_LIE, .n = n};
+            tutti_decomposition *mine = NULL;
+            tutti_err err = tutti_decomposition_create_at(from->d, row.name, g, &all, &mine);
+            if (err == TUTTI_OK)
+                err = tutti_dataset_get(from->d, g, 1, &(tutti_get){ids, mine, TUTTI_INT64, id});
+            if (err == TUTTI_OK) err = tutti_dataset_ids(to, row.name, n, id);
+            if (err != TUTTI_OK) cli_error_tutti();
+            tutti_decomposition_free(&mine);
+            free(id);
+            failed = err != TUTTI_OK;
+        } else if (!failed && shape_changed(from, g, &row) &&
+                   tutti_dataset_resize(to, row.name, row.ndims, row.shape) != TUTTI_OK)
             failed = cli_error_tutti();
         free(ids);
         if (failed) return 1;
@@ -127,23 +122,6 @@ static tutti_err put_slice(tutti_dataset *to, const dataset_view *v, const tutti
     return err;
 }
 
-/* Piece by piece; ranked and compressed sections take one put. */
-static int numbers_copy(dataset_view *v, tutti_dataset *to, int at_once) {
-    const size_t size = (size_t)v->number.element_size;
-    char *whole = at_once ? cli_array(v->count, (tutti_count)size, 1) : NULL;
-    int more;
-    while ((more = dataset_view_next(v)) > 0) {
-        if (at_once)
-            memcpy(whole + (size_t)v->done * size, v->buffer, (size_t)v->n * size);
-        else if (put_slice(to, v, &v->piece, v->buffer) != TUTTI_OK)
-            more = -1;
-        if (more < 0) break;
-    }
-    if (more == 0 && at_once && put_slice(to, v, &v->entries.slice, whole) != TUTTI_OK) more = -1;
-    free(whole);
-    return more < 0;
-}
-
 static int section_copy(const data_config *config, const dataset_catalogue *from, tutti_count g,
                         const tutti_variable_row *row, tutti_dataset *to) {
     tutti_section_row section;
@@ -151,7 +129,7 @@ static int section_copy(const data_config *config, const dataset_catalogue *from
     tutti_type type;
     const int has = dataset_has(from, g, row->name, &section);
     if (has <= 0) return has < 0;
-    int failed = type_of(config, row, &type);
+    int failed = type_in_copy(config, row, &type);
     /* in netCDF files types do not change */
     if (!failed && type == row->spec.type && section.type != type &&
         config->container == TUTTI_CONTAINER_NATIVE &&
@@ -159,7 +137,24 @@ static int section_copy(const data_config *config, const dataset_catalogue *from
         failed = cli_error_tutti();
     const int ranked = layout_of(config, row) == TUTTI_RANKED;
     if (!failed) failed = dataset_view_open(from, row, g, NULL, &v);
-    if (!failed) failed = numbers_copy(&v, to, ranked || level_of(config, row) > 0);
+    if (!failed) {
+        /* Piece by piece; ranked and compressed sections take one put. */
+        const int at_once = ranked || compression_of(config, row) > 0;
+        const size_t size = (size_t)v.number.element_size;
+        char *whole = at_once ? cli_array(v.count, (tutti_count)size, 1) : NULL;
+        int more;
+        while ((more = dataset_view_next(&v)) > 0) {
+            if (at_once)
+                memcpy(whole + (size_t)v.done * size, v.buffer, (size_t)v.n * size);
+            else if (put_slice(to, &v, &v.piece, v.buffer) != TUTTI_OK)
+                more = -1;
+            if (more < 0) break;
+        }
+        if (more == 0 && at_once && put_slice(to, &v, &v.entries.slice, whole) != TUTTI_OK)
+            more = -1;
+        free(whole);
+        failed = more < 0;
+    }
     dataset_view_close(&v);
     return failed;
 }

@@ -60,31 +60,6 @@ static char *place_text(const dataset_view *a, const dataset_view *b, tutti_coun
                       dataset_view_value(b, i));
 }
 
-static int compare_numbers(dataset_view *a, dataset_view *b, const double *limit, outcome *o) {
-    int more, other;
-    /* pieces have as many items in both only if items are as large: walk with what both have */
-    tutti_count i = 0, j = 0;
-    more = dataset_view_next(a);
-    other = dataset_view_next(b);
-    while (more > 0 && other > 0) {
-        dataset_view x = *a, y = *b;
-        const tutti_count left = a->n - i < b->n - j ? a->n - i : b->n - j;
-        x.buffer += i * x.number.element_size;
-        y.buffer += j * y.number.element_size;
-        x.done += i;
-        for (tutti_count n = 0; n < left; n++) {
-            if (!differs(&x, &y, n, limit, o)) continue;
-            if (o->different++ == 0 && !o->place) o->place = place_text(&x, &y, n);
-        }
-        o->numbers += left;
-        i += left;
-        j += left;
-        if (i == a->n && (more = dataset_view_next(a)) >= 0) i = 0;
-        if (j == b->n && (other = dataset_view_next(b)) >= 0) j = 0;
-    }
-    return more < 0 || other < 0;
-}
-
 /* ---- entries by their ids */
 
 /* All numbers of a view. */
@@ -170,11 +145,6 @@ static int compare_by_id(comparison *k, dataset_view *a, dataset_view *b, const 
 
 /* ---- sections */
 
-static int same_shape(const dataset_view *a, const dataset_view *b) {
-    return a->ndims == b->ndims &&
-           memcmp(a->shape, b->shape, (size_t)a->ndims * sizeof *a->shape) == 0;
-}
-
 static int compare_views(comparison *k, dataset_view *a, dataset_view *b, outcome *o) {
     double limit[2];
     char one[ARRAY_TEXT], two[ARRAY_TEXT];
@@ -182,7 +152,31 @@ static int compare_views(comparison *k, dataset_view *a, dataset_view *b, outcom
     if (k->config->diff_by == BY_ID && a->row->numbers == b->row->numbers &&
         dataset_is_list(&k->a, a->row->spec.space) && dataset_is_list(&k->b, b->row->spec.space))
         return compare_by_id(k, a, b, limit, o);
-    if (same_shape(a, b)) return compare_numbers(a, b, limit, o);
+    if (a->ndims == b->ndims &&
+        memcmp(a->shape, b->shape, (size_t)a->ndims * sizeof *a->shape) == 0) {
+        int more, other;
+        /* pieces have as many items in both only if items are as large: walk with what both have */
+        tutti_count i = 0, j = 0;
+        more = dataset_view_next(a);
+        other = dataset_view_next(b);
+        while (more > 0 && other > 0) {
+            dataset_view x = *a, y = *b;
+            const tutti_count left = a->n - i < b->n - j ? a->n - i : b->n - j;
+            x.buffer += i * x.number.element_size;
+            y.buffer += j * y.number.element_size;
+            x.done += i;
+            for (tutti_count n = 0; n < left; n++) {
+                if (!differs(&x, &y, n, limit, o)) continue;
+                if (o->different++ == 0 && !o->place) o->place = place_text(&x, &y, n);
+            }
+            o->numbers += left;
+            i += left;
+            j += left;
+            if (i == a->n && (more = dataset_view_next(a)) >= 0) i = 0;
+            if (j == b->n && (other = dataset_view_next(b)) >= 0) j = 0;
+        }
+        return more < 0 || other < 0;
+    }
     only(k, cli_format("%s, segment %lld: %s and %s", o->name, (long long)a->segment.number,
                        dataset_shape_text(a->ndims, a->shape, one, sizeof one),
                        dataset_shape_text(b->ndims, b->shape, two, sizeof two)));
@@ -216,11 +210,6 @@ static int order_of(const tutti_segment *a, const tutti_segment *b) {
     return a->kind == b->kind ? 0 : a->kind == TUTTI_TOPOLOGY ? -1 : 1;
 }
 
-static void only_segment(comparison *k, const dataset_catalogue *c, const tutti_segment *g) {
-    only(k, cli_format("%s with time index %lld: only in %s", dataset_kind_name(g->kind),
-                       (long long)g->index, c->path));
-}
-
 static int compare_segments(comparison *k) {
     const cli_world alone = {.comm = MPI_COMM_SELF, .ranks = 1};
     cli_progress progress;
@@ -235,7 +224,12 @@ static int compare_segments(comparison *k) {
             break;
         }
         const int order = i == k->a.segments ? 1 : j == k->b.segments ? -1 : order_of(&a, &b);
-        if (order) only_segment(k, order < 0 ? &k->a : &k->b, order < 0 ? &a : &b);
+        if (order) {
+            const dataset_catalogue *c = order < 0 ? &k->a : &k->b;
+            const tutti_segment *g = order < 0 ? &a : &b;
+            only(k, cli_format("%s with time index %lld: only in %s", dataset_kind_name(g->kind),
+                               (long long)g->index, c->path));
+        }
         if (order == 0 && !(a.time == b.time || (isnan(a.time) && isnan(b.time))))
             only(k,
                  cli_format("segment %lld: times %.17g and %.17g", (long long)i, a.time, b.time));
@@ -249,20 +243,6 @@ static int compare_segments(comparison *k) {
     return failed;
 }
 
-static void compare_names(comparison *k) {
-    for (int i = 0; i < 2; i++) {
-        const dataset_catalogue *c = i ? &k->b : &k->a, *other = i ? &k->a : &k->b;
-        for (tutti_count v = 0; v < c->variables; v++) {
-            const char *name = c->total[v].row.name;
-            int there = 0;
-            for (tutti_count u = 0; u < other->variables; u++)
-                there |= strcmp(other->total[u].row.name, name) == 0;
-            if (!there && data_wanted(k->config, name))
-                only(k, cli_format("variable %s: only in %s", name, c->path));
-        }
-    }
-}
-
 /* A name on the command line that neither has is a mistake. */
 static int names_known(const comparison *k) {
     for (int i = 0; i < k->config->variables.n; i++)
@@ -274,19 +254,7 @@ static int names_known(const comparison *k) {
 
 /* ---- reports */
 
-static void report_text(const comparison *k) {
-    for (int i = 0; i < k->onlys; i++) printf("%s\n", cli_shown(k->only[i]));
-    for (tutti_count v = 0; v < k->a.variables; v++) {
-        const outcome *o = &k->variable[v];
-        if (o->different == 0) continue;
-        printf("%s: %lld of %lld numbers differ, by at most %.4Lg (relative %.4Lg)\n",
-               cli_shown(o->name), (long long)o->different, (long long)o->numbers, o->absolute,
-               o->relative);
-        printf("  first %s\n", cli_shown(o->place));
-    }
-}
-
-static void report_json(const comparison *k, int different) {
+static void print_differences_json(const comparison *k, int different) {
     printf("{\"same\": %s, \"others\": [", different ? "false" : "true");
     for (int i = 0; i < k->onlys; i++) {
         if (i) printf(", ");
@@ -314,35 +282,53 @@ static void report_json(const comparison *k, int different) {
     printf("]}\n");
 }
 
-static int compare(comparison *k) {
-    int different = 0;
-    k->variable = cli_malloc((size_t)k->a.variables * sizeof *k->variable);
-    for (tutti_count v = 0; v < k->a.variables; v++)
-        k->variable[v] = (outcome){.name = k->a.total[v].row.name};
-    int failed = !names_known(k);
-    if (!failed) compare_names(k);
-    if (!failed) failed = compare_segments(k);
-    different = k->onlys > 0;
-    for (tutti_count v = 0; v < k->a.variables; v++) different |= k->variable[v].different > 0;
-    if (!failed && k->config->json)
-        report_json(k, different);
-    else if (!failed && !k->config->quiet)
-        report_text(k);
-    for (tutti_count v = 0; v < k->a.variables; v++) free(k->variable[v].place);
-    for (int i = 0; i < k->onlys; i++) free(k->only[i]);
-    for (int i = 0; i < 2; i++) dataset_ids_free(&k->ids[i]);
-    free(k->variable);
-    free(k->only);
-    return failed ? CLI_FAILED : different ? CLI_DIFFERS : CLI_OK;
-}
-
 int dataset_diff(const cli_world *w, const data_config *config) {
     (void)w;
     comparison k = {.config = config};
     int code = CLI_FAILED;
     if (!dataset_open(MPI_COMM_SELF, config->path[0], &k.a) &&
-        !dataset_open(MPI_COMM_SELF, config->path[1], &k.b))
-        code = compare(&k);
+        !dataset_open(MPI_COMM_SELF, config->path[1], &k.b)) {
+        int different = 0;
+        k.variable = cli_malloc((size_t)k.a.variables * sizeof *k.variable);
+        for (tutti_count v = 0; v < k.a.variables; v++)
+            k.variable[v] = (outcome){.name = k.a.total[v].row.name};
+        int failed = !names_known(&k);
+        if (!failed) {
+            for (int i = 0; i < 2; i++) {
+                const dataset_catalogue *c = i ? &k.b : &k.a, *other = i ? &k.a : &k.b;
+                for (tutti_count v = 0; v < c->variables; v++) {
+                    const char *name = c->total[v].row.name;
+                    int there = 0;
+                    for (tutti_count u = 0; u < other->variables; u++)
+                        there |= strcmp(other->total[u].row.name, name) == 0;
+                    if (!there && data_wanted(k.config, name))
+                        only(&k, cli_format("variable %s: only in %s", name, c->path));
+                }
+            }
+        }
+        if (!failed) failed = compare_segments(&k);
+        different = k.onlys > 0;
+        for (tutti_count v = 0; v < k.a.variables; v++) different |= k.variable[v].different > 0;
+        if (!failed && k.config->json)
+            print_differences_json(&k, different);
+        else if (!failed && !k.config->quiet) {
+            for (int i = 0; i < k.onlys; i++) printf("%s\n", cli_shown(k.only[i]));
+            for (tutti_count v = 0; v < k.a.variables; v++) {
+                const outcome *o = &k.variable[v];
+                if (o->different == 0) continue;
+                printf("%s: %lld of %lld numbers differ, by at most %.4Lg (relative %.4Lg)\n",
+                       cli_shown(o->name), (long long)o->different, (long long)o->numbers,
+                       o->absolute, o->relative);
+                printf("  first %s\n", cli_shown(o->place));
+            }
+        }
+        for (tutti_count v = 0; v < k.a.variables; v++) free(k.variable[v].place);
+        for (int i = 0; i < k.onlys; i++) free(k.only[i]);
+        for (int i = 0; i < 2; i++) dataset_ids_free(&k.ids[i]);
+        free(k.variable);
+        free(k.only);
+        code = failed ? CLI_FAILED : different ? CLI_DIFFERS : CLI_OK;
+    }
     dataset_close(&k.a);
     dataset_close(&k.b);
     return code;

@@ -7,7 +7,7 @@
 
 /* ---- columns for people */
 
-static int print_text(dataset_view *v, FILE *f) {
+static int dump_text(dataset_view *v, FILE *f) {
     char shape[ARRAY_TEXT];
     int more;
     const tutti_count line = v->count > 0 && v->ndims > 0 ? v->shape[v->ndims - 1] : 1;
@@ -39,26 +39,24 @@ static void csv_name(FILE *f, const char *name, const char *end) {
     fprintf(f, quoted ? "%s\"" : "%s", end);
 }
 
-static void csv_names(const dataset_view *v, int dims, FILE *f) {
-    fputs("segment,time_index,time", f);
-    for (int d = 0; d < dims; d++) fprintf(f, ",i%d", d);
-    if (dims == v->ndims)
-        csv_name(f, v->row->name, "");
-    else
-        for (tutti_count k = 0; k < v->shape[dims]; k++) {
-            char number[32];
-            snprintf(number, sizeof number, ".%lld",
-                     (long long)(v->lo[dims] + k * v->stride[dims]));
-            csv_name(f, v->row->name, number);
-        }
-    putc('\n', f);
-}
-
 static int print_csv(dataset_view *v, int names, FILE *f) {
     const int dims = v->ndims - (v->row->numbers > 1);
     const tutti_count columns = dims < v->ndims ? v->shape[dims] : 1;
     int more;
-    if (names) csv_names(v, dims, f);
+    if (names) {
+        fputs("segment,time_index,time", f);
+        for (int d = 0; d < dims; d++) fprintf(f, ",i%d", d);
+        if (dims == v->ndims)
+            csv_name(f, v->row->name, "");
+        else
+            for (tutti_count k = 0; k < v->shape[dims]; k++) {
+                char number[32];
+                snprintf(number, sizeof number, ".%lld",
+                         (long long)(v->lo[dims] + k * v->stride[dims]));
+                csv_name(f, v->row->name, number);
+            }
+        putc('\n', f);
+    }
     while ((more = dataset_view_next(v)) > 0)
         for (tutti_count i = 0; i < v->n; i++) {
             tutti_count at[TUTTI_MAX_DIMS];
@@ -77,24 +75,7 @@ static int print_csv(dataset_view *v, int names, FILE *f) {
 
 /* ---- for programs: an object a segment */
 
-static void json_value(const dataset_view *v, tutti_count i, FILE *f) {
-    const char *at = v->buffer + i * v->number.element_size;
-    const tutti_type t = v->number.type;
-    const int real = t == TUTTI_FLOAT16 || t == TUTTI_FLOAT32 || t == TUTTI_FLOAT64;
-    if (t == TUTTI_COMPLEX64 || t == TUTTI_COMPLEX128) {
-        putc('[', f);
-        cli_json_number(f, (double)array_element_value(t, at, 0));
-        fputs(", ", f);
-        cli_json_number(f, (double)array_element_value(t, at, 1));
-        putc(']', f);
-    } else if (real) {
-        cli_json_number(f, (double)array_element_value(t, at, 0));
-    } else {
-        fprintf(f, "%.0Lf", array_element_value(t, at, 0));
-    }
-}
-
-static int print_json(dataset_view *v, int before, FILE *f) {
+static int dump_json(dataset_view *v, int before, FILE *f) {
     int more;
     fprintf(f, "%s\n {\"variable\": ", before ? "," : "");
     cli_json_string(f, v->row->name);
@@ -107,7 +88,20 @@ static int print_json(dataset_view *v, int before, FILE *f) {
     while ((more = dataset_view_next(v)) > 0)
         for (tutti_count i = 0; i < v->n; i++) {
             if (v->done + i > 0) fputs(", ", f);
-            json_value(v, i, f);
+            const char *at = v->buffer + i * v->number.element_size;
+            const tutti_type t = v->number.type;
+            const int real = t == TUTTI_FLOAT16 || t == TUTTI_FLOAT32 || t == TUTTI_FLOAT64;
+            if (t == TUTTI_COMPLEX64 || t == TUTTI_COMPLEX128) {
+                putc('[', f);
+                cli_json_number(f, (double)array_element_value(t, at, 0));
+                fputs(", ", f);
+                cli_json_number(f, (double)array_element_value(t, at, 1));
+                putc(']', f);
+            } else if (real) {
+                cli_json_number(f, (double)array_element_value(t, at, 0));
+            } else {
+                fprintf(f, "%.0Lf", array_element_value(t, at, 0));
+            }
         }
     fputs("]}", f);
     return more < 0;
@@ -130,39 +124,36 @@ static int segments_take(const dataset_catalogue *c, const data_config *config, 
     return 0;
 }
 
-static int print_all(const dataset_catalogue *c, const data_config *config,
-                     const tutti_variable_row *row, tutti_count first, tutti_count last) {
-    const char *path = config->out ? config->out : "-";
-    const int csv = config->as == DUMP_CSV;
-    FILE *f = cli_output_open(path);
-    int failed = f == NULL, n = 0;
-    if (f && config->json) putc('[', f);
-    for (tutti_count g = first; g <= last && !failed; g++) {
-        tutti_section_row section;
-        dataset_view v;
-        if (first != last) {
-            const int has = dataset_has(c, g, row->name, &section);
-            failed = has < 0;
-            if (has <= 0) continue;
-        }
-        failed = dataset_view_open(c, row, g, config->slice, &v);
-        if (!failed && !csv && n > 0 && !config->json) putc('\n', f);
-        if (!failed && config->json)
-            failed = print_json(&v, n, f);
-        else if (!failed)
-            failed = csv ? print_csv(&v, n == 0, f) : print_text(&v, f);
-        dataset_view_close(&v);
-        n++;
-    }
-    if (f && config->json) fputs("]\n", f);
-    return f ? cli_output_close(f, path, failed) : 1;
-}
-
 static int dump(const dataset_catalogue *c, const data_config *config) {
     const tutti_variable_row *row = dataset_variable(c, config->variables.item[0]);
     tutti_count first = 0, last = 0;
     if (!row || segments_take(c, config, &first, &last)) return 1;
-    if (config->as != DUMP_NPY) return print_all(c, config, row, first, last);
+    if (config->as != DUMP_NPY) {
+        const char *path = config->out ? config->out : "-";
+        const int csv = config->as == DUMP_CSV;
+        FILE *f = cli_output_open(path);
+        int failed = f == NULL, n = 0;
+        if (f && config->json) putc('[', f);
+        for (tutti_count g = first; g <= last && !failed; g++) {
+            tutti_section_row section;
+            dataset_view v;
+            if (first != last) {
+                const int has = dataset_has(c, g, row->name, &section);
+                failed = has < 0;
+                if (has <= 0) continue;
+            }
+            failed = dataset_view_open(c, row, g, config->slice, &v);
+            if (!failed && !csv && n > 0 && !config->json) putc('\n', f);
+            if (!failed && config->json)
+                failed = dump_json(&v, n, f);
+            else if (!failed)
+                failed = csv ? print_csv(&v, n == 0, f) : dump_text(&v, f);
+            dataset_view_close(&v);
+            n++;
+        }
+        if (f && config->json) fputs("]\n", f);
+        return f ? cli_output_close(f, path, failed) : 1;
+    }
     if (!config->out && isatty(STDOUT_FILENO))
         return cli_error("a NumPy file is nothing to look at: -o FILE");
     return dataset_npy_write(c, row, first, last, config->slice, config->out ? config->out : "-");

@@ -9,16 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A file that was made: its name, or an element of a list. */
-static void told(const data_config *config, const char *path, int before) {
-    if (config->json) {
-        if (before) printf(", ");
-        cli_json_string(stdout, path);
-    } else {
-        printf("%s\n", path);
-    }
-}
-
 /* ---- CSV */
 
 static int export_csv(const dataset_catalogue *c, const data_config *config) {
@@ -37,7 +27,7 @@ static int export_csv(const dataset_catalogue *c, const data_config *config) {
         one.out = path;
         one.variables = (cli_list){.n = 1, .item = (char **)(uintptr_t)&c->total[v].row.name};
         failed = dataset_dump(NULL, &one) != CLI_OK;
-        if (!failed) told(config, path, files++);
+        if (!failed) cli_output_print(path, config->json, files++);
         free(path);
         free(file);
     }
@@ -78,20 +68,14 @@ typedef struct {
     int written;
 } xdmf;
 
-/* Can it be shown, at all? */
-static int exportable(const xdmf *x, const tutti_variable_row *v) {
-    return data_wanted(x->config, v->name) && v->spec.layout == TUTTI_GLOBAL &&
-           v->spec.compress == 0 && xdmf_type(v->spec.type) != NULL;
-}
-
 /* A plane is a box of one layer: as a mesh of two dimensions the reader turns it on its edge. */
 static void dimensions_write(FILE *f, int ndims, const tutti_count *shape) {
     if (ndims == 2) fputs("1 ", f);
     for (int d = 0; d < ndims; d++) fprintf(f, "%s%lld", d ? " " : "", (long long)shape[d]);
 }
 
-static int attribute_write(xdmf *x, const tutti_variable_row *v, tutti_count g, int ndims,
-                           const tutti_count *shape) {
+static int write_field_reference(xdmf *x, const tutti_variable_row *v, tutti_count g, int ndims,
+                                 const tutti_count *shape) {
     tutti_section_row s;
     const int has = dataset_has(x->c, g, v->name, &s);
     if (has <= 0) return has < 0;
@@ -121,7 +105,7 @@ static int attribute_write(xdmf *x, const tutti_variable_row *v, tutti_count g, 
     return 0;
 }
 
-static int grid_write(xdmf *x, const tutti_space_row *space, tutti_count g) {
+static int write_grid_reference(xdmf *x, const tutti_space_row *space, tutti_count g) {
     static const char *const unit[] = {"0 0 0", "1 1 1"}; /* origin, spacing */
     tutti_segment segment;
     tutti_count shape[TUTTI_MAX_DIMS];
@@ -146,26 +130,14 @@ static int grid_write(xdmf *x, const tutti_space_row *space, tutti_count g) {
     fputs("        </Geometry>\n", x->f);
     for (tutti_count v = 0; v < x->c->variables; v++) {
         const tutti_variable_row *row = &x->c->total[v].row;
-        if (strcmp(row->spec.space, space->name) == 0 && exportable(x, row) &&
-            attribute_write(x, row, g, ndims, shape))
+        /* Can it be shown, at all? */
+        if (strcmp(row->spec.space, space->name) == 0 &&
+            (data_wanted(x->config, row->name) && row->spec.layout == TUTTI_GLOBAL &&
+             row->spec.compress == 0 && xdmf_type(row->spec.type) != NULL) &&
+            write_field_reference(x, row, g, ndims, shape))
             return 1;
     }
     fputs("      </Grid>\n", x->f);
-    return 0;
-}
-
-static int spaces_write(xdmf *x) {
-    for (tutti_count i = 0; i < tutti_dataset_spaces(x->c->d); i++) {
-        tutti_space_row row;
-        if (tutti_dataset_space_row(x->c->d, i, &row) != TUTTI_OK) return cli_error_tutti();
-        if (row.is_list || row.ndims < 2 || row.ndims > 3) continue;
-        fprintf(x->f, "    <Grid Name=\"");
-        cli_xml_text(x->f, row.name);
-        fprintf(x->f, "\" GridType=\"Collection\" CollectionType=\"Temporal\">\n");
-        for (tutti_count g = 0; g < x->c->segments; g++)
-            if (grid_write(x, &row, g)) return 1;
-        fputs("    </Grid>\n", x->f);
-    }
     return 0;
 }
 
@@ -195,7 +167,17 @@ static int xdmf_write(const dataset_catalogue *c, const data_config *config, FIL
     fputs("<?xml version=\"1.0\"?>\n<!DOCTYPE Xdmf SYSTEM \"Xdmf.dtd\" []>\n"
           "<Xdmf Version=\"2.0\">\n  <Domain>\n",
           f);
-    if (spaces_write(&x)) return 1;
+    for (tutti_count i = 0; i < tutti_dataset_spaces(x.c->d); i++) {
+        tutti_space_row row;
+        if (tutti_dataset_space_row(x.c->d, i, &row) != TUTTI_OK) return cli_error_tutti();
+        if (row.is_list || row.ndims < 2 || row.ndims > 3) continue;
+        fprintf(x.f, "    <Grid Name=\"");
+        cli_xml_text(x.f, row.name);
+        fprintf(x.f, "\" GridType=\"Collection\" CollectionType=\"Temporal\">\n");
+        for (tutti_count g = 0; g < x.c->segments; g++)
+            if (write_grid_reference(&x, &row, g)) return 1;
+        fputs("    </Grid>\n", x.f);
+    }
     fputs("  </Domain>\n</Xdmf>\n", f);
     if (x.written > 0) return 0;
     return cli_error("nothing of '%s' can be shown so: it takes grids of two or three "
@@ -218,7 +200,7 @@ static int export_names(const dataset_catalogue *c, const data_config *config) {
         failed = cli_output_close(f, path, failed);
         free(prefix);
     }
-    if (!failed && strcmp(path, "-") != 0) told(config, path, 0);
+    if (!failed && strcmp(path, "-") != 0) cli_output_print(path, config->json, 0);
     free(path);
     return failed;
 }

@@ -40,7 +40,7 @@ static int topology_find(const dataset_catalogue *c, const char *space, tutti_co
     return found < 0;
 }
 
-static int by_id(const void *a, const void *b) {
+static int compare_list_ids(const void *a, const void *b) {
     int64_t x, y;
     memcpy(&x, a, sizeof x);
     memcpy(&y, b, sizeof y);
@@ -83,7 +83,7 @@ int dataset_ids_read(const dataset_catalogue *c, const char *space, tutti_count 
             io->v[i].id = topology >= 0 ? id[i] : i;
             io->v[i].position = i;
         }
-        qsort(io->v, (size_t)n, sizeof *io->v, by_id);
+        qsort(io->v, (size_t)n, sizeof *io->v, compare_list_ids);
     }
     free(id);
     return failed;

@@ -27,11 +27,7 @@ static void shape_now(const dataset_catalogue *c, const tutti_variable_row *v, i
     }
 }
 
-static int ends_early(const char *text, int width) {
-    return (int)strlen(text) > width;
-}
-
-static void print_variables(const dataset_catalogue *c) {
+static void list_variables(const dataset_catalogue *c) {
     printf("\n%-18s %-10s %-12s %-18s %8s %9s\n", "variable", "type", "space", "shape", "segments",
            "bytes");
     for (tutti_count i = 0; i < c->variables; i++) {
@@ -46,7 +42,7 @@ static void print_variables(const dataset_catalogue *c) {
             snprintf(text + n, sizeof text - n, ", %lld each", (long long)v->numbers);
         const char *name = cli_shown(v->name);
         printf("%-18s ", name);
-        if (ends_early(name, 18)) printf("\n%-18s ", "");
+        if ((int)strlen(name) > 18) printf("\n%-18s ", "");
         printf("%-10s %-12s %-18s %8lld %9s\n", tutti_type_name(v->spec.type),
                cli_shown(v->spec.space), text, (long long)c->total[i].segments,
                size_text(c->total[i].bytes, size, sizeof size));
@@ -81,8 +77,23 @@ static int find_ranges(const dataset_catalogue *c) {
     return failed;
 }
 
-/* How many are where: those that follow each other in one place. */
-static int print_archives(const dataset_catalogue *c) {
+static int print_segments(const dataset_catalogue *c, int all) {
+    char size[32];
+    if (c->segments > 0)
+        printf("\n%8s  %-8s %12s %15s %9s %10s\n", "segment", "kind", "index", "time", "sections",
+               "bytes");
+    for (tutti_count i = 0; i < c->segments; i++) {
+        tutti_segment g;
+        if (!all && c->segments > MOST && i == SHOWN) {
+            printf("%8s  %lld more (--all)\n", "...", (long long)(c->segments - 2 * SHOWN));
+            i = c->segments - SHOWN;
+        }
+        if (tutti_dataset_segment(c->d, i, &g) != TUTTI_OK) return cli_error_tutti();
+        printf("%8lld  %-8s %12lld %15.8g %9d %10s%s\n", (long long)i, dataset_kind_name(g.kind),
+               (long long)g.index, g.time, g.sections, size_text(g.bytes, size, sizeof size),
+               g.archived ? " archived" : "");
+    }
+    /* How many are where: those that follow each other in one place. */
     tutti_segment g = {.archived = NULL};
     for (tutti_count i = 0, n = 0; i < c->segments; i += n + 1, n = 0) {
         char *place = NULL;
@@ -102,65 +113,16 @@ static int print_archives(const dataset_catalogue *c) {
     return 0;
 }
 
-static int print_segments(const dataset_catalogue *c, int all) {
-    char size[32];
-    if (c->segments > 0)
-        printf("\n%8s  %-8s %12s %15s %9s %10s\n", "segment", "kind", "index", "time", "sections",
-               "bytes");
-    for (tutti_count i = 0; i < c->segments; i++) {
-        tutti_segment g;
-        if (!all && c->segments > MOST && i == SHOWN) {
-            printf("%8s  %lld more (--all)\n", "...", (long long)(c->segments - 2 * SHOWN));
-            i = c->segments - SHOWN;
-        }
-        if (tutti_dataset_segment(c->d, i, &g) != TUTTI_OK) return cli_error_tutti();
-        printf("%8lld  %-8s %12lld %15.8g %9d %10s%s\n", (long long)i, dataset_kind_name(g.kind),
-               (long long)g.index, g.time, g.sections, size_text(g.bytes, size, sizeof size),
-               g.archived ? " archived" : "");
-    }
-    return print_archives(c);
-}
-
-static int print_text(const dataset_catalogue *c, const data_config *config) {
+static int list_text(const dataset_catalogue *c, const data_config *config) {
     char size[32];
     printf("%s: %lld segment%s, %lld variable%s, %s\n", c->path, (long long)c->segments,
            c->segments == 1 ? "" : "s", (long long)c->variables, c->variables == 1 ? "" : "s",
            size_text(c->bytes, size, sizeof size));
-    if (c->variables > 0) print_variables(c);
+    if (c->variables > 0) list_variables(c);
     return print_segments(c, config->all);
 }
 
 /* ---- for programs */
-
-static void json_variable(const dataset_catalogue *c, tutti_count i) {
-    const tutti_variable_row *v = &c->total[i].row;
-    tutti_count shape[TUTTI_MAX_DIMS];
-    int ndims;
-    shape_now(c, v, &ndims, shape);
-    printf("%s\n  {\"name\": ", i ? "," : "");
-    cli_json_string(stdout, v->name);
-    printf(", \"space\": ");
-    cli_json_string(stdout, v->spec.space);
-    printf(", \"shape\": ");
-    dataset_json_shape(stdout, ndims, shape);
-    printf(", \"item\": \"%s\", \"numbers\": %lld, \"type\": \"%s\", \"layout\": \"%s\"",
-           dataset_item_name(v->spec.item), (long long)v->numbers, tutti_type_name(v->spec.type),
-           v->spec.layout == TUTTI_RANKED ? "ranked" : "global");
-    printf(", \"compress\": %d, \"units\": ", v->spec.compress);
-    cli_json_string(stdout, v->spec.units);
-    printf(", \"long_name\": ");
-    cli_json_string(stdout, v->spec.long_name);
-    printf(", \"segments\": %lld, \"bytes\": %lld, \"raw_bytes\": %lld",
-           (long long)c->total[i].segments, (long long)c->total[i].bytes,
-           (long long)c->total[i].raw);
-    if (!isnan(c->total[i].range[0])) {
-        printf(", \"min\": ");
-        cli_json_number(stdout, c->total[i].range[0]);
-        printf(", \"max\": ");
-        cli_json_number(stdout, c->total[i].range[1]);
-    }
-    putchar('}');
-}
 
 static int json_segment(const dataset_catalogue *c, tutti_count i) {
     tutti_segment g;
@@ -192,29 +154,55 @@ static int json_segment(const dataset_catalogue *c, tutti_count i) {
     return 0;
 }
 
-static int json_space(const dataset_catalogue *c, tutti_count i) {
-    tutti_space_row row;
-    if (tutti_dataset_space_row(c->d, i, &row) != TUTTI_OK) return cli_error_tutti();
-    printf("%s\n  {\"name\": ", i ? "," : "");
-    cli_json_string(stdout, row.name);
-    printf(", \"kind\": \"%s\", \"has_ids\": %s, \"shape\": ", row.is_list ? "list" : "grid",
-           row.has_ids ? "true" : "false");
-    dataset_json_shape(stdout, row.ndims, row.shape);
-    putchar('}');
-    return 0;
-}
-
-static int print_json(const dataset_catalogue *c) {
+static int list_json(const dataset_catalogue *c) {
     int failed = 0;
     printf("{\"path\": ");
     cli_json_string(stdout, c->path);
     printf(", \"bytes\": %lld,\n \"segments\": [", (long long)c->bytes);
     for (tutti_count i = 0; i < c->segments && !failed; i++) failed = json_segment(c, i);
     printf("],\n \"variables\": [");
-    for (tutti_count i = 0; i < c->variables; i++) json_variable(c, i);
+    for (tutti_count i = 0; i < c->variables; i++) {
+        const tutti_variable_row *v = &c->total[i].row;
+        tutti_count shape[TUTTI_MAX_DIMS];
+        int ndims;
+        shape_now(c, v, &ndims, shape);
+        printf("%s\n  {\"name\": ", i ? "," : "");
+        cli_json_string(stdout, v->name);
+        printf(", \"space\": ");
+        cli_json_string(stdout, v->spec.space);
+        printf(", \"shape\": ");
+        dataset_json_shape(stdout, ndims, shape);
+        printf(", \"item\": \"%s\", \"numbers\": %lld, \"type\": \"%s\", \"layout\": \"%s\"",
+               dataset_item_name(v->spec.item), (long long)v->numbers,
+               tutti_type_name(v->spec.type), v->spec.layout == TUTTI_RANKED ? "ranked" : "global");
+        printf(", \"compress\": %d, \"units\": ", v->spec.compress);
+        cli_json_string(stdout, v->spec.units);
+        printf(", \"long_name\": ");
+        cli_json_string(stdout, v->spec.long_name);
+        printf(", \"segments\": %lld, \"bytes\": %lld, \"raw_bytes\": %lld",
+               (long long)c->total[i].segments, (long long)c->total[i].bytes,
+               (long long)c->total[i].raw);
+        if (!isnan(c->total[i].range[0])) {
+            printf(", \"min\": ");
+            cli_json_number(stdout, c->total[i].range[0]);
+            printf(", \"max\": ");
+            cli_json_number(stdout, c->total[i].range[1]);
+        }
+        putchar('}');
+    }
     printf("],\n \"spaces\": [");
-    for (tutti_count i = 0; i < tutti_dataset_spaces(c->d) && !failed; i++)
-        failed = json_space(c, i);
+    for (tutti_count i = 0; i < tutti_dataset_spaces(c->d) && !failed; i++) {
+        tutti_space_row row;
+        failed = tutti_dataset_space_row(c->d, i, &row) != TUTTI_OK && cli_error_tutti();
+        if (!failed) {
+            printf("%s\n  {\"name\": ", i ? "," : "");
+            cli_json_string(stdout, row.name);
+            printf(", \"kind\": \"%s\", \"has_ids\": %s, \"shape\": ",
+                   row.is_list ? "list" : "grid", row.has_ids ? "true" : "false");
+            dataset_json_shape(stdout, row.ndims, row.shape);
+            putchar('}');
+        }
+    }
     printf("]}\n");
     return failed;
 }
@@ -224,7 +212,7 @@ int dataset_ls(const cli_world *w, const data_config *config) {
     dataset_catalogue c;
     const int failed = dataset_open(MPI_COMM_SELF, config->path[0], &c) || dataset_count(&c) ||
                        (config->range && find_ranges(&c)) ||
-                       (config->json ? print_json(&c) : print_text(&c, config));
+                       (config->json ? list_json(&c) : list_text(&c, config));
     dataset_close(&c);
     return failed;
 }

@@ -73,26 +73,6 @@ static double place_y(const series *s, double y) {
     return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * ((y - s->y[0]) / (s->y[1] - s->y[0]));
 }
 
-static void draw_axes(const series *s, FILE *f) {
-    const double dx = tick_step(s->x, 6), dy = tick_step(s->y, 5);
-    for (int i = 0; i < TICKS; i++) {
-        const double y = (ceil(s->y[0] / dy) + i) * dy;
-        if (y > s->y[1] + dy * 1e-9) break;
-        fprintf(f,
-                "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.2f\" y2=\"%.2f\"/>"
-                "<text class=\"y\" x=\"%d\" y=\"%.2f\">%.6g</text>\n",
-                LEFT, WIDTH - RIGHT, place_y(s, y), place_y(s, y), LEFT - 8, place_y(s, y) + 4, y);
-    }
-    for (int i = 0; i < TICKS; i++) {
-        const double x = (ceil(s->x[0] / dx) + i) * dx;
-        if (x > s->x[1] + dx * 1e-9) break;
-        fprintf(f, "<text class=\"x\" x=\"%.2f\" y=\"%d\">%.6g</text>\n", place_x(s, x),
-                HEIGHT - BOTTOM + 20, x + 0.0);
-    }
-    fprintf(f, "<text class=\"x\" x=\"%d\" y=\"%d\">time</text>\n", (LEFT + WIDTH - RIGHT) / 2,
-            HEIGHT - 12);
-}
-
 /* "temperature [K]" */
 static void put_name(const tutti_variable_row *row, FILE *f) {
     cli_xml_text(f, row->spec.long_name[0] ? row->spec.long_name : row->name);
@@ -100,14 +80,6 @@ static void put_name(const tutti_variable_row *row, FILE *f) {
     fputs(" [", f);
     cli_xml_text(f, row->spec.units);
     fputs("]", f);
-}
-
-/* Along the axis of values. */
-static void draw_label(const tutti_variable_row *row, FILE *f) {
-    const int y = (TOP + HEIGHT - BOTTOM) / 2;
-    fprintf(f, "<text class=\"x\" x=\"18\" y=\"%d\" transform=\"rotate(-90 18 %d)\">", y, y);
-    put_name(row, f);
-    fputs("</text>\n", f);
 }
 
 static void draw_line(const series *s, size_t at, const char *class, FILE *f) {
@@ -118,15 +90,6 @@ static void draw_line(const series *s, size_t at, const char *class, FILE *f) {
         fprintf(f, "%s%.2f,%.2f", i ? " " : "", place_x(s, s->point[i].time), place_y(s, y));
     }
     fputs("\"/>\n", f);
-}
-
-static void draw_points(const series *s, FILE *f) {
-    for (int i = 0; i < s->n && s->n <= 60; i++)
-        fprintf(f,
-                "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3\"><title>time %.10g: %.10g (%.10g to "
-                "%.10g)</title></circle>\n",
-                place_x(s, s->point[i].time), place_y(s, s->point[i].mean), s->point[i].time,
-                s->point[i].mean, s->point[i].least, s->point[i].largest);
 }
 
 static void draw_series(const series *s, const tutti_variable_row *row, FILE *f) {
@@ -144,8 +107,28 @@ static void draw_series(const series *s, const tutti_variable_row *row, FILE *f)
             WIDTH, HEIGHT, WIDTH, HEIGHT, LEFT);
     put_name(row, f);
     fputs(": mean (dark), least and largest</text>\n", f);
-    draw_axes(s, f);
-    draw_label(row, f);
+    const double dx = tick_step(s->x, 6), dy = tick_step(s->y, 5);
+    for (int i = 0; i < TICKS; i++) {
+        const double y = (ceil(s->y[0] / dy) + i) * dy;
+        if (y > s->y[1] + dy * 1e-9) break;
+        fprintf(f,
+                "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.2f\" y2=\"%.2f\"/>"
+                "<text class=\"y\" x=\"%d\" y=\"%.2f\">%.6g</text>\n",
+                LEFT, WIDTH - RIGHT, place_y(s, y), place_y(s, y), LEFT - 8, place_y(s, y) + 4, y);
+    }
+    for (int i = 0; i < TICKS; i++) {
+        const double x = (ceil(s->x[0] / dx) + i) * dx;
+        if (x > s->x[1] + dx * 1e-9) break;
+        fprintf(f, "<text class=\"x\" x=\"%.2f\" y=\"%d\">%.6g</text>\n", place_x(s, x),
+                HEIGHT - BOTTOM + 20, x + 0.0);
+    }
+    fprintf(f, "<text class=\"x\" x=\"%d\" y=\"%d\">time</text>\n", (LEFT + WIDTH - RIGHT) / 2,
+            HEIGHT - 12);
+    /* Along the axis of values. */
+    const int y = (TOP + HEIGHT - BOTTOM) / 2;
+    fprintf(f, "<text class=\"x\" x=\"18\" y=\"%d\" transform=\"rotate(-90 18 %d)\">", y, y);
+    put_name(row, f);
+    fputs("</text>\n", f);
     fputs("<polygon class=\"band\" points=\"", f);
     for (int i = 0; i < s->n; i++)
         fprintf(f, "%.2f,%.2f ", place_x(s, s->point[i].time), place_y(s, s->point[i].largest));
@@ -155,7 +138,12 @@ static void draw_series(const series *s, const tutti_variable_row *row, FILE *f)
     draw_line(s, offsetof(point, least), "bound", f);
     draw_line(s, offsetof(point, largest), "bound", f);
     draw_line(s, offsetof(point, mean), "mean", f);
-    draw_points(s, f);
+    for (int i = 0; i < s->n && s->n <= 60; i++)
+        fprintf(f,
+                "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3\"><title>time %.10g: %.10g (%.10g to "
+                "%.10g)</title></circle>\n",
+                place_x(s, s->point[i].time), place_y(s, s->point[i].mean), s->point[i].time,
+                s->point[i].mean, s->point[i].least, s->point[i].largest);
     fputs("</svg>\n", f);
 }
 

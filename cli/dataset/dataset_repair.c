@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
-static void report_text(const data_config *c, const tutti_repair_report *r) {
+static void print_repair(const data_config *c, const tutti_repair_report *r) {
     const int nothing = !r->rebuilt && r->lost == 0;
     printf("%s: %s; %lld segment%s in %d data file%s\n", c->path[0],
            nothing      ? "nothing to do"
@@ -18,7 +18,7 @@ static void report_text(const data_config *c, const tutti_repair_report *r) {
                 r->lost == 1 ? " is" : "s are", r->first_lost);
 }
 
-static void report_json(const data_config *c, const tutti_repair_report *r) {
+static void print_repair_json(const data_config *c, const tutti_repair_report *r) {
     printf("{\"path\": ");
     cli_json_string(stdout, c->path[0]);
     printf(", \"segments\": %lld, \"lost\": %lld, \"damaged\": %lld, \"files\": %d, "
@@ -36,6 +36,6 @@ int dataset_repair(const cli_world *w, const data_config *c) {
     tutti_repair_report r;
     if (tutti_dataset_repair(MPI_COMM_SELF, c->path[0], NULL, &r) != TUTTI_OK)
         return cli_error_open(c->path[0], "dataset");
-    (c->json ? report_json : report_text)(c, &r);
+    (c->json ? print_repair_json : print_repair)(c, &r);
     return r.lost ? CLI_DIFFERS : CLI_OK;
 }

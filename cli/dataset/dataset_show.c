@@ -12,7 +12,7 @@ static tutti_array_spec number_of(tutti_type type) {
         .ndims = 1, .shape = {1}, .type = type, .element_size = tutti_type_size(type)};
 }
 
-static void print_quoted(const char *text, tutti_count n) {
+static void print_string_value(const char *text, tutti_count n) {
     putchar('"');
     for (tutti_count i = 0; i < n;) {
         int printable;
@@ -43,7 +43,7 @@ static void print_value(const dataset_info *info, int json) {
         if (json)
             cli_json_bytes(stdout, info->value, (size_t)info->count);
         else
-            print_quoted(info->value, info->count);
+            print_string_value(info->value, info->count);
         return;
     }
     if (json) putchar('[');
@@ -86,19 +86,6 @@ static int print_infos(const dataset_catalogue *c, const tutti_info_owner *owner
     return more < 0;
 }
 
-static int print_spaces(const dataset_catalogue *c) {
-    char text[ARRAY_TEXT];
-    printf("spaces:\n");
-    for (tutti_count i = 0; i < tutti_dataset_spaces(c->d); i++) {
-        tutti_space_row row;
-        if (tutti_dataset_space_row(c->d, i, &row) != TUTTI_OK) return cli_error_tutti();
-        printf("\t%s = %s ;", cli_shown(row.name),
-               dataset_shape_text(row.ndims, row.shape, text, sizeof text));
-        printf(" // %s%s\n", row.is_list ? "list" : "grid", row.has_ids ? ", with ids" : "");
-    }
-    return 0;
-}
-
 static int print_variable(const dataset_catalogue *c, const dataset_total *t) {
     const tutti_variable_row *v = &t->row;
     const tutti_variable_spec *s = &v->spec;
@@ -110,12 +97,12 @@ static int print_variable(const dataset_catalogue *c, const dataset_total *t) {
     putchar('\n');
     if (s->units[0]) {
         printf("\t\t%s:units = ", name);
-        print_quoted(s->units, (tutti_count)strlen(s->units));
+        print_string_value(s->units, (tutti_count)strlen(s->units));
         printf(" ;\n");
     }
     if (s->long_name[0]) {
         printf("\t\t%s:long_name = ", name);
-        print_quoted(s->long_name, (tutti_count)strlen(s->long_name));
+        print_string_value(s->long_name, (tutti_count)strlen(s->long_name));
         printf(" ;\n");
     }
     if (s->fill != 0) printf("\t\t%s:_FillValue = %.17g ;\n", name, s->fill);
@@ -127,8 +114,21 @@ static int print_variable(const dataset_catalogue *c, const dataset_total *t) {
     return print_infos(c, &(tutti_info_owner){v->name, -1}, v->name);
 }
 
-/* How many, their times, and those that have infos. */
-static int print_segments(const dataset_catalogue *c) {
+static int show_text(const dataset_catalogue *c) {
+    printf("dataset %s {\n", c->path);
+    char text[ARRAY_TEXT];
+    printf("spaces:\n");
+    for (tutti_count i = 0; i < tutti_dataset_spaces(c->d); i++) {
+        tutti_space_row row;
+        if (tutti_dataset_space_row(c->d, i, &row) != TUTTI_OK) return cli_error_tutti();
+        printf("\t%s = %s ;", cli_shown(row.name),
+               dataset_shape_text(row.ndims, row.shape, text, sizeof text));
+        printf(" // %s%s\n", row.is_list ? "list" : "grid", row.has_ids ? ", with ids" : "");
+    }
+    printf("variables:\n");
+    for (tutti_count v = 0; v < c->variables; v++)
+        if (print_variable(c, &c->total[v])) return 1;
+    /* How many, their times, and those that have infos. */
     char prefix[64];
     int failed = 0;
     tutti_count states = 0, archived = 0;
@@ -145,16 +145,7 @@ static int print_segments(const dataset_catalogue *c) {
         snprintf(prefix, sizeof prefix, "segment %lld", (long long)i);
         failed = print_infos(c, &(tutti_info_owner){NULL, i}, prefix);
     }
-    return failed;
-}
-
-static int print_text(const dataset_catalogue *c) {
-    printf("dataset %s {\n", c->path);
-    if (print_spaces(c)) return 1;
-    printf("variables:\n");
-    for (tutti_count v = 0; v < c->variables; v++)
-        if (print_variable(c, &c->total[v])) return 1;
-    if (print_segments(c)) return 1;
+    if (failed) return 1;
     printf("infos:\n");
     if (print_infos(c, NULL, "")) return 1;
     printf("}\n");
@@ -178,7 +169,7 @@ static int json_infos(const dataset_catalogue *c, const tutti_info_owner *owner)
     return more < 0;
 }
 
-static int print_json(const dataset_catalogue *c) {
+static int show_json(const dataset_catalogue *c) {
     int failed = 0;
     printf("{\"path\": ");
     cli_json_string(stdout, c->path);
@@ -235,7 +226,7 @@ int dataset_show(const cli_world *w, const data_config *config) {
     dataset_catalogue c;
     const int failed = dataset_open(MPI_COMM_SELF, config->path[0], &c) ||
                        (has_compressed(&c) && dataset_count(&c)) ||
-                       (config->json ? print_json(&c) : print_text(&c));
+                       (config->json ? show_json(&c) : show_text(&c));
     dataset_close(&c);
     return failed;
 }

@@ -18,18 +18,13 @@ typedef struct {
     int places;
 } verdict;
 
-static void note(verdict *v, const char *what) {
+static void record_damage(verdict *v, const char *what) {
     v->damaged++;
     if (v->places > 0 && strcmp(v->place[v->places - 1], what) == 0) return; /* a file is gone */
     if (v->places < PLACES) v->place[v->places++] = cli_strdup(what);
 }
 
-/* Does the error say that the dataset is damaged, or that it cannot be looked at? */
-static int is_damage(tutti_err err) {
-    return err == TUTTI_ERR_FORMAT || err == TUTTI_ERR_NOT_FOUND;
-}
-
-static int look(verdict *v, const dataset_catalogue *c) {
+static int verify_dataset(verdict *v, const dataset_catalogue *c) {
     cli_progress progress;
     tutti_off all = 0, seen = 0;
     int failed = 0;
@@ -46,8 +41,9 @@ static int look(verdict *v, const dataset_catalogue *c) {
             continue;
         }
         const tutti_err err = tutti_dataset_verify_segment(c->d, i, &bytes);
-        if (err != TUTTI_OK && is_damage(err))
-            note(v, tutti_last_message());
+        /* Does the error say that the dataset is damaged, or that it cannot be looked at? */
+        if (err != TUTTI_OK && (err == TUTTI_ERR_FORMAT || err == TUTTI_ERR_NOT_FOUND))
+            record_damage(v, tutti_last_message());
         else if (err != TUTTI_OK)
             failed = cli_error_tutti();
         if (i < 0 || tutti_dataset_segment(c->d, i, &g) != TUTTI_OK) continue;
@@ -72,7 +68,7 @@ static int looks_like_one(const char *path) {
 
 /* ---- reports */
 
-static void report_text(const verdict *v) {
+static void print_verdict(const verdict *v) {
     char size[32], rate[32];
     for (int i = 0; i < v->places; i++) fprintf(stderr, "%s\n", cli_shown(v->place[i]));
     if (v->damaged > v->places)
@@ -93,7 +89,7 @@ static void report_text(const verdict *v) {
                v->unsummed == 1 ? " was" : "s were");
 }
 
-static void report_json(const verdict *v) {
+static void print_verdict_json(const verdict *v) {
     printf("{\"path\": ");
     cli_json_string(stdout, v->config->path[0]);
     printf(", \"ok\": %s, \"segments\": %lld, \"without_checksums\": %lld, \"archived\": %lld, "
@@ -114,14 +110,14 @@ int dataset_verify(const cli_world *w, const data_config *config) {
     const double start = cli_now();
     int failed = dataset_open(w->comm, config->path[0], &c);
     if (failed && tutti_last_error()->code == TUTTI_ERR_FORMAT && looks_like_one(config->path[0])) {
-        note(&v, cli_message());
+        record_damage(&v, cli_message());
         failed = 0;
     } else if (!failed) {
-        failed = look(&v, &c);
+        failed = verify_dataset(&v, &c);
     }
     v.seconds = cli_now() - start;
     dataset_close(&c);
-    if (w->rank == 0 && !failed) (config->json ? report_json : report_text)(&v);
+    if (w->rank == 0 && !failed) (config->json ? print_verdict_json : print_verdict)(&v);
     for (int i = 0; i < v.places; i++) free(v.place[i]);
     return failed ? CLI_FAILED : v.damaged ? CLI_DIFFERS : CLI_OK;
 }

@@ -10,11 +10,6 @@
 
 enum { PIECE = 16 << 20 }; /* bytes */
 
-/* What numbers are in memory: as in the file, but commands know no float16. */
-static tutti_type memory_type(tutti_type file) {
-    return file == TUTTI_FLOAT16 ? TUTTI_FLOAT32 : file;
-}
-
 /* The slice as people give it: of the space, and of the numbers of an item. */
 static int slice_take(dataset_view *v, const tutti_array_spec *space, const char *text) {
     const int more = v->row->numbers > 1;
@@ -55,7 +50,8 @@ int dataset_view_open(const dataset_catalogue *c, const tutti_variable_row *row,
     if (tutti_dataset_segment(c->d, segment, &out->segment) != TUTTI_OK ||
         tutti_dataset_shape(c->d, row->spec.space, segment, &space.ndims, space.shape) != TUTTI_OK)
         return cli_error_tutti();
-    out->get_type = memory_type(section.type);
+    /* What numbers are in memory: as in the file, but commands know no float16. */
+    out->get_type = section.type == TUTTI_FLOAT16 ? TUTTI_FLOAT32 : section.type;
     const tutti_type type = out->get_type == TUTTI_BYTES ? TUTTI_UINT8 : out->get_type;
     const tutti_off size = tutti_type_size(type);
     out->number = (tutti_array_spec){.ndims = 1, .shape = {1}, .type = type, .element_size = size};

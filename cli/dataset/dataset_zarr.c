@@ -41,7 +41,7 @@ typedef struct {
     int axes;
 } group;
 
-static void note(const tutti_variable_row *v, const char *why) {
+static void warn_omitted(const tutti_variable_row *v, const char *why) {
     fprintf(stderr, "tutti export: '%s' is left out: %s\n", cli_shown(v->name), why);
 }
 
@@ -146,36 +146,6 @@ static int zarray_write(zarr *z, const group *g, const array *a) {
     return ref_text(z, f, &text);
 }
 
-static int zattrs_write(zarr *z, const group *g, const array *a) {
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *f = inner_open(&text, &bytes);
-    if (!f) return 1;
-    const tutti_variable_spec *spec = &a->row->spec;
-    char axis[24];
-    fputs("{\"_ARRAY_DIMENSIONS\": [", f);
-    if (!a->fixed) fprintf(f, "\"%s\"", axis_name("time", a->axis, axis));
-    for (int k = 0; k < a->ndims; k++) {
-        char *name = a->ndims == 1 ? cli_strdup(spec->space) : cli_format("%s_%d", spec->space, k);
-        fputs(k || !a->fixed ? ", " : "", f);
-        cli_json_string(f, name);
-        free(name);
-    }
-    if (a->row->numbers > 1) fprintf(f, ", \"component_%lld\"", (long long)a->row->numbers);
-    putc(']', f);
-    if (spec->units[0]) {
-        fputs(", \"units\": ", f);
-        cli_json_string(f, spec->units);
-    }
-    if (spec->long_name[0]) {
-        fputs(", \"long_name\": ", f);
-        cli_json_string(f, spec->long_name);
-    }
-    putc('}', f);
-    ref_begin(z, g->name, a->row->name, ".zattrs");
-    return ref_text(z, f, &text);
-}
-
 /* Where a chunk is: in the array, and in a file. */
 typedef struct {
     tutti_count time, index; /* time -1: the array has none */
@@ -275,7 +245,7 @@ static int array_add(const zarr *z, array *a, const tutti_segment *segment,
     return 0;
 }
 
-static int has_array(const group *g, tutti_count v) {
+static int is_exported(const group *g, tutti_count v) {
     return g->arrays[v].row && g->arrays[v].segments > 0 && !g->arrays[v].differs;
 }
 
@@ -291,14 +261,14 @@ static void axes_find(const zarr *z, group *g) {
         const array *most = NULL;
         for (tutti_count v = 0; v < z->c->variables; v++) {
             const array *a = &g->arrays[v];
-            if (has_array(g, v) && !a->fixed && a->axis < 0 &&
+            if (is_exported(g, v) && !a->fixed && a->axis < 0 &&
                 (!most || a->segments > most->segments))
                 most = a;
         }
         if (!most) return;
         for (tutti_count v = 0; v < z->c->variables; v++) {
             array *a = &g->arrays[v];
-            if (has_array(g, v) && !a->fixed && a->axis < 0 && a->segments == most->segments &&
+            if (is_exported(g, v) && !a->fixed && a->axis < 0 && a->segments == most->segments &&
                 memcmp(a->on, most->on, (size_t)a->segments * sizeof *a->on) == 0)
                 a->axis = g->axes;
         }
@@ -331,19 +301,6 @@ static int group_find(const zarr *z, group *g) {
 
 /* ---- time and index: in the file itself */
 
-static void base64_write(FILE *f, const unsigned char *v, size_t n) {
-    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < n; i += 3) {
-        const size_t left = n - i;
-        const unsigned word = (unsigned)v[i] << 16 | (left > 1 ? (unsigned)v[i + 1] << 8 : 0) |
-                              (left > 2 ? v[i + 2] : 0U);
-        putc(digit[word >> 18], f);
-        putc(digit[word >> 12 & 63], f);
-        putc(left > 1 ? digit[word >> 6 & 63] : '=', f);
-        putc(left > 2 ? digit[word & 63] : '=', f);
-    }
-}
-
 /* Times or indices of the segments that have an array. */
 static int axis_write(zarr *z, const group *g, const array *a, int is_time) {
     unsigned char *v = cli_malloc((size_t)a->segments * 8 + 1);
@@ -373,7 +330,18 @@ static int axis_write(zarr *z, const group *g, const array *a, int is_time) {
     free(text);
     ref_begin(z, g->name, name, "0");
     fputs("\"base64:", z->f);
-    base64_write(z->f, v, (size_t)a->segments * 8);
+    FILE *f = z->f;
+    const size_t n = (size_t)a->segments * 8;
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < n; i += 3) {
+        const size_t left = n - i;
+        const unsigned word = (unsigned)v[i] << 16 | (left > 1 ? (unsigned)v[i + 1] << 8 : 0) |
+                              (left > 2 ? v[i + 2] : 0U);
+        putc(digit[word >> 18], f);
+        putc(digit[word >> 12 & 63], f);
+        putc(left > 1 ? digit[word >> 6 & 63] : '=', f);
+        putc(left > 2 ? digit[word & 63] : '=', f);
+    }
     putc('"', z->f);
     free(v);
     return 0;
@@ -388,20 +356,54 @@ static int group_write(zarr *z, group *g) {
     for (int k = 0; k < g->axes; k++, axes = 0)
         for (tutti_count v = 0; v < z->c->variables && !failed; v++) {
             const array *a = &g->arrays[v];
-            if (!has_array(g, v) || a->fixed || a->axis != k || axes++) continue;
+            if (!is_exported(g, v) || a->fixed || a->axis != k || axes++) continue;
             failed = axis_write(z, g, a, 1) || axis_write(z, g, a, 0);
         }
     for (tutti_count v = 0; v < z->c->variables && !failed; v++) {
         const array *a = &g->arrays[v];
-        if (a->row && a->differs) note(a->row, "its sections have different types or chunks");
-        if (!has_array(g, v)) continue;
-        failed = zarray_write(z, g, a) || zattrs_write(z, g, a);
+        if (a->row && a->differs)
+            warn_omitted(a->row, "its sections have different types or chunks");
+        if (!is_exported(g, v)) continue;
+        failed = zarray_write(z, g, a);
+        if (!failed) {
+            char *text = NULL;
+            size_t bytes = 0;
+            FILE *f = inner_open(&text, &bytes);
+            failed = !f;
+            if (!failed) {
+                const tutti_variable_spec *spec = &a->row->spec;
+                char axis[24];
+                fputs("{\"_ARRAY_DIMENSIONS\": [", f);
+                if (!a->fixed) fprintf(f, "\"%s\"", axis_name("time", a->axis, axis));
+                for (int k = 0; k < a->ndims; k++) {
+                    char *name = a->ndims == 1 ? cli_strdup(spec->space)
+                                               : cli_format("%s_%d", spec->space, k);
+                    fputs(k || !a->fixed ? ", " : "", f);
+                    cli_json_string(f, name);
+                    free(name);
+                }
+                if (a->row->numbers > 1)
+                    fprintf(f, ", \"component_%lld\"", (long long)a->row->numbers);
+                putc(']', f);
+                if (spec->units[0]) {
+                    fputs(", \"units\": ", f);
+                    cli_json_string(f, spec->units);
+                }
+                if (spec->long_name[0]) {
+                    fputs(", \"long_name\": ", f);
+                    cli_json_string(f, spec->long_name);
+                }
+                putc('}', f);
+                ref_begin(z, g->name, a->row->name, ".zattrs");
+                failed = ref_text(z, f, &text);
+            }
+        }
         z->arrays++;
     }
     for (tutti_count i = g->first; i <= g->last; i++)
         for (tutti_count v = 0; v < z->c->variables && !failed; v++) {
             array *a = &g->arrays[v];
-            if (!has_array(g, v) || a->written == a->segments || a->on[a->written] != i) continue;
+            if (!is_exported(g, v) || a->written == a->segments || a->on[a->written] != i) continue;
             failed = chunks_write(z, g, a, i);
             a->written++;
         }
@@ -441,31 +443,23 @@ static int topologies_write(zarr *z) {
     return 0;
 }
 
-static int groups_write(zarr *z) {
-    group all = {.last = z->c->segments - 1};
-    int failed = group_find(z, &all);
-    const int one = !failed && sizes_stay(z, &all);
-    if (one) failed = group_write(z, &all);
-    group_free(z, &all);
-    return failed || (!one && topologies_write(z));
-}
-
-static void left_out(const zarr *z) {
-    for (tutti_count v = 0; v < z->c->variables; v++) {
-        const tutti_variable_row *row = &z->c->total[v].row;
-        if (!data_wanted(z->config, row->name) || exportable(z, row)) continue;
-        note(row, row->spec.layout == TUTTI_RANKED
-                      ? "it has layout ranked (tutti cp --layout global)"
-                      : "Zarr cannot have that name");
-    }
-}
-
 int dataset_export_zarr(const dataset_catalogue *c, const data_config *config, FILE *f,
                         const char *prefix) {
     zarr z = {.c = c, .config = config, .f = f, .prefix = prefix};
-    left_out(&z);
+    for (tutti_count v = 0; v < z.c->variables; v++) {
+        const tutti_variable_row *row = &z.c->total[v].row;
+        if (!data_wanted(z.config, row->name) || exportable(&z, row)) continue;
+        warn_omitted(row, row->spec.layout == TUTTI_RANKED
+                              ? "it has layout ranked (tutti cp --layout global)"
+                              : "Zarr cannot have that name");
+    }
     fputs("{\"version\": 1, \"refs\": {", f);
-    if (groups_write(&z)) return 1;
+    group all = {.last = z.c->segments - 1};
+    int failed = group_find(&z, &all);
+    const int one = !failed && sizes_stay(&z, &all);
+    if (one) failed = group_write(&z, &all);
+    group_free(&z, &all);
+    if (failed || (!one && topologies_write(&z))) return 1;
     fputs("\n}}\n", f);
     if (z.arrays > 0) return 0;
     return cli_error("nothing of '%s' can be shown so: it takes layout global", c->path);

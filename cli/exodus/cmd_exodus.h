@@ -177,6 +177,11 @@ void exodus_pairs_find(const cli_world *w, exodus_item *items, tutti_count n, co
                        exodus_pairs *out);
 void exodus_pairs_free(exodus_pairs *p);
 
+/* Sort n items of `size` bytes.  Faster than qsort where they consist of a few ascending runs, as those of pieces do: [n] pointers
+ * to the items in their order, free. */
+const void **exodus_sort_runs(const void *items, tutti_count n, size_t size,
+                              int (*compare)(const void *, const void *));
+
 /* The place (from 0) of a number that files have, which count from 1; -1 for numbers below. */
 tutti_count exodus_place_of_number(int64_t number);
 /* The ids of nodes (NODAL) or of elements, edges, faces (the kind of their blocks) that are at these places

@@ -55,7 +55,7 @@ static int files_verify(job *j) {
 
 /* ---- bytes */
 
-static int write_all(int fd, const void *bytes, size_t n, const char *path) {
+static int write_fully(int fd, const void *bytes, size_t n, const char *path) {
     for (size_t done = 0; done < n;) {
         const ssize_t put = write(fd, (const char *)bytes + done, n - done);
         if (put < 0 && errno == EINTR) continue;
@@ -104,7 +104,7 @@ static int append(job *j, int fd, const char *to, const char *path, tutti_off n)
         const size_t want = n - done < CHUNK ? (size_t)(n - done) : CHUNK;
         const ssize_t got = read_some(from, j->chunk[0], want, path);
         failed = got != (ssize_t)want && (got < 0 || cli_error("'%s' has become shorter", path));
-        if (!failed) failed = write_all(fd, j->chunk[0], want, to);
+        if (!failed) failed = write_fully(fd, j->chunk[0], want, to);
         done += (tutti_off)want;
     }
     if (from >= 0) close(from);
@@ -125,32 +125,6 @@ static int sync_close(int fd, const char *path) {
 }
 
 /* ---- a directory */
-
-static int file_copy(job *j, const char *path) {
-    struct stat st;
-    char *to = cli_format("%s/%s", j->config->place, base_of(path));
-    int failed = stat(path, &st) != 0 && cli_error_errno("cannot read", path);
-    const int fd = failed ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (!failed && fd < 0) failed = cli_error_errno("cannot make", to);
-    if (fd >= 0) {
-        failed = append(j, fd, to, path, st.st_size);
-        if (sync_close(fd, to)) failed = 1;
-        const int again = failed ? -1 : open(to, O_RDONLY | O_CLOEXEC);
-        if (!failed)
-            failed = again < 0 ? cli_error_errno("cannot read", to)
-                               : same_bytes(j, path, again, to, st.st_size);
-        if (again >= 0) close(again);
-        if (failed) (void)unlink(to);
-    }
-    free(to);
-    return failed;
-}
-
-static int directory_sync(const char *path) {
-    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return cli_error_errno("cannot open", path);
-    return sync_close(fd, path);
-}
 
 /* The copy has the same checksums in its own sidecar. */
 static int copies_verify(job *j) {
@@ -176,9 +150,31 @@ static int copies_verify(job *j) {
 static int to_directory(job *j) {
     if (mkdir(j->config->place, 0777) != 0 && errno != EEXIST)
         return cli_error_errno("cannot make", j->config->place);
-    for (int i = 0; i < j->paths; i++)
-        if (file_copy(j, j->path[i])) return 1;
-    return directory_sync(j->config->place) || copies_verify(j);
+    for (int i = 0; i < j->paths; i++) {
+        const char *path = j->path[i];
+        struct stat st;
+        char *to = cli_format("%s/%s", j->config->place, base_of(path));
+        int failed = stat(path, &st) != 0 && cli_error_errno("cannot read", path);
+        const int fd = failed ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (!failed && fd < 0) failed = cli_error_errno("cannot make", to);
+        if (fd >= 0) {
+            failed = append(j, fd, to, path, st.st_size);
+            if (sync_close(fd, to)) failed = 1;
+            const int again = failed ? -1 : open(to, O_RDONLY | O_CLOEXEC);
+            if (!failed)
+                failed = again < 0 ? cli_error_errno("cannot read", to)
+                                   : same_bytes(j, path, again, to, st.st_size);
+            if (again >= 0) close(again);
+            if (failed) (void)unlink(to);
+        }
+        free(to);
+        if (failed) return 1;
+    }
+    const char *path = j->config->place;
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return cli_error_errno("cannot open", path);
+    if (sync_close(fd, path)) return 1;
+    return copies_verify(j);
 }
 
 /* ---- a tar archive: ustar, sizes of 8 GiB and more in base 256 */
@@ -210,10 +206,6 @@ static int header_make(const char *path, const struct stat *st, char *block) {
     return 0;
 }
 
-static size_t padding(tutti_off n) {
-    return (size_t)((TAR_BLOCK - n % TAR_BLOCK) % TAR_BLOCK);
-}
-
 /* Write it, or, reading, compare it. */
 static int tar_walk(job *j, int fd, int compares) {
     const char *to = j->config->tar;
@@ -222,7 +214,7 @@ static int tar_walk(job *j, int fd, int compares) {
         struct stat st;
         if (stat(j->path[i], &st) != 0) return cli_error_errno("cannot read", j->path[i]);
         if (header_make(j->path[i], &st, block)) return 1;
-        const size_t pad = padding(st.st_size);
+        const size_t pad = (size_t)((TAR_BLOCK - st.st_size % TAR_BLOCK) % TAR_BLOCK);
         if (compares) {
             if (read_some(fd, j->chunk[1], TAR_BLOCK, to) != TAR_BLOCK ||
                 memcmp(j->chunk[1], block, TAR_BLOCK) != 0)
@@ -230,12 +222,12 @@ static int tar_walk(job *j, int fd, int compares) {
             if (same_bytes(j, j->path[i], fd, to, st.st_size)) return 1;
             if (read_some(fd, j->chunk[1], pad, to) != (ssize_t)pad)
                 return cli_error("'%s' is not what was written", to);
-        } else if (write_all(fd, block, TAR_BLOCK, to) ||
-                   append(j, fd, to, j->path[i], st.st_size) || write_all(fd, end, pad, to)) {
+        } else if (write_fully(fd, block, TAR_BLOCK, to) ||
+                   append(j, fd, to, j->path[i], st.st_size) || write_fully(fd, end, pad, to)) {
             return 1;
         }
     }
-    return compares ? 0 : write_all(fd, end, sizeof end, to);
+    return compares ? 0 : write_fully(fd, end, sizeof end, to);
 }
 
 static int to_tar(job *j) {

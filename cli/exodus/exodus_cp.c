@@ -39,42 +39,34 @@ static uint64_t hash_elements(uint64_t h, const exodus_outline *o, const tutti_e
     return h;
 }
 
-static uint64_t hash_members(uint64_t h, const exodus_outline *o, const tutti_exodus_mesh *m,
-                             int kind) {
-    const tutti_exodus_members *s = exodus_sets(m, kind);
-    for (tutti_count i = 0; s && i < o->of[kind].n; i++) {
-        h = hash_bytes(h, s[i].members, (size_t)s[i].n * sizeof *s[i].members);
-        h = hash_bytes(h, s[i].sides, (size_t)s[i].n * sizeof *s[i].sides);
-        h = hash_bytes(h, s[i].factors, (size_t)exodus_factors(o, m, kind, i) * sizeof(double));
-    }
-    return h;
-}
-
-/* Of the outline and of this rank's mesh. */
-static uint64_t mesh_hash(const exodus_outline *o, const tutti_exodus_mesh *m) {
-    size_t n = 0;
-    uint64_t h = 14695981039346656037u;
-    const size_t wide = m->type == TUTTI_FLOAT32 ? 4 : 8;
-    for (int d = 0; d < o->p.dims; d++)
-        h = hash_bytes(h, m->coordinates[d], (size_t)m->nodes * wide);
-    h = hash_bytes(h, m->node_ids, (size_t)m->nodes * sizeof *m->node_ids);
-    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) {
-        for (tutti_count i = 0; i < o->of[kind].n; i++) {
-            const tutti_exodus_entity *e = &o->of[kind].entity[i];
-            h = hash_bytes(h, &e->id, sizeof e->id);
-            h = hash_bytes(h, e->topology, strlen(e->topology));
-            n += (size_t)e->entries;
-        }
-        h = hash_bytes(hash_elements(h, o, m, kind), &n, sizeof n);
-        h = hash_members(h, o, m, kind);
-    }
-    return h;
-}
-
 /* ---- copying */
 
 static int mesh_copy(copy *c, const tutti_exodus_mesh *m) {
-    uint64_t hash = mesh_hash(&c->outline, m);
+    /* Of the outline and of this rank's mesh. */
+    const exodus_outline *o = &c->outline;
+    size_t n = 0;
+    uint64_t hash = 14695981039346656037u;
+    const size_t wide = m->type == TUTTI_FLOAT32 ? 4 : 8;
+    for (int d = 0; d < o->p.dims; d++)
+        hash = hash_bytes(hash, m->coordinates[d], (size_t)m->nodes * wide);
+    hash = hash_bytes(hash, m->node_ids, (size_t)m->nodes * sizeof *m->node_ids);
+    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) {
+        for (tutti_count i = 0; i < o->of[kind].n; i++) {
+            const tutti_exodus_entity *e = &o->of[kind].entity[i];
+            hash = hash_bytes(hash, &e->id, sizeof e->id);
+            hash = hash_bytes(hash, e->topology, strlen(e->topology));
+            n += (size_t)e->entries;
+        }
+        hash = hash_bytes(hash_elements(hash, o, m, kind), &n, sizeof n);
+        uint64_t h = hash;
+        const tutti_exodus_members *s = exodus_sets(m, kind);
+        for (tutti_count i = 0; s && i < o->of[kind].n; i++) {
+            h = hash_bytes(h, s[i].members, (size_t)s[i].n * sizeof *s[i].members);
+            h = hash_bytes(h, s[i].sides, (size_t)s[i].n * sizeof *s[i].sides);
+            h = hash_bytes(h, s[i].factors, (size_t)exodus_factors(o, m, kind, i) * sizeof(double));
+        }
+        hash = h;
+    }
     int same = c->files > 0 && hash == c->hash;
     MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, c->world->comm);
     c->hash = hash;
@@ -87,18 +79,6 @@ static int mesh_copy(copy *c, const tutti_exodus_mesh *m) {
         failed = cli_error_tutti();
     exodus_unique_free(&unique);
     return failed || exodus_maps_copy(c->world, &c->outline, c->from, c->to);
-}
-
-static int step_copy(copy *c, tutti_count step, const exodus_results *r) {
-    double time = 0;
-    tutti_err err = tutti_exodus_times(c->from, step, 1, &time);
-    if (err == TUTTI_OK) err = tutti_exodus_begin(c->to, time);
-    if (err == TUTTI_OK && r->n > 0) err = tutti_exodus_get(c->from, step, r->n, r->field);
-    if (err == TUTTI_OK && r->n > 0) err = tutti_exodus_put(c->to, r->n, r->field);
-    if (err == TUTTI_OK) err = tutti_exodus_commit(c->to);
-    if (err != TUTTI_OK) return cli_error_tutti();
-    c->copied++;
-    return 0;
 }
 
 static int file_copy(copy *c) {
@@ -115,8 +95,19 @@ static int file_copy(copy *c) {
     int failed = 0;
     const tutti_count steps = tutti_exodus_steps(c->from);
     for (tutti_count k = 1; k <= steps && !failed; k++)
-        if (c->seen + k >= c->first && c->seen + k <= c->last)
-            failed = cli_interrupted(c->world) || step_copy(c, k, &r);
+        if (c->seen + k >= c->first && c->seen + k <= c->last) {
+            failed = cli_interrupted(c->world);
+            if (!failed) {
+                double time = 0;
+                tutti_err err = tutti_exodus_times(c->from, k, 1, &time);
+                if (err == TUTTI_OK) err = tutti_exodus_begin(c->to, time);
+                if (err == TUTTI_OK && r.n > 0) err = tutti_exodus_get(c->from, k, r.n, r.field);
+                if (err == TUTTI_OK && r.n > 0) err = tutti_exodus_put(c->to, r.n, r.field);
+                if (err == TUTTI_OK) err = tutti_exodus_commit(c->to);
+                failed = err != TUTTI_OK && cli_error_tutti();
+                if (!failed) c->copied++;
+            }
+        }
     c->seen += steps;
     exodus_results_free(&r);
     return failed;
@@ -153,7 +144,7 @@ static void sizes_keep(const tutti_exodus *x, const data_config *c, tutti_exodus
         opt->real_bytes = 4;
 }
 
-static void report(const copy *c) {
+static void report_copy(const copy *c) {
     if (c->world->rank != 0 || !c->config->json) return;
     printf("{\"path\": ");
     cli_json_string(stdout, c->config->path[1]);
@@ -184,7 +175,7 @@ int exodus_cp(const cli_world *w, const data_config *config) {
     exodus_outline left = c.outline;
     if (c.to && tutti_exodus_close(&c.to) != TUTTI_OK && !failed) failed = cli_error_tutti();
     if (staged.path) failed = cli_stage_end(w, &staged, failed);
-    if (!failed) report(&c);
+    if (!failed) report_copy(&c);
     (void)tutti_exodus_close(&c.from);
     exodus_outline_free(&left);
     return failed;

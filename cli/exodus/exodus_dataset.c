@@ -44,7 +44,7 @@ static char *variable_name(int kind, int64_t id, const char *variable) {
     return name;
 }
 
-static void share(const cli_world *w, tutti_count all, tutti_count *first, tutti_count *n) {
+static void share_of_rank(const cli_world *w, tutti_count all, tutti_count *first, tutti_count *n) {
     *first = tutti_size_share(all, w->ranks, w->rank);
     *n = tutti_size_share(all, w->ranks, w->rank + 1) - *first;
 }
@@ -71,8 +71,8 @@ static tutti_exodus_array array_of(const carried *c, tutti_count first, tutti_co
                                 .buf = buf};
 }
 
-static int put(transfer *t, const char *variable, const char *list, tutti_count n, tutti_type type,
-               const void *buf) {
+static int write_values(transfer *t, const char *variable, const char *list, tutti_count n,
+                        tutti_type type, const void *buf) {
     const tutti_decomposition_spec spec = {.kind = TUTTI_AS_THEY_LIE, .n = n};
     tutti_decomposition *mine = NULL;
     tutti_err err = tutti_decomposition_create(t->d, list, &spec, &mine);
@@ -86,7 +86,7 @@ static int array_carry(transfer *t, const carried *c) {
     tutti_count all, numbers, first, n;
     tutti_type type;
     if (tutti_exodus_array_size(t->x, &a, &all, &numbers, &type) != TUTTI_OK) return 0;
-    share(t->world, all, &first, &n);
+    share_of_rank(t->world, all, &first, &n);
     char *list = list_name(c->kind, c->id), *name = variable_name(c->kind, c->id, c->variable);
     void *buf = cli_array(n, numbers, 8);
     a = array_of(c, first, n, buf);
@@ -104,7 +104,7 @@ static int array_carry(transfer *t, const carried *c) {
         if (n * numbers > 0) memcpy(buf, id, (size_t)(n * numbers) * sizeof *id);
         free(id);
     }
-    if (!failed) failed = put(t, name, list, n, a.type, buf);
+    if (!failed) failed = write_values(t, name, list, n, a.type, buf);
     free(buf);
     free(name);
     free(list);
@@ -116,7 +116,7 @@ static int array_carry(transfer *t, const carried *c) {
 static int list_make(transfer *t, int kind, int64_t id, tutti_count before, tutti_count entries) {
     char *list = list_name(kind, id);
     tutti_count first, n;
-    share(t->world, entries, &first, &n);
+    share_of_rank(t->world, entries, &first, &n);
     int64_t *ids = cli_malloc((size_t)n * sizeof *ids);
     tutti_err err = tutti_dataset_list(t->d, list);
     if (err == TUTTI_OK && !exodus_is_set(kind)) {
@@ -148,7 +148,7 @@ static int text_info(transfer *t, const char *variable, const char *name, const 
 static int coordinates_carry(transfer *t) {
     const int dims = t->o.p.dims;
     tutti_count first, n;
-    share(t->world, t->o.p.nodes, &first, &n);
+    share_of_rank(t->world, t->o.p.nodes, &first, &n);
     double *xyz = cli_malloc((size_t)(n * dims) * sizeof *xyz);
     double *one = cli_malloc((size_t)n * sizeof *one);
     const tutti_variable_spec spec = {
@@ -163,8 +163,8 @@ static int coordinates_carry(transfer *t) {
         err = tutti_exodus_get_arrays(t->x, 1, &a);
         for (tutti_count i = 0; i < n; i++) xyz[i * dims + d] = one[i];
     }
-    int failed =
-        err != TUTTI_OK ? cli_error_tutti() : put(t, "coordinates", "nodes", n, TUTTI_FLOAT64, xyz);
+    int failed = err != TUTTI_OK ? cli_error_tutti()
+                                 : write_values(t, "coordinates", "nodes", n, TUTTI_FLOAT64, xyz);
     free(xyz);
     free(one);
     return failed;
@@ -207,24 +207,6 @@ static int set_carry(transfer *t, const tutti_exodus_entity *e) {
     return failed;
 }
 
-static int topology_carry(transfer *t) {
-    if (tutti_dataset_begin(t->d, TUTTI_TOPOLOGY, 0, 0) != TUTTI_OK) return cli_error_tutti();
-    if (list_make(t, TUTTI_EXODUS_NODAL, 0, 0, t->o.p.nodes) || coordinates_carry(t) ||
-        text_info(t, NULL, "title", t->o.title))
-        return 1;
-    for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind <= TUTTI_EXODUS_FACE_SET; kind++) {
-        tutti_count before = 0;
-        for (tutti_count i = 0; i < t->o.of[kind].n; i++) {
-            const tutti_exodus_entity *e = &t->o.of[kind].entity[i];
-            if (list_make(t, kind, e->id, before, e->entries) ||
-                (exodus_is_block(kind) ? block_carry : set_carry)(t, e))
-                return 1;
-            before += e->entries;
-        }
-    }
-    return tutti_dataset_commit(t->d) == TUTTI_OK ? 0 : cli_error_tutti();
-}
-
 /* ---- steps */
 
 /* A variable of an entity, with the share of this rank. */
@@ -245,7 +227,7 @@ static int move_add(transfer *t, moves *m, int kind, tutti_count number, int var
     const int64_t id = global || nodal ? 0 : table->entity[number].id;
     const tutti_count all = global ? 1 : nodal ? t->o.p.nodes : table->entity[number].entries;
     tutti_count first, n;
-    share(t->world, all, &first, &n);
+    share_of_rank(t->world, all, &first, &n);
     m->v = cli_realloc(m->v, ((size_t)m->n + 1) * sizeof *m->v);
     moved *x = &m->v[m->n++];
     *x = (moved){.list = list_name(kind, id),
@@ -283,43 +265,52 @@ static int moves_make(transfer *t, moves *m) {
     return 0;
 }
 
-static void moves_free(moves *m) {
-    for (int i = 0; i < m->n; i++) {
-        free(m->v[i].name);
-        free(m->v[i].list);
-        free(m->v[i].field.buf);
-        tutti_decomposition_free(&m->v[i].here);
-        tutti_decomposition_free(&m->v[i].there);
-    }
-    free(m->v);
-}
-
-static int step_carry(transfer *t, const moves *m, tutti_count step, tutti_count index) {
-    tutti_exodus_field *field = cli_malloc((size_t)m->n * sizeof *field);
-    tutti_put *puts = cli_malloc((size_t)m->n * sizeof *puts);
-    double time = 0;
-    for (int i = 0; i < m->n; i++) {
-        field[i] = m->v[i].field;
-        puts[i] = (tutti_put){m->v[i].name, m->v[i].there, TUTTI_FLOAT64, m->v[i].field.buf};
-    }
-    tutti_err err = tutti_exodus_times(t->x, step, 1, &time);
-    if (err == TUTTI_OK && m->n > 0) err = tutti_exodus_get(t->x, step, m->n, field);
-    if (err == TUTTI_OK) err = tutti_dataset_begin(t->d, TUTTI_STATE, index, time);
-    if (err == TUTTI_OK && m->n > 0) err = tutti_dataset_put(t->d, m->n, puts);
-    if (err == TUTTI_OK) err = tutti_dataset_commit(t->d);
-    free(field);
-    free(puts);
-    return err == TUTTI_OK ? 0 : cli_error_tutti();
-}
-
 static int carry(transfer *t) {
     moves m;
     tutti_count first = 1, last = 0;
-    if (topology_carry(t)) return 1;
+    if (tutti_dataset_begin(t->d, TUTTI_TOPOLOGY, 0, 0) != TUTTI_OK) return cli_error_tutti();
+    if (list_make(t, TUTTI_EXODUS_NODAL, 0, 0, t->o.p.nodes) || coordinates_carry(t) ||
+        text_info(t, NULL, "title", t->o.title))
+        return 1;
+    for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind <= TUTTI_EXODUS_FACE_SET; kind++) {
+        tutti_count before = 0;
+        for (tutti_count i = 0; i < t->o.of[kind].n; i++) {
+            const tutti_exodus_entity *e = &t->o.of[kind].entity[i];
+            if (list_make(t, kind, e->id, before, e->entries) ||
+                (exodus_is_block(kind) ? block_carry : set_carry)(t, e))
+                return 1;
+            before += e->entries;
+        }
+    }
+    if (tutti_dataset_commit(t->d) == TUTTI_OK ? 0 : cli_error_tutti()) return 1;
     int failed = moves_make(t, &m) ||
                  exodus_steps_chosen(t->config, tutti_exodus_steps(t->x), &first, &last);
-    for (tutti_count s = first; s <= last && !failed; s++) failed = step_carry(t, &m, s, s - first);
-    moves_free(&m);
+    for (tutti_count s = first; s <= last && !failed; s++) {
+        const tutti_count index = s - first;
+        tutti_exodus_field *field = cli_malloc((size_t)m.n * sizeof *field);
+        tutti_put *puts = cli_malloc((size_t)m.n * sizeof *puts);
+        double time = 0;
+        for (int i = 0; i < m.n; i++) {
+            field[i] = m.v[i].field;
+            puts[i] = (tutti_put){m.v[i].name, m.v[i].there, TUTTI_FLOAT64, m.v[i].field.buf};
+        }
+        tutti_err err = tutti_exodus_times(t->x, s, 1, &time);
+        if (err == TUTTI_OK && m.n > 0) err = tutti_exodus_get(t->x, s, m.n, field);
+        if (err == TUTTI_OK) err = tutti_dataset_begin(t->d, TUTTI_STATE, index, time);
+        if (err == TUTTI_OK && m.n > 0) err = tutti_dataset_put(t->d, m.n, puts);
+        if (err == TUTTI_OK) err = tutti_dataset_commit(t->d);
+        free(field);
+        free(puts);
+        failed = err == TUTTI_OK ? 0 : cli_error_tutti();
+    }
+    for (int i = 0; i < m.n; i++) {
+        free(m.v[i].name);
+        free(m.v[i].list);
+        free(m.v[i].field.buf);
+        tutti_decomposition_free(&m.v[i].here);
+        tutti_decomposition_free(&m.v[i].there);
+    }
+    free(m.v);
     return failed;
 }
 

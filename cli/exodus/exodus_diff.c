@@ -47,79 +47,37 @@ static void entity_compare(exodus_comparison *k, const tutti_exodus_entity *a,
     if (exodus_is_set(a->kind)) number_compare(k, what, a->factors, b->factors);
 }
 
-static void entities_compare(exodus_comparison *k, int kind) {
-    for (tutti_count i = 0; i < k->o[0].of[kind].n; i++) {
-        const tutti_exodus_entity *e = &k->o[0].of[kind].entity[i];
-        const tutti_count other = exodus_other(k, kind, i);
-        if (other >= 0)
-            entity_compare(k, e, &k->o[1].of[kind].entity[other]);
-        else
-            exodus_only(k, cli_format("%s %lld: only in %s", tutti_exodus_kind_name(kind),
-                                      (long long)e->id, k->config->path[0]));
-    }
-    for (tutti_count i = 0; i < k->o[1].of[kind].n; i++) {
-        const tutti_exodus_entity *e = &k->o[1].of[kind].entity[i];
-        tutti_count at;
-        if (tutti_exodus_find(k->x[0], e->kind, e->id, &at) != TUTTI_OK)
-            exodus_only(k, cli_format("%s %lld: only in %s", tutti_exodus_kind_name(kind),
-                                      (long long)e->id, k->config->path[1]));
-    }
-}
-
-static void definitions_compare(exodus_comparison *k) {
-    const tutti_exodus_parameters *a = &k->o[0].p, *b = &k->o[1].p;
-    number_compare(k, "dimensions", a->dims, b->dims);
-    number_compare(k, "attributes of nodes", a->node_attributes, b->node_attributes);
-    for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind < TUTTI_EXODUS_KINDS; kind++)
-        entities_compare(k, kind);
-}
-
 /* ---- reports */
-
-static int shown(const exodus_outcome *o) {
-    return o->numbers > 0;
-}
-
-static void report_text(const exodus_comparison *k) {
-    for (int i = 0; i < k->onlys; i++) printf("%s\n", cli_shown(k->only[i]));
-    for (int i = 0; i < k->outcomes; i++) {
-        const exodus_outcome *o = &k->outcome[i];
-        if (o->different == 0) continue;
-        printf("%s (%s): %lld of %lld differ", cli_shown(o->name), o->of, (long long)o->different,
-               (long long)o->numbers);
-        if (o->absolute > 0) printf(", by at most %.4g (relative %.4g)", o->absolute, o->relative);
-        printf("\n  %s %s\n", o->absolute > 0 ? "most" : "first", cli_shown(o->place));
-    }
-}
-
-static void report_json(const exodus_comparison *k, int different) {
-    int n = 0;
-    printf("{\"same\": %s, \"others\": [", different ? "false" : "true");
-    for (int i = 0; i < k->onlys; i++) {
-        if (i) printf(", ");
-        cli_json_string(stdout, k->only[i]);
-    }
-    printf("],\n \"numbers\": [");
-    for (int i = 0; i < k->outcomes; i++) {
-        const exodus_outcome *o = &k->outcome[i];
-        if (!shown(o)) continue;
-        printf("%s\n  {\"name\": ", n++ ? "," : "");
-        cli_json_string(stdout, o->name);
-        printf(", \"of\": \"%s\", \"numbers\": %lld, \"different\": %lld, \"absolute\": ", o->of,
-               (long long)o->numbers, (long long)o->different);
-        cli_json_number(stdout, o->absolute);
-        printf(", \"relative\": ");
-        cli_json_number(stdout, o->relative);
-        printf(", \"place\": ");
-        cli_json_string(stdout, o->place);
-        putchar('}');
-    }
-    printf("]}\n");
-}
 
 /* ---- all of it */
 
-static void files_free(exodus_comparison *k) {
+static int files_compare(exodus_comparison *k) {
+    int failed = exodus_outline_read(k->x[0], &k->o[0]) || exodus_outline_read(k->x[1], &k->o[1]);
+    if (!failed) failed = exodus_variables_known(k->config, 2, k->o);
+    if (!failed) {
+        const tutti_exodus_parameters *a = &k->o[0].p, *b = &k->o[1].p;
+        number_compare(k, "dimensions", a->dims, b->dims);
+        number_compare(k, "attributes of nodes", a->node_attributes, b->node_attributes);
+        for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind < TUTTI_EXODUS_KINDS; kind++) {
+            for (tutti_count i = 0; i < k->o[0].of[kind].n; i++) {
+                const tutti_exodus_entity *e = &k->o[0].of[kind].entity[i];
+                const tutti_count other = exodus_other(k, kind, i);
+                if (other >= 0)
+                    entity_compare(k, e, &k->o[1].of[kind].entity[other]);
+                else
+                    exodus_only(k, cli_format("%s %lld: only in %s", tutti_exodus_kind_name(kind),
+                                              (long long)e->id, k->config->path[0]));
+            }
+            for (tutti_count i = 0; i < k->o[1].of[kind].n; i++) {
+                const tutti_exodus_entity *e = &k->o[1].of[kind].entity[i];
+                tutti_count at;
+                if (tutti_exodus_find(k->x[0], e->kind, e->id, &at) != TUTTI_OK)
+                    exodus_only(k, cli_format("%s %lld: only in %s", tutti_exodus_kind_name(kind),
+                                              (long long)e->id, k->config->path[1]));
+            }
+        }
+    }
+    if (!failed) failed = exodus_diff_mesh(k) || exodus_diff_sets(k) || exodus_diff_steps(k);
     for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) {
         for (tutti_count i = 0; i < k->commons[kind]; i++) {
             exodus_common *c = &k->common[kind][i];
@@ -132,14 +90,6 @@ static void files_free(exodus_comparison *k) {
         k->commons[kind] = 0;
     }
     for (int f = 0; f < 2; f++) exodus_outline_free(&k->o[f]);
-}
-
-static int files_compare(exodus_comparison *k) {
-    int failed = exodus_outline_read(k->x[0], &k->o[0]) || exodus_outline_read(k->x[1], &k->o[1]);
-    if (!failed) failed = exodus_variables_known(k->config, 2, k->o);
-    if (!failed) definitions_compare(k);
-    if (!failed) failed = exodus_diff_mesh(k) || exodus_diff_sets(k) || exodus_diff_steps(k);
-    files_free(k);
     return failed;
 }
 
@@ -158,23 +108,6 @@ static int next_files(exodus_comparison *k, int *more_out) {
     return 0;
 }
 
-static int finish(exodus_comparison *k, int failed) {
-    int different = k->onlys > 0;
-    if (!failed) exodus_outcomes_sum(k);
-    for (int i = 0; i < k->outcomes; i++) different |= k->outcome[i].different > 0;
-    if (!failed && k->world->rank == 0) {
-        if (k->config->json)
-            report_json(k, different);
-        else if (!k->config->quiet)
-            report_text(k);
-    }
-    for (int i = 0; i < k->outcomes; i++) free(k->outcome[i].name);
-    for (int i = 0; i < k->onlys; i++) free(k->only[i]);
-    free(k->outcome);
-    free(k->only);
-    return failed ? CLI_FAILED : different ? CLI_DIFFERS : CLI_OK;
-}
-
 int exodus_diff(const cli_world *w, const data_config *config) {
     exodus_comparison k = {.world = w, .config = config};
     int failed = 0, more = 1;
@@ -185,7 +118,51 @@ int exodus_diff(const cli_world *w, const data_config *config) {
         failed = files_compare(&k);
         if (!failed) failed = next_files(&k, &more);
     }
-    const int code = finish(&k, failed);
+    int different = k.onlys > 0;
+    if (!failed) exodus_outcomes_sum(&k);
+    for (int i = 0; i < k.outcomes; i++) different |= k.outcome[i].different > 0;
+    if (!failed && k.world->rank == 0) {
+        if (k.config->json) {
+            int n = 0;
+            printf("{\"same\": %s, \"others\": [", different ? "false" : "true");
+            for (int i = 0; i < k.onlys; i++) {
+                if (i) printf(", ");
+                cli_json_string(stdout, k.only[i]);
+            }
+            printf("],\n \"numbers\": [");
+            for (int i = 0; i < k.outcomes; i++) {
+                const exodus_outcome *o = &k.outcome[i];
+                if (!(o->numbers > 0)) continue;
+                printf("%s\n  {\"name\": ", n++ ? "," : "");
+                cli_json_string(stdout, o->name);
+                printf(", \"of\": \"%s\", \"numbers\": %lld, \"different\": %lld, \"absolute\": ",
+                       o->of, (long long)o->numbers, (long long)o->different);
+                cli_json_number(stdout, o->absolute);
+                printf(", \"relative\": ");
+                cli_json_number(stdout, o->relative);
+                printf(", \"place\": ");
+                cli_json_string(stdout, o->place);
+                putchar('}');
+            }
+            printf("]}\n");
+        } else if (!k.config->quiet) {
+            for (int i = 0; i < k.onlys; i++) printf("%s\n", cli_shown(k.only[i]));
+            for (int i = 0; i < k.outcomes; i++) {
+                const exodus_outcome *o = &k.outcome[i];
+                if (o->different == 0) continue;
+                printf("%s (%s): %lld of %lld differ", cli_shown(o->name), o->of,
+                       (long long)o->different, (long long)o->numbers);
+                if (o->absolute > 0)
+                    printf(", by at most %.4g (relative %.4g)", o->absolute, o->relative);
+                printf("\n  %s %s\n", o->absolute > 0 ? "most" : "first", cli_shown(o->place));
+            }
+        }
+    }
+    for (int i = 0; i < k.outcomes; i++) free(k.outcome[i].name);
+    for (int i = 0; i < k.onlys; i++) free(k.only[i]);
+    free(k.outcome);
+    free(k.only);
+    const int code = failed ? CLI_FAILED : different ? CLI_DIFFERS : CLI_OK;
     for (int f = 0; f < 2; f++)
         if (k.x[f]) (void)tutti_exodus_close(&k.x[f]);
     return code;

@@ -131,30 +131,6 @@ int exodus_compare_arrays(exodus_comparison *k, const exodus_common *c, int outc
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-static int nodes_compare(exodus_comparison *k) {
-    exodus_pairs p;
-    exodus_common *c = cli_malloc(sizeof *c);
-    const tutti_count dims = k->o[0].p.dims < k->o[1].p.dims ? k->o[0].p.dims : k->o[1].p.dims;
-    *c = (exodus_common){.n = 0};
-    k->common[TUTTI_EXODUS_NODAL] = c;
-    k->commons[TUTTI_EXODUS_NODAL] = 1;
-    if (kind_pairs(k, TUTTI_EXODUS_NODAL, &p)) return 1;
-    pairs_meet(k, "nodes", &p);
-    int failed = exodus_common_make(k, TUTTI_EXODUS_NODAL, 0, p.v, p.n, c);
-    exodus_pairs_free(&p);
-    const int outcome = exodus_outcome_of(k, "coordinates", "nodal");
-    for (int d = 0; d < dims && !failed; d++)
-        failed = exodus_compare_arrays(k, c, outcome,
-                                       (tutti_exodus_array){.what = TUTTI_EXODUS_COORDINATES,
-                                                            .kind = TUTTI_EXODUS_NODAL,
-                                                            .component = d});
-    if (!failed && k->o[0].p.node_attributes)
-        failed = exodus_compare_arrays(
-            k, c, exodus_outcome_of(k, "attributes", "nodal"),
-            (tutti_exodus_array){.what = TUTTI_EXODUS_ATTRIBUTES, .kind = TUTTI_EXODUS_NODAL});
-    return failed;
-}
-
 /* ---- connectivity: the ids of nodes (of faces, for polyhedra) */
 
 /* What the common entries of a block consist of, in one file: numbers as the file has them, and where each
@@ -254,23 +230,6 @@ static int lists_read(exodus_comparison *k, const tutti_exodus_entity *e, const 
     return failed;
 }
 
-static void lists_compare(exodus_outcome *o, const exodus_common *c, int kind, const lists *a,
-                          const lists *b) {
-    char where[100];
-    for (tutti_count i = 0; i < c->n; i++) {
-        const tutti_count n = a->start[i + 1] - a->start[i], m = b->start[i + 1] - b->start[i];
-        const int64_t *x = a->value + a->start[i], *y = b->value + b->start[i];
-        o->numbers++;
-        if (n == m && memcmp(x, y, (size_t)n * sizeof *x) == 0) continue;
-        if (o->different++ > 0) continue;
-        tutti_count j = 0;
-        while (j < n && j < m && x[j] == y[j]) j++;
-        exodus_place_text(kind, c->id[i], 0, where, sizeof where);
-        snprintf(o->place, sizeof o->place, "at %s: its %lld. is %lld and %lld", where,
-                 (long long)j + 1, (long long)(j < n ? x[j] : 0), (long long)(j < m ? y[j] : 0));
-    }
-}
-
 static int connectivity_compare(exodus_comparison *k, int kind, tutti_count number, int what) {
     static const char *const names[] = {[TUTTI_EXODUS_CONNECTIVITY] = "connectivity",
                                         [TUTTI_EXODUS_EDGES] = "edges",
@@ -286,7 +245,25 @@ static int connectivity_compare(exodus_comparison *k, int kind, tutti_count numb
     const int failed =
         lists_read(k, e[0], c, 0, what, &l[0]) || lists_read(k, e[1], c, 1, what, &l[1]);
     const int outcome = exodus_outcome_of(k, names[what], tutti_exodus_kind_name(kind));
-    if (!failed) lists_compare(&k->outcome[outcome], c, kind, &l[0], &l[1]);
+    if (!failed) {
+        exodus_outcome *o = &k->outcome[outcome];
+        const lists *a = &l[0];
+        const lists *b = &l[1];
+        char where[100];
+        for (tutti_count i = 0; i < c->n; i++) {
+            const tutti_count n = a->start[i + 1] - a->start[i], m = b->start[i + 1] - b->start[i];
+            const int64_t *x = a->value + a->start[i], *y = b->value + b->start[i];
+            o->numbers++;
+            if (n == m && memcmp(x, y, (size_t)n * sizeof *x) == 0) continue;
+            if (o->different++ > 0) continue;
+            tutti_count j = 0;
+            while (j < n && j < m && x[j] == y[j]) j++;
+            exodus_place_text(kind, c->id[i], 0, where, sizeof where);
+            snprintf(o->place, sizeof o->place, "at %s: its %lld. is %lld and %lld", where,
+                     (long long)j + 1, (long long)(j < n ? x[j] : 0),
+                     (long long)(j < m ? y[j] : 0));
+        }
+    }
     for (int f = 0; f < 2; f++) {
         free(l[f].value);
         free(l[f].start);
@@ -297,7 +274,7 @@ static int connectivity_compare(exodus_comparison *k, int kind, tutti_count numb
 /* ---- blocks */
 
 /* The block of an element by its place; *place becomes that in the block. */
-static tutti_count block_of(const exodus_table *t, tutti_count *place) {
+static tutti_count block_of_place(const exodus_table *t, tutti_count *place) {
     tutti_count i = 0;
     while (i < t->n && *place >= t->entity[i].entries) *place -= t->entity[i++].entries;
     return i;
@@ -317,8 +294,8 @@ static void blocks_sort(exodus_comparison *k, int kind, exodus_pairs *p) {
     char where[100];
     for (tutti_count i = 0; i < p->n; i++) {
         exodus_pair *v = &p->v[i];
-        const tutti_count a = block_of(&k->o[0].of[kind], &v->place[0]);
-        const tutti_count b = block_of(&k->o[1].of[kind], &v->place[1]);
+        const tutti_count a = block_of_place(&k->o[0].of[kind], &v->place[0]);
+        const tutti_count b = block_of_place(&k->o[1].of[kind], &v->place[1]);
         const int64_t x = k->o[0].of[kind].entity[a].id, y = k->o[1].of[kind].entity[b].id;
         o->numbers++;
         v->group = a;
@@ -372,7 +349,27 @@ static int blocks_compare(exodus_comparison *k, int kind) {
 }
 
 int exodus_diff_mesh(exodus_comparison *k) {
-    if (nodes_compare(k)) return 1;
+    exodus_pairs p;
+    exodus_common *c = cli_malloc(sizeof *c);
+    const tutti_count dims = k->o[0].p.dims < k->o[1].p.dims ? k->o[0].p.dims : k->o[1].p.dims;
+    *c = (exodus_common){.n = 0};
+    k->common[TUTTI_EXODUS_NODAL] = c;
+    k->commons[TUTTI_EXODUS_NODAL] = 1;
+    if (kind_pairs(k, TUTTI_EXODUS_NODAL, &p)) return 1;
+    pairs_meet(k, "nodes", &p);
+    int failed = exodus_common_make(k, TUTTI_EXODUS_NODAL, 0, p.v, p.n, c);
+    exodus_pairs_free(&p);
+    const int outcome = exodus_outcome_of(k, "coordinates", "nodal");
+    for (int d = 0; d < dims && !failed; d++)
+        failed = exodus_compare_arrays(k, c, outcome,
+                                       (tutti_exodus_array){.what = TUTTI_EXODUS_COORDINATES,
+                                                            .kind = TUTTI_EXODUS_NODAL,
+                                                            .component = d});
+    if (!failed && k->o[0].p.node_attributes)
+        failed = exodus_compare_arrays(
+            k, c, exodus_outcome_of(k, "attributes", "nodal"),
+            (tutti_exodus_array){.what = TUTTI_EXODUS_ATTRIBUTES, .kind = TUTTI_EXODUS_NODAL});
+    if (failed) return 1;
     for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind <= TUTTI_EXODUS_FACE_BLOCK; kind++)
         if (blocks_compare(k, kind)) return 1;
     return 0;

@@ -41,7 +41,7 @@ static const tutti_exodus_entity *set_of(const exodus_comparison *k, int f, int 
 }
 
 /* A rank's share of a set. */
-static void share(const cli_world *w, tutti_count all, tutti_count *first, tutti_count *n) {
+static void range_of_rank(const cli_world *w, tutti_count all, tutti_count *first, tutti_count *n) {
     *first = tutti_size_share(all, w->ranks, w->rank);
     *n = tutti_size_share(all, w->ranks, w->rank + 1) - *first;
 }
@@ -65,7 +65,7 @@ static int members_read(exodus_comparison *k, int f, int kind, members *out) {
     *out = (members){.n = 0};
     for (tutti_count i = 0; i < sets; i++)
         if (set_of(k, f, kind, i)) {
-            share(k->world, set_of(k, f, kind, i)->entries, &first, &n);
+            range_of_rank(k->world, set_of(k, f, kind, i)->entries, &first, &n);
             out->n += n;
         }
     int64_t *member = cli_malloc(2 * (size_t)out->n * sizeof *member), *side = member + out->n;
@@ -76,7 +76,7 @@ static int members_read(exodus_comparison *k, int f, int kind, members *out) {
     for (tutti_count i = 0; i < sets; i++) {
         const tutti_exodus_entity *e = set_of(k, f, kind, i);
         if (!e || !has_array(k->x[f], TUTTI_EXODUS_MEMBERS, e)) continue;
-        share(k->world, e->entries, &first, &n);
+        range_of_rank(k->world, e->entries, &first, &n);
         a[arrays++] = of_set(TUTTI_EXODUS_MEMBERS, e, first, n, member + at);
         if (has_array(k->x[f], TUTTI_EXODUS_SIDES, e))
             a[arrays++] = of_set(TUTTI_EXODUS_SIDES, e, first, n, side + at);
@@ -186,36 +186,6 @@ static int factors_read(exodus_comparison *k, int f, int kind, members *m) {
 
 /* ---- comparing */
 
-/* Members that only one file has, set by set. */
-static void alone_tell(exodus_comparison *k, int kind, const exodus_pairs *p) {
-    const tutti_count sets = k->o[0].of[kind].n;
-    int64_t *count = cli_malloc(4 * (size_t)sets * sizeof *count), *first = count + 2 * sets;
-    for (tutti_count i = 0; i < 2 * sets; i++) {
-        count[i] = 0;
-        first[i] = INT64_MAX;
-    }
-    for (tutti_count i = 0; i < p->n; i++)
-        for (int f = 0; f < 2; f++)
-            if (p->v[i].place[1 - f] < 0) {
-                int64_t *at = &first[2 * p->v[i].group + f];
-                count[2 * p->v[i].group + f]++;
-                if (p->v[i].id < *at) *at = p->v[i].id;
-            }
-    MPI_Allreduce(MPI_IN_PLACE, count, (int)(2 * sets), MPI_INT64_T, MPI_SUM, k->world->comm);
-    MPI_Allreduce(MPI_IN_PLACE, first, (int)(2 * sets), MPI_INT64_T, MPI_MIN, k->world->comm);
-    for (tutti_count i = 0; i < 2 * sets; i++)
-        if (count[i] > 0) {
-            char where[100];
-            exodus_place_text(exodus_member_kind(kind), first[i], 0, where, sizeof where);
-            exodus_only(k, cli_format("%s %lld: %lld member%s only in %s, the first is %s",
-                                      tutti_exodus_kind_name(kind),
-                                      (long long)k->o[0].of[kind].entity[i / 2].id,
-                                      (long long)count[i], count[i] == 1 ? "" : "s",
-                                      k->config->path[i % 2], where));
-        }
-    free(count);
-}
-
 static void factors_compare(exodus_comparison *k, int kind, const exodus_pairs *p) {
     const int outcome = exodus_outcome_of(k, "factors", tutti_exodus_kind_name(kind));
     exodus_outcome *o = &k->outcome[outcome];
@@ -284,7 +254,33 @@ static int kind_compare(exodus_comparison *k, int kind) {
         exodus_pairs_find(k->world, item, m[0].n + m[1].n, factor, &p);
         free(item);
         free(factor);
-        alone_tell(k, kind, &p);
+        /* Members that only one file has, set by set. */
+        const tutti_count sets = k->o[0].of[kind].n;
+        int64_t *count = cli_malloc(4 * (size_t)sets * sizeof *count), *first = count + 2 * sets;
+        for (tutti_count i = 0; i < 2 * sets; i++) {
+            count[i] = 0;
+            first[i] = INT64_MAX;
+        }
+        for (tutti_count i = 0; i < p.n; i++)
+            for (int f = 0; f < 2; f++)
+                if (p.v[i].place[1 - f] < 0) {
+                    int64_t *at = &first[2 * p.v[i].group + f];
+                    count[2 * p.v[i].group + f]++;
+                    if (p.v[i].id < *at) *at = p.v[i].id;
+                }
+        MPI_Allreduce(MPI_IN_PLACE, count, (int)(2 * sets), MPI_INT64_T, MPI_SUM, k->world->comm);
+        MPI_Allreduce(MPI_IN_PLACE, first, (int)(2 * sets), MPI_INT64_T, MPI_MIN, k->world->comm);
+        for (tutti_count i = 0; i < 2 * sets; i++)
+            if (count[i] > 0) {
+                char where[100];
+                exodus_place_text(exodus_member_kind(kind), first[i], 0, where, sizeof where);
+                exodus_only(k, cli_format("%s %lld: %lld member%s only in %s, the first is %s",
+                                          tutti_exodus_kind_name(kind),
+                                          (long long)k->o[0].of[kind].entity[i / 2].id,
+                                          (long long)count[i], count[i] == 1 ? "" : "s",
+                                          k->config->path[i % 2], where));
+            }
+        free(count);
         factors_compare(k, kind, &p);
         failed = common_sets(k, kind, &p);
     }

@@ -23,18 +23,6 @@ static const char *kind_text(int kind) {
                                         : tutti_exodus_kind_name(kind);
 }
 
-/* Variables that one file has and the other has not. */
-static void names_compare(exodus_comparison *k, int kind) {
-    for (int f = 0; f < 2; f++) {
-        const exodus_table *t = &k->o[f].of[kind];
-        for (int v = 0; v < t->variables; v++)
-            if (exodus_find_variable(&k->o[1 - f], (tutti_exodus_kind)kind, t->variable[v]) < 0 &&
-                data_wanted(k->config, t->variable[v]))
-                exodus_only(k, cli_format("%s variable %s: only in %s", kind_text(kind),
-                                          t->variable[v], k->config->path[f]));
-    }
-}
-
 static void field_add(exodus_comparison *k, list *l, int kind, tutti_count i, int v) {
     const exodus_table *t = &k->o[0].of[kind];
     const exodus_common *c = kind == TUTTI_EXODUS_GLOBAL ? NULL : &k->common[kind][i];
@@ -85,19 +73,6 @@ static void field_compare(exodus_comparison *k, compared *x, tutti_count step) {
     }
 }
 
-static int step_compare(exodus_comparison *k, list *l, tutti_count step) {
-    tutti_exodus_field *field = cli_malloc((size_t)l->n * sizeof *field);
-    tutti_err err = TUTTI_OK;
-    for (int f = 0; f < 2 && err == TUTTI_OK; f++) {
-        for (tutti_count i = 0; i < l->n; i++) field[i] = l->v[i].field[f];
-        if (l->n > 0) err = tutti_exodus_get(k->x[f], step, l->n, field);
-    }
-    free(field);
-    if (err != TUTTI_OK) return cli_error_tutti();
-    for (tutti_count i = 0; i < l->n; i++) field_compare(k, &l->v[i], step);
-    return 0;
-}
-
 static int time_compare(exodus_comparison *k, int outcome, tutti_count step) {
     exodus_outcome *o = &k->outcome[outcome];
     double t[2];
@@ -109,27 +84,46 @@ static int time_compare(exodus_comparison *k, int outcome, tutti_count step) {
     return 0;
 }
 
-/* The steps to compare; without --steps those that both have. */
-static int steps_choose(exodus_comparison *k, tutti_count *first, tutti_count *last) {
+int exodus_diff_steps(exodus_comparison *k) {
+    list l = {.n = 0};
+    tutti_count first = 1, last = 0;
+    /* The steps to compare; without --steps those that both have. */
     const tutti_count a = tutti_exodus_steps(k->x[0]), b = tutti_exodus_steps(k->x[1]);
     if (!k->config->steps && a != b)
         exodus_only(k, cli_format("steps: %lld in %s, %lld in %s", (long long)a, k->config->path[0],
                                   (long long)b, k->config->path[1]));
-    return exodus_steps_chosen(k->config, a < b ? a : b, first, last);
-}
-
-int exodus_diff_steps(exodus_comparison *k) {
-    list l = {.n = 0};
-    tutti_count first = 1, last = 0;
-    int failed = steps_choose(k, &first, &last);
+    int failed = exodus_steps_chosen(k->config, a < b ? a : b, &first, &last);
     const int time = exodus_outcome_of(k, "time", "step");
     for (int kind = 0; kind <= TUTTI_EXODUS_FACE_SET && !failed; kind++) {
-        names_compare(k, kind);
+        /* Variables that one file has and the other has not. */
+        for (int f = 0; f < 2; f++) {
+            const exodus_table *t = &k->o[f].of[kind];
+            for (int v = 0; v < t->variables; v++)
+                if (exodus_find_variable(&k->o[1 - f], (tutti_exodus_kind)kind, t->variable[v]) <
+                        0 &&
+                    data_wanted(k->config, t->variable[v]))
+                    exodus_only(k, cli_format("%s variable %s: only in %s", kind_text(kind),
+                                              t->variable[v], k->config->path[f]));
+        }
         const tutti_count n = kind == TUTTI_EXODUS_GLOBAL ? 1 : k->commons[kind];
         for (tutti_count i = 0; i < n; i++) entity_add(k, &l, kind, i);
     }
-    for (tutti_count s = first; s <= last && !failed; s++)
-        failed = time_compare(k, time, s) || step_compare(k, &l, s);
+    for (tutti_count s = first; s <= last && !failed; s++) {
+        failed = time_compare(k, time, s);
+        if (!failed) {
+            tutti_exodus_field *field = cli_malloc((size_t)l.n * sizeof *field);
+            tutti_err err = TUTTI_OK;
+            for (int f = 0; f < 2 && err == TUTTI_OK; f++) {
+                for (tutti_count i = 0; i < l.n; i++) field[i] = l.v[i].field[f];
+                if (l.n > 0) err = tutti_exodus_get(k->x[f], s, l.n, field);
+            }
+            free(field);
+            failed = err != TUTTI_OK && cli_error_tutti();
+            if (!failed) {
+                for (tutti_count i = 0; i < l.n; i++) field_compare(k, &l.v[i], s);
+            }
+        }
+    }
     for (tutti_count i = 0; i < l.n; i++)
         for (int f = 0; f < 2; f++) free(l.v[i].field[f].buf);
     free(l.v);

@@ -65,11 +65,6 @@ typedef struct {
     int keeps;
 } gmsh;
 
-static void *keep(gmsh *g, size_t bytes) {
-    g->kept = cli_realloc(g->kept, ((size_t)g->keeps + 1) * sizeof *g->kept);
-    return g->kept[g->keeps++] = cli_malloc(bytes);
-}
-
 /* ---- the groups of an element */
 
 static int by_membership(const tutti_mesh_membership *x, int dim, int entity, int physical) {
@@ -109,7 +104,7 @@ static int is_in(const gmsh *g, tutti_count i, const group *x) {
 
 /* ---- groups: of all ranks, in the same order */
 
-static int by_group(const void *a, const void *b) {
+static int compare_groups(const void *a, const void *b) {
     const group *x = a, *y = b;
     if (x->dim != y->dim) return y->dim - x->dim;
     if (x->physical != y->physical) return x->physical < y->physical ? -1 : 1;
@@ -119,9 +114,9 @@ static int by_group(const void *a, const void *b) {
 
 static int groups_unite(group *v, int n) {
     int m = 0;
-    if (n > 0) qsort(v, (size_t)n, sizeof *v, by_group);
+    if (n > 0) qsort(v, (size_t)n, sizeof *v, compare_groups);
     for (int i = 0; i < n; i++)
-        if (m == 0 || by_group(&v[m - 1], &v[i]) != 0) v[m++] = v[i];
+        if (m == 0 || compare_groups(&v[m - 1], &v[i]) != 0) v[m++] = v[i];
     return m;
 }
 
@@ -130,16 +125,6 @@ typedef struct {
     group *v;
     int n, room;
 } group_set;
-
-static void group_note(group_set *s, group x) {
-    if (s->n > 0 && by_group(&s->v[s->n - 1], &x) == 0) return;
-    if (s->n == s->room) {
-        s->n = groups_unite(s->v, s->n);
-        s->room = 2 * s->n + 64;
-        s->v = cli_realloc(s->v, (size_t)s->room * sizeof *s->v);
-    }
-    s->v[s->n++] = x;
-}
 
 /* Element e of the slice is of the same type, entity and groups as the one before it. */
 static int is_like_previous(const tutti_mesh_view *v, tutti_count e) {
@@ -160,11 +145,18 @@ static group *groups_gather(gmsh *g, int *n_out) {
         const int dim = tutti_mesh_type_dim(v.type[i]);
         if (is_like_previous(&v, i)) continue;
         const group_list l = groups_of(g, dim, v.entity[i], v.physical[i]);
-        for (tutti_count k = 0; k <= l.n; k++)
-            group_note(&s, (group){.dim = dim,
-                                   .physical = group_at(&l, k),
-                                   .type = v.type[i],
-                                   .further = k > 0});
+        for (tutti_count k = 0; k <= l.n; k++) {
+            group x = (group){
+                .dim = dim, .physical = group_at(&l, k), .type = v.type[i], .further = k > 0};
+            if (!(s.n > 0 && compare_groups(&s.v[s.n - 1], &x) == 0)) {
+                if (s.n == s.room) {
+                    s.n = groups_unite(s.v, s.n);
+                    s.room = 2 * s.n + 64;
+                    s.v = cli_realloc(s.v, (size_t)s.room * sizeof *s.v);
+                }
+                s.v[s.n++] = x;
+            }
+        }
     }
     group *mine = s.v;
     const int n = groups_unite(mine, s.n);
@@ -272,27 +264,6 @@ static void entities_make(gmsh *g, tutti_exodus_kind kind, const group *v, int n
     }
 }
 
-/* Coordinates that are 0 everywhere need not be told, as far as elements allow. */
-static void dims_find(gmsh *g) {
-    int used = g->dim > 0 ? g->dim : 1;
-    for (tutti_count i = 0; i < g->v.nodes; i++)
-        for (int d = used; d < 3; d++)
-            if (g->v.coordinates[3 * i + d] != 0 && d + 1 > used) used = d + 1;
-    MPI_Allreduce(&used, &g->dims, 1, MPI_INT, MPI_MAX, g->world->comm);
-}
-
-static void outline_make(gmsh *g, const char *path) {
-    static const char *const names[3] = {"x", "y", "z"};
-    const char *slash = strrchr(path, '/');
-    g->o.title = cli_format("%.80s", slash ? slash + 1 : path);
-    g->o.p = (tutti_exodus_parameters){.title = g->o.title, .dims = g->dims};
-    for (int d = 0; d < g->dims && d < 3; d++) g->o.coordinate[d] = cli_strdup(names[d]);
-    entities_make(g, TUTTI_EXODUS_ELEMENT_BLOCK, g->block, g->blocks_n);
-    entities_make(g, TUTTI_EXODUS_SIDE_SET, g->side, g->sides_n);
-    entities_make(g, TUTTI_EXODUS_NODE_SET, g->node, g->nodes_n);
-    entities_make(g, TUTTI_EXODUS_ELEMENT_SET, g->element, g->elements_n);
-}
-
 /* ---- ids of elements: their number among those of the highest dimension */
 
 static int runs_make(gmsh *g) {
@@ -317,7 +288,7 @@ static int runs_make(gmsh *g) {
     int all = 0;
     MPI_Allgather(&words, 1, MPI_INT, counts, 1, MPI_INT, w->comm);
     for (int r = 0; r < w->ranks; all += counts[r++]) at[r] = all;
-    g->run = keep(g, (size_t)all * sizeof(tutti_count));
+    g->run = cli_keep(&g->kept, &g->keeps, (size_t)all * sizeof(tutti_count));
     g->runs = all / 3;
     MPI_Allgatherv(mine, words, MPI_INT64_T, g->run, counts, at, MPI_INT64_T, w->comm);
     tutti_count before = 0;
@@ -341,39 +312,26 @@ static int64_t id_of(const gmsh *g, tutti_count element) {
 
 /* ---- this rank's mesh */
 
-static void nodes_make(gmsh *g) {
-    const tutti_mesh_part_view *v = &g->v;
-    g->m.nodes = v->nodes;
-    g->m.node_ids = v->tag;
-    g->m.own = v->own;
-    g->m.type = TUTTI_FLOAT64;
-    for (int d = 0; d < g->dims; d++) {
-        double *x = keep(g, (size_t)v->nodes * sizeof *x);
-        for (tutti_count i = 0; i < v->nodes; i++) x[i] = v->coordinates[3 * i + d];
-        g->m.coordinates[d] = x;
-    }
-}
-
-static int block_of(const gmsh *g, tutti_count i) {
+static int assign_block(const gmsh *g, tutti_count i) {
     return group_of(g->block, g->blocks_n, g->dim, g->v.physical[i], g->v.type[i]);
 }
 
-static void blocks_make(gmsh *g) {
+static void make_element_blocks(gmsh *g) {
     const tutti_mesh_part_view *v = &g->v;
-    tutti_exodus_elements *b = keep(g, (size_t)g->blocks_n * sizeof *b);
+    tutti_exodus_elements *b = cli_keep(&g->kept, &g->keeps, (size_t)g->blocks_n * sizeof *b);
     tutti_count place = 0;
-    g->place = keep(g, (size_t)v->elements * sizeof *g->place);
+    g->place = cli_keep(&g->kept, &g->keeps, (size_t)v->elements * sizeof *g->place);
     for (tutti_count i = 0; i < v->elements; i++) g->place[i] = -1;
     for (int k = 0; k < g->blocks_n; k++) {
         const int wide = tutti_mesh_type_nodes(g->block[k].type);
         tutti_count n = 0;
         for (tutti_count i = 0; i < v->elements; i++)
-            n += tutti_mesh_type_dim(v->type[i]) == g->dim && block_of(g, i) == k;
-        int64_t *id = keep(g, (size_t)n * sizeof *id);
-        tutti_count *node = keep(g, (size_t)(n * wide) * sizeof *node);
+            n += tutti_mesh_type_dim(v->type[i]) == g->dim && assign_block(g, i) == k;
+        int64_t *id = cli_keep(&g->kept, &g->keeps, (size_t)n * sizeof *id);
+        tutti_count *node = cli_keep(&g->kept, &g->keeps, (size_t)(n * wide) * sizeof *node);
         n = 0;
         for (tutti_count i = 0; i < v->elements; i++) {
-            if (tutti_mesh_type_dim(v->type[i]) != g->dim || block_of(g, i) != k) continue;
+            if (tutti_mesh_type_dim(v->type[i]) != g->dim || assign_block(g, i) != k) continue;
             for (int j = 0; j < wide; j++) node[n * wide + j] = v->node[v->start[i] + j];
             id[n++] = id_of(g, v->element[i]);
             g->place[i] = place++;
@@ -438,7 +396,11 @@ static void facet_meet(gmsh *g, facet *f, tutti_count n, const facet *key, tutti
     }
 }
 
-static void facets_meet(gmsh *g, facet *f, tutti_count n) {
+static void sides_make(gmsh *g) {
+    facet *f = NULL;
+    const tutti_count n = facets_find(g, &f);
+    tutti_exodus_members *sets = cli_keep(&g->kept, &g->keeps, (size_t)g->sides_n * sizeof *sets);
+    double lost = 0;
     const tutti_mesh_part_view *v = &g->v;
     for (tutti_count i = 0; i < v->elements; i++) {
         if (g->place[i] < 0) continue;
@@ -455,17 +417,9 @@ static void facets_meet(gmsh *g, facet *f, tutti_count n) {
             facet_meet(g, f, n, &key, i, s);
         }
     }
-}
-
-static void sides_make(gmsh *g) {
-    facet *f = NULL;
-    const tutti_count n = facets_find(g, &f);
-    tutti_exodus_members *sets = keep(g, (size_t)g->sides_n * sizeof *sets);
-    double lost = 0;
-    facets_meet(g, f, n);
     for (int k = 0; k < g->sides_n; k++) {
-        tutti_count *member = keep(g, (size_t)n * sizeof *member), count = 0;
-        int *side = keep(g, (size_t)n * sizeof *side);
+        tutti_count *member = cli_keep(&g->kept, &g->keeps, (size_t)n * sizeof *member), count = 0;
+        int *side = cli_keep(&g->kept, &g->keeps, (size_t)n * sizeof *side);
         for (tutti_count i = 0; i < n; i++) {
             if (f[i].set != k) continue;
             lost += f[i].side == 0;
@@ -485,10 +439,11 @@ static void sides_make(gmsh *g) {
 
 static void node_sets_make(gmsh *g) {
     const tutti_mesh_part_view *v = &g->v;
-    tutti_exodus_members *sets = keep(g, (size_t)g->nodes_n * sizeof *sets);
+    tutti_exodus_members *sets = cli_keep(&g->kept, &g->keeps, (size_t)g->nodes_n * sizeof *sets);
     unsigned char *in = cli_malloc((size_t)v->nodes);
     for (int k = 0; k < g->nodes_n; k++) {
-        tutti_count *member = keep(g, (size_t)v->nodes * sizeof *member), n = 0;
+        tutti_count *member = cli_keep(&g->kept, &g->keeps, (size_t)v->nodes * sizeof *member),
+                    n = 0;
         memset(in, 0, (size_t)v->nodes);
         for (tutti_count i = 0; i < v->elements; i++)
             if (is_in(g, i, &g->node[k]))
@@ -499,18 +454,6 @@ static void node_sets_make(gmsh *g) {
     }
     g->m.node_sets = g->nodes_n > 0 ? sets : NULL;
     free(in);
-}
-
-static void element_sets_make(gmsh *g) {
-    const tutti_mesh_part_view *v = &g->v;
-    tutti_exodus_members *sets = keep(g, (size_t)g->elements_n * sizeof *sets);
-    for (int k = 0; k < g->elements_n; k++) {
-        tutti_count *member = keep(g, (size_t)v->elements * sizeof *member), n = 0;
-        for (tutti_count i = 0; i < v->elements; i++)
-            if (v->element_own[i] && is_in(g, i, &g->element[k])) member[n++] = g->place[i];
-        sets[k] = (tutti_exodus_members){.n = n, .members = member};
-    }
-    g->m.element_sets = g->elements_n > 0 ? sets : NULL;
 }
 
 /* ---- all of it */
@@ -546,13 +489,47 @@ int exodus_from_gmsh(const cli_world *w, const data_config *c, const char *from,
     if (tutti_mesh_open(w->comm, from, NULL, &g.mesh) != TUTTI_OK) return cli_error_tutti();
     int failed = groups_make(&g) || runs_make(&g) || hand_out(&g);
     if (!failed) {
-        dims_find(&g);
-        outline_make(&g, from);
-        nodes_make(&g);
-        blocks_make(&g);
+        /* Coordinates that are 0 everywhere need not be told, as far as elements allow. */
+        int used = g.dim > 0 ? g.dim : 1;
+        for (tutti_count i = 0; i < g.v.nodes; i++)
+            for (int d = used; d < 3; d++)
+                if (g.v.coordinates[3 * i + d] != 0 && d + 1 > used) used = d + 1;
+        MPI_Allreduce(&used, &g.dims, 1, MPI_INT, MPI_MAX, g.world->comm);
+        static const char *const names[3] = {"x", "y", "z"};
+        const char *slash = strrchr(from, '/');
+        g.o.title = cli_format("%.80s", slash ? slash + 1 : from);
+        g.o.p = (tutti_exodus_parameters){.title = g.o.title, .dims = g.dims};
+        for (int d = 0; d < g.dims && d < 3; d++) g.o.coordinate[d] = cli_strdup(names[d]);
+        entities_make(&g, TUTTI_EXODUS_ELEMENT_BLOCK, g.block, g.blocks_n);
+        entities_make(&g, TUTTI_EXODUS_SIDE_SET, g.side, g.sides_n);
+        entities_make(&g, TUTTI_EXODUS_NODE_SET, g.node, g.nodes_n);
+        entities_make(&g, TUTTI_EXODUS_ELEMENT_SET, g.element, g.elements_n);
+        {
+            const tutti_mesh_part_view *v = &g.v;
+            g.m.nodes = v->nodes;
+            g.m.node_ids = v->tag;
+            g.m.own = v->own;
+            g.m.type = TUTTI_FLOAT64;
+            for (int d = 0; d < g.dims; d++) {
+                double *x = cli_keep(&g.kept, &g.keeps, (size_t)v->nodes * sizeof *x);
+                for (tutti_count i = 0; i < v->nodes; i++) x[i] = v->coordinates[3 * i + d];
+                g.m.coordinates[d] = x;
+            }
+        }
+        make_element_blocks(&g);
         sides_make(&g);
         node_sets_make(&g);
-        element_sets_make(&g);
+        const tutti_mesh_part_view *v = &g.v;
+        tutti_exodus_members *sets =
+            cli_keep(&g.kept, &g.keeps, (size_t)g.elements_n * sizeof *sets);
+        for (int k = 0; k < g.elements_n; k++) {
+            tutti_count *member = cli_keep(&g.kept, &g.keeps, (size_t)v->elements * sizeof *member),
+                        n = 0;
+            for (tutti_count i = 0; i < v->elements; i++)
+                if (v->element_own[i] && is_in(&g, i, &g.element[k])) member[n++] = g.place[i];
+            sets[k] = (tutti_exodus_members){.n = n, .members = member};
+        }
+        g.m.element_sets = g.elements_n > 0 ? sets : NULL;
         failed = write_file(&g, c, to);
     }
     for (int i = 0; i < g.keeps; i++) free(g.kept[i]);

@@ -45,13 +45,6 @@ static int integer_bits(const look *k) {
     return 0;
 }
 
-static int nemesis_look(look *k) {
-    tutti_exodus_nemesis n = {.processors = 0};
-    const tutti_err err = tutti_exodus_nemesis_get(k->x, 0, &n);
-    if (err == TUTTI_OK) k->processors = n.processors;
-    return err == TUTTI_OK || err == TUTTI_ERR_NOT_FOUND ? 0 : cli_error_tutti();
-}
-
 static int look_at(look *k) {
     const tutti_exodus_array a = {.what = TUTTI_EXODUS_COORDINATES, .kind = TUTTI_EXODUS_NODAL};
     const char *path = tutti_exodus_path(k->x);
@@ -69,7 +62,10 @@ static int look_at(look *k) {
     k->time = cli_realloc(k->time, (size_t)k->steps * sizeof *k->time);
     if (k->steps > 0 && tutti_exodus_times(k->x, 1, k->steps, k->time) != TUTTI_OK)
         return cli_error_tutti();
-    return nemesis_look(k);
+    tutti_exodus_nemesis n = {.processors = 0};
+    const tutti_err err = tutti_exodus_nemesis_get(k->x, 0, &n);
+    if (err == TUTTI_OK) k->processors = n.processors;
+    return err == TUTTI_OK || err == TUTTI_ERR_NOT_FOUND ? 0 : cli_error_tutti();
 }
 
 /* "checksums in out.e.tutti", or why there are none */
@@ -84,27 +80,6 @@ static char *sidecar_text(const look *k) {
 static const char *count_text(tutti_count n, const char *what, char out[64]) {
     snprintf(out, 64, "%lld %s%s", (long long)n, what, n == 1 ? "" : "s");
     return out;
-}
-
-static void print_head(const look *k) {
-    char size[32], *sidecar = sidecar_text(k);
-    cli_format_size(k->bytes, size, sizeof size);
-    printf("%s: Exodus II in netCDF classic (CDF-%d), %s\n", tutti_exodus_path(k->x), k->format,
-           size);
-    if (k->o.title[0]) printf("  title         %s\n", cli_shown(k->o.title));
-    printf("  numbers       ");
-    if (k->real) printf("reals of %d bits", k->real);
-    if (k->ints) printf("%sintegers of %d bits", k->real ? ", " : "", k->ints);
-    printf("%s\n  checksums     %s\n", k->real || k->ints ? "" : "none", sidecar);
-    printf("  dimensions    %d:", k->o.p.dims);
-    for (int d = 0; d < k->o.p.dims && d < 3; d++) printf(" %s", cli_shown(k->o.coordinate[d]));
-    printf("\n  nodes         %lld%s\n  elements      %lld%s%s\n", (long long)k->o.p.nodes,
-           k->o.p.has_node_ids ? ", with an id map" : "", (long long)k->o.p.elements,
-           k->o.p.has_element_ids ? ", with an id map" : "",
-           k->o.p.has_order ? ", with an order map" : "");
-    if (k->o.p.edges) printf("  edges         %lld\n", (long long)k->o.p.edges);
-    if (k->o.p.faces) printf("  faces         %lld\n", (long long)k->o.p.faces);
-    free(sidecar);
 }
 
 static void print_names(const char *what, int n, char **names) {
@@ -159,23 +134,6 @@ static void print_entities(const look *k, int kind, int brief) {
         printf("    ... and %lld more: tutti exodus info\n", (long long)(t->n - shown));
 }
 
-/* A variable, and the entities that have it if not all have. */
-static void print_variable(const exodus_table *t, int v) {
-    tutti_count has = 0;
-    for (tutti_count i = 0; i < t->n; i++) has += t->has[i * t->variables + v];
-    printf("    %s", cli_shown(t->variable[v]));
-    if (has < t->n) {
-        int first = 1;
-        printf(has ? ": of" : ": of none");
-        for (tutti_count i = 0; i < t->n; i++)
-            if (t->has[i * t->variables + v]) {
-                printf("%s %lld", first ? "" : ",", (long long)t->entity[i].id);
-                first = 0;
-            }
-    }
-    putchar('\n');
-}
-
 static void print_variables(const look *k, int kind) {
     const exodus_table *t = &k->o.of[kind];
     const char *name = kind == TUTTI_EXODUS_GLOBAL  ? "global"
@@ -186,11 +144,50 @@ static void print_variables(const look *k, int kind) {
     for (int v = 0; v < t->variables; v++)
         if (kind == TUTTI_EXODUS_GLOBAL)
             printf("    %s\n", cli_shown(t->variable[v]));
-        else
-            print_variable(t, v);
+        else {
+            /* A variable, and the entities that have it if not all have. */
+            tutti_count has = 0;
+            for (tutti_count i = 0; i < t->n; i++) has += t->has[i * t->variables + v];
+            printf("    %s", cli_shown(t->variable[v]));
+            if (has < t->n) {
+                int first = 1;
+                printf(has ? ": of" : ": of none");
+                for (tutti_count i = 0; i < t->n; i++)
+                    if (t->has[i * t->variables + v]) {
+                        printf("%s %lld", first ? "" : ",", (long long)t->entity[i].id);
+                        first = 0;
+                    }
+            }
+            putchar('\n');
+        }
 }
 
-static void print_steps(const look *k, int brief) {
+static int describe_text(const look *k) {
+    const int brief = k->config->call.bits == EXODUS_LS;
+    char size[32], *sidecar = sidecar_text(k);
+    cli_format_size(k->bytes, size, sizeof size);
+    printf("%s: Exodus II in netCDF classic (CDF-%d), %s\n", tutti_exodus_path(k->x), k->format,
+           size);
+    if (k->o.title[0]) printf("  title         %s\n", cli_shown(k->o.title));
+    printf("  numbers       ");
+    if (k->real) printf("reals of %d bits", k->real);
+    if (k->ints) printf("%sintegers of %d bits", k->real ? ", " : "", k->ints);
+    printf("%s\n  checksums     %s\n", k->real || k->ints ? "" : "none", sidecar);
+    printf("  dimensions    %d:", k->o.p.dims);
+    for (int d = 0; d < k->o.p.dims && d < 3; d++) printf(" %s", cli_shown(k->o.coordinate[d]));
+    printf("\n  nodes         %lld%s\n  elements      %lld%s%s\n", (long long)k->o.p.nodes,
+           k->o.p.has_node_ids ? ", with an id map" : "", (long long)k->o.p.elements,
+           k->o.p.has_element_ids ? ", with an id map" : "",
+           k->o.p.has_order ? ", with an order map" : "");
+    if (k->o.p.edges) printf("  edges         %lld\n", (long long)k->o.p.edges);
+    if (k->o.p.faces) printf("  faces         %lld\n", (long long)k->o.p.faces);
+    free(sidecar);
+    if (k->o.p.node_attributes)
+        print_names("attributes of nodes", k->o.p.node_attributes,
+                    k->o.of[TUTTI_EXODUS_NODAL].attribute[0]);
+    for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind < TUTTI_EXODUS_KINDS; kind++)
+        print_entities(k, kind, brief);
+    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) print_variables(k, kind);
     char text[64];
     printf("  %s", count_text(k->steps, "step", text));
     if (k->steps > 0) printf(", time");
@@ -203,9 +200,11 @@ static void print_steps(const look *k, int brief) {
         }
     }
     putchar('\n');
-}
-
-static int print_nemesis(const look *k) {
+    if (brief) return 0;
+    for (int i = 0; i < k->o.qas; i++)
+        printf("  made by       %s %s, %s %s\n", cli_shown(k->o.qa[i][0]), cli_shown(k->o.qa[i][1]),
+               cli_shown(k->o.qa[i][2]), cli_shown(k->o.qa[i][3]));
+    for (int i = 0; i < k->o.lines; i++) printf("  info          %s\n", cli_shown(k->o.line[i]));
     if (k->processors == 0) return 0;
     printf("  Nemesis: %d processor%s\n    %5s %10s %10s %10s %10s %10s %6s %6s\n", k->processors,
            k->processors == 1 ? "" : "s", "", "internal", "border", "external", "internal",
@@ -223,24 +222,6 @@ static int print_nemesis(const look *k) {
     return 0;
 }
 
-static int print_text(const look *k) {
-    const int brief = k->config->call.bits == EXODUS_LS;
-    print_head(k);
-    if (k->o.p.node_attributes)
-        print_names("attributes of nodes", k->o.p.node_attributes,
-                    k->o.of[TUTTI_EXODUS_NODAL].attribute[0]);
-    for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind < TUTTI_EXODUS_KINDS; kind++)
-        print_entities(k, kind, brief);
-    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) print_variables(k, kind);
-    print_steps(k, brief);
-    if (brief) return 0;
-    for (int i = 0; i < k->o.qas; i++)
-        printf("  made by       %s %s, %s %s\n", cli_shown(k->o.qa[i][0]), cli_shown(k->o.qa[i][1]),
-               cli_shown(k->o.qa[i][2]), cli_shown(k->o.qa[i][3]));
-    for (int i = 0; i < k->o.lines; i++) printf("  info          %s\n", cli_shown(k->o.line[i]));
-    return print_nemesis(k);
-}
-
 /* ---- JSON */
 
 static void json_texts(int n, char *const *texts) {
@@ -252,41 +233,38 @@ static void json_texts(int n, char *const *texts) {
     putchar(']');
 }
 
-static void json_entity(const exodus_table *t, tutti_count i) {
-    const tutti_exodus_entity *e = &t->entity[i];
-    printf("\n    {\"id\": %lld, \"name\": ", (long long)e->id);
-    cli_json_string(stdout, e->name);
-    if (exodus_is_block(e->kind)) {
-        printf(", \"topology\": ");
-        cli_json_string(stdout, e->topology);
-        printf(", \"nodes\": %d, \"edges\": %d, \"faces\": %d, \"list\": %lld", e->nodes, e->edges,
-               e->faces, (long long)e->list);
-    }
-    if (!exodus_is_map(e->kind)) printf(", \"entries\": %lld", (long long)e->entries);
-    if (exodus_is_set(e->kind)) printf(", \"factors\": %lld", (long long)e->factors);
-    printf(", \"attributes\": ");
-    json_texts(e->attributes, t->attribute[i]);
-    printf(", \"properties\": {");
-    for (int p = 0; p < t->properties; p++) {
-        if (p) printf(", ");
-        cli_json_string(stdout, t->property[p]);
-        printf(": %lld", (long long)t->value[p][i]);
-    }
-    printf("}, \"variables\": [");
-    for (int v = 0, n = 0; v < t->variables; v++)
-        if (t->has[i * t->variables + v]) {
-            if (n++) printf(", ");
-            cli_json_string(stdout, t->variable[v]);
-        }
-    printf("]}");
-}
-
 static void json_kinds(const look *k) {
     for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind < TUTTI_EXODUS_KINDS; kind++) {
         printf(",\n   \"%ss\": [", tutti_exodus_kind_name(kind));
         for (tutti_count i = 0; i < k->o.of[kind].n; i++) {
             if (i) putchar(',');
-            json_entity(&k->o.of[kind], i);
+            const exodus_table *t = &k->o.of[kind];
+            const tutti_exodus_entity *e = &t->entity[i];
+            printf("\n    {\"id\": %lld, \"name\": ", (long long)e->id);
+            cli_json_string(stdout, e->name);
+            if (exodus_is_block(e->kind)) {
+                printf(", \"topology\": ");
+                cli_json_string(stdout, e->topology);
+                printf(", \"nodes\": %d, \"edges\": %d, \"faces\": %d, \"list\": %lld", e->nodes,
+                       e->edges, e->faces, (long long)e->list);
+            }
+            if (!exodus_is_map(e->kind)) printf(", \"entries\": %lld", (long long)e->entries);
+            if (exodus_is_set(e->kind)) printf(", \"factors\": %lld", (long long)e->factors);
+            printf(", \"attributes\": ");
+            json_texts(e->attributes, t->attribute[i]);
+            printf(", \"properties\": {");
+            for (int p = 0; p < t->properties; p++) {
+                if (p) printf(", ");
+                cli_json_string(stdout, t->property[p]);
+                printf(": %lld", (long long)t->value[p][i]);
+            }
+            printf("}, \"variables\": [");
+            for (int v = 0, n = 0; v < t->variables; v++)
+                if (t->has[i * t->variables + v]) {
+                    if (n++) printf(", ");
+                    cli_json_string(stdout, t->variable[v]);
+                }
+            printf("]}");
         }
         putchar(']');
     }
@@ -301,23 +279,7 @@ static void json_kinds(const look *k) {
     putchar('}');
 }
 
-static int json_nemesis(const look *k) {
-    printf(",\n   \"nemesis\": [");
-    for (int p = 0; p < k->processors; p++) {
-        tutti_exodus_nemesis n;
-        if (tutti_exodus_nemesis_get(k->x, p, &n) != TUTTI_OK) return cli_error_tutti();
-        printf("%s{\"internal_nodes\": %lld, \"border_nodes\": %lld, \"external_nodes\": %lld, "
-               "\"internal_elements\": %lld, \"border_elements\": %lld, \"node_maps\": %d, "
-               "\"element_maps\": %d}",
-               p ? ", " : "", (long long)n.internal_nodes, (long long)n.border_nodes,
-               (long long)n.external_nodes, (long long)n.internal_elements,
-               (long long)n.border_elements, n.node_maps, n.element_maps);
-    }
-    putchar(']');
-    return 0;
-}
-
-static int print_json(const look *k) {
+static int describe_json(const look *k) {
     char *sidecar = sidecar_text(k);
     printf("{\"path\": ");
     cli_json_string(stdout, tutti_exodus_path(k->x));
@@ -351,7 +313,18 @@ static int print_json(const look *k) {
     }
     printf("], \"info\": ");
     json_texts(k->o.lines, k->o.line);
-    if (json_nemesis(k)) return 1;
+    printf(",\n   \"nemesis\": [");
+    for (int p = 0; p < k->processors; p++) {
+        tutti_exodus_nemesis n;
+        if (tutti_exodus_nemesis_get(k->x, p, &n) != TUTTI_OK) return cli_error_tutti();
+        printf("%s{\"internal_nodes\": %lld, \"border_nodes\": %lld, \"external_nodes\": %lld, "
+               "\"internal_elements\": %lld, \"border_elements\": %lld, \"node_maps\": %d, "
+               "\"element_maps\": %d}",
+               p ? ", " : "", (long long)n.internal_nodes, (long long)n.border_nodes,
+               (long long)n.external_nodes, (long long)n.internal_elements,
+               (long long)n.border_elements, n.node_maps, n.element_maps);
+    }
+    putchar(']');
     putchar('}');
     return 0;
 }
@@ -367,7 +340,7 @@ int exodus_info(const cli_world *w, const data_config *config) {
     if (config->json) printf("{\"files\": [\n  ");
     for (tutti_err err = TUTTI_OK; !failed && err == TUTTI_OK;) {
         if (files++ > 0) printf(config->json ? ",\n  " : "\n");
-        failed = look_at(&k) || (config->json ? print_json(&k) : print_text(&k));
+        failed = look_at(&k) || (config->json ? describe_json(&k) : describe_text(&k));
         if (failed) break;
         err = tutti_exodus_next_file(k.x);
         if (err != TUTTI_OK && err != TUTTI_ERR_NOT_FOUND) failed = cli_error_tutti();

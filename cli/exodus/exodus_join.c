@@ -9,17 +9,6 @@
 
 /* ---- pieces */
 
-static int piece_open(exodus_piece *q) {
-    tutti_exodus_options opt;
-    tutti_exodus_options_init(&opt);
-    opt.sidecar = 0;
-    if (tutti_exodus_open(MPI_COMM_SELF, q->path, TUTTI_READ, &opt, &q->x) != TUTTI_OK ||
-        tutti_exodus_get_mesh(q->x, &(tutti_exodus_deal){.by = TUTTI_EXODUS_BY_ORDER}, &q->mesh) !=
-            TUTTI_OK)
-        return cli_error_tutti();
-    return exodus_outline_read(q->x, &q->o);
-}
-
 static int pieces_open(exodus_whole *w, char **paths, int n) {
     const int first = (int)((int64_t)n * w->world->rank / w->world->ranks);
     const int end = (int)((int64_t)n * (w->world->rank + 1) / w->world->ranks);
@@ -27,7 +16,15 @@ static int pieces_open(exodus_whole *w, char **paths, int n) {
     w->piece = cli_malloc((size_t)(end - first) * sizeof *w->piece);
     for (int i = first; i < end && !failed; i++) {
         w->piece[w->pieces] = (exodus_piece){.path = paths[i], .position = i};
-        failed = piece_open(&w->piece[w->pieces++]);
+        exodus_piece *q = &w->piece[w->pieces++];
+        tutti_exodus_options opt;
+        tutti_exodus_options_init(&opt);
+        opt.sidecar = 0;
+        failed = ((tutti_exodus_open(MPI_COMM_SELF, q->path, TUTTI_READ, &opt, &q->x) != TUTTI_OK ||
+                   tutti_exodus_get_mesh(q->x, &(tutti_exodus_deal){.by = TUTTI_EXODUS_BY_ORDER},
+                                         &q->mesh) != TUTTI_OK) &&
+                  cli_error_tutti()) ||
+                 exodus_outline_read(q->x, &q->o);
     }
     return cli_agree(w->world, failed);
 }
@@ -52,30 +49,6 @@ static int ids_check(const exodus_whole *w, int n) {
     return 0;
 }
 
-/* Exodus: without a map, ids count from 1. */
-static void warn_missing_maps(const exodus_whole *w, int n) {
-    for (int i = 0; i < w->pieces && n > 1; i++) {
-        const tutti_exodus_parameters *p = &w->piece[i].o.p;
-        if (p->nodes > 0 && !p->has_node_ids)
-            fprintf(stderr,
-                    "tutti exodus join: %s has no node_num_map: its node ids are 1, 2, 3 ...\n",
-                    w->piece[i].path);
-        if (p->elements > 0 && !p->has_element_ids)
-            fprintf(stderr,
-                    "tutti exodus join: %s has no elem_num_map: its element ids are 1, 2, 3 ...\n",
-                    w->piece[i].path);
-    }
-}
-
-static void maps_warn(const exodus_whole *w) {
-    int maps = 0;
-    for (int i = 0; i < w->pieces; i++)
-        for (int kind = TUTTI_EXODUS_NODE_MAP; kind <= TUTTI_EXODUS_FACE_MAP; kind++)
-            maps |= w->piece[i].o.of[kind].n > 0;
-    if (cli_max(w->world, maps) > 0 && w->world->rank == 0)
-        fprintf(stderr, "tutti exodus join: additional maps are left out\n");
-}
-
 /* ---- results */
 
 /* Where fields of pieces go: the number among the rank's of each kind, entity and variable. */
@@ -86,19 +59,6 @@ typedef struct {
     tutti_count *index[TUTTI_EXODUS_KINDS]; /* [entities * variables] */
     int differ;                             /* global variables of pieces do */
 } results;
-
-static void index_make(const exodus_whole *w, results *r) {
-    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) {
-        const exodus_table *t = &w->o.of[kind];
-        r->index[kind] = cli_array(t->n + 1, t->variables, sizeof(tutti_count));
-    }
-    for (tutti_count i = 0; i < r->all.n; i++) {
-        const int kind = r->all.field[i].kind, v = r->all.variable[i];
-        r->index[kind]
-                [kind == TUTTI_EXODUS_GLOBAL ? 0 : r->all.entry[i] * w->o.of[kind].variables + v] =
-            i;
-    }
-}
 
 static tutti_count target_of(exodus_whole *w, const results *r, int p, tutti_count i) {
     const exodus_results *f = &r->of[p];
@@ -111,7 +71,16 @@ static tutti_count target_of(exodus_whole *w, const results *r, int p, tutti_cou
 static void results_make(exodus_whole *w, results *r) {
     *r = (results){.differ = 0};
     exodus_results_make(&w->o, &w->mesh, &r->all);
-    index_make(w, r);
+    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) {
+        const exodus_table *t = &w->o.of[kind];
+        r->index[kind] = cli_array(t->n + 1, t->variables, sizeof(tutti_count));
+    }
+    for (tutti_count i = 0; i < r->all.n; i++) {
+        const int kind = r->all.field[i].kind, v = r->all.variable[i];
+        r->index[kind]
+                [kind == TUTTI_EXODUS_GLOBAL ? 0 : r->all.entry[i] * w->o.of[kind].variables + v] =
+            i;
+    }
     r->of = cli_malloc((size_t)w->pieces * sizeof *r->of);
     r->to = cli_malloc((size_t)w->pieces * sizeof *r->to);
     for (int p = 0; p < w->pieces; p++) {
@@ -121,40 +90,25 @@ static void results_make(exodus_whole *w, results *r) {
     }
 }
 
-static void results_free(const exodus_whole *w, results *r) {
-    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) free(r->index[kind]);
-    for (int p = 0; p < w->pieces; p++) {
-        exodus_results_free(&r->of[p]);
-        free(r->to[p]);
-    }
-    free(r->of);
-    free(r->to);
-    exodus_results_free(&r->all);
-}
-
-/* Global variables are the first piece's; others should have the same. */
-static void globals_take(const exodus_whole *w, results *r, int p, tutti_count i) {
-    const exodus_outline *o = &w->piece[p].o;
-    const double *from = r->of[p].field[i].buf;
-    double *to = r->all.field[r->to[p][i]].buf;
-    for (int v = 0; v < o->of[TUTTI_EXODUS_GLOBAL].variables; v++) {
-        int u = 0;
-        while (strcmp(w->o.of[TUTTI_EXODUS_GLOBAL].variable[u],
-                      o->of[TUTTI_EXODUS_GLOBAL].variable[v]) != 0)
-            u++;
-        if (p > 0 && to[u] != from[v] && !(isnan(to[u]) && isnan(from[v]))) r->differ = 1;
-        if (p == 0) to[u] = from[v];
-    }
-}
-
-static int piece_step(const exodus_whole *w, results *r, int p, tutti_count step) {
+static int read_piece_step(const exodus_whole *w, results *r, int p, tutti_count step) {
     const exodus_results *f = &r->of[p];
     if (f->n > 0 && tutti_exodus_get(w->piece[p].x, step, f->n, f->field) != TUTTI_OK)
         return cli_error_tutti();
     for (tutti_count i = 0; i < f->n; i++) {
         const int kind = f->field[i].kind;
         if (kind == TUTTI_EXODUS_GLOBAL) {
-            globals_take(w, r, p, i);
+            /* Global variables are the first piece's; others should have the same. */
+            const exodus_outline *o = &w->piece[p].o;
+            const double *from = r->of[p].field[i].buf;
+            double *to = r->all.field[r->to[p][i]].buf;
+            for (int v = 0; v < o->of[TUTTI_EXODUS_GLOBAL].variables; v++) {
+                int u = 0;
+                while (strcmp(w->o.of[TUTTI_EXODUS_GLOBAL].variable[u],
+                              o->of[TUTTI_EXODUS_GLOBAL].variable[v]) != 0)
+                    u++;
+                if (p > 0 && to[u] != from[v] && !(isnan(to[u]) && isnan(from[v]))) r->differ = 1;
+                if (p == 0) to[u] = from[v];
+            }
             continue;
         }
         const tutti_count *place = w->piece[p].place[kind][f->entry[i]];
@@ -185,7 +139,7 @@ static int steps_join(exodus_whole *w, tutti_exodus *to, tutti_count *count) {
     results_make(w, &r);
     for (tutti_count s = first; s <= last && !failed; s++) {
         failed = cli_interrupted(w->world);
-        for (int p = 0; p < w->pieces && !failed; p++) failed = piece_step(w, &r, p, s);
+        for (int p = 0; p < w->pieces && !failed; p++) failed = read_piece_step(w, &r, p, s);
         if ((failed = cli_agree(w->world, failed))) break;
         globals_check(w, &r);
         tutti_err err = tutti_exodus_begin(to, w->time[s - 1]);
@@ -197,13 +151,20 @@ static int steps_join(exodus_whole *w, tutti_exodus *to, tutti_count *count) {
     if (cli_max(w->world, r.differ) > 0 && w->world->rank == 0)
         fprintf(stderr,
                 "tutti exodus join: global variables differ: the first piece's are taken\n");
-    results_free(w, &r);
+    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) free(r.index[kind]);
+    for (int p = 0; p < w->pieces; p++) {
+        exodus_results_free(&r.of[p]);
+        free(r.to[p]);
+    }
+    free(r.of);
+    free(r.to);
+    exodus_results_free(&r.all);
     return failed;
 }
 
 /* ---- all of it */
 
-static int write_all(exodus_whole *w, int pieces) {
+static int write_joined_file(exodus_whole *w, int pieces) {
     tutti_exodus_options opt;
     tutti_exodus_parameters p = {.nodes = 0};
     tutti_exodus *to = NULL;
@@ -239,10 +200,27 @@ static int join(const cli_world *world, const data_config *config, char **paths,
     int failed = pieces_open(&w, paths, n) || exodus_join_agree(&w) || ids_check(&w, n) ||
                  exodus_join_check_ids(&w);
     if (!failed) {
-        warn_missing_maps(&w, n);
-        maps_warn(&w);
+        /* Exodus: without a map, ids count from 1. */
+        for (int i = 0; i < w.pieces && n > 1; i++) {
+            const tutti_exodus_parameters *p = &w.piece[i].o.p;
+            if (p->nodes > 0 && !p->has_node_ids)
+                fprintf(stderr,
+                        "tutti exodus join: %s has no node_num_map: its node ids are 1, 2, 3 ...\n",
+                        w.piece[i].path);
+            if (p->elements > 0 && !p->has_element_ids)
+                fprintf(
+                    stderr,
+                    "tutti exodus join: %s has no elem_num_map: its element ids are 1, 2, 3 ...\n",
+                    w.piece[i].path);
+        }
+        int maps = 0;
+        for (int i = 0; i < w.pieces; i++)
+            for (int kind = TUTTI_EXODUS_NODE_MAP; kind <= TUTTI_EXODUS_FACE_MAP; kind++)
+                maps |= w.piece[i].o.of[kind].n > 0;
+        if (cli_max(w.world, maps) > 0 && w.world->rank == 0)
+            fprintf(stderr, "tutti exodus join: additional maps are left out\n");
         exodus_join_mesh(&w);
-        failed = write_all(&w, n);
+        failed = write_joined_file(&w, n);
     }
     for (int i = 0; i < w.pieces; i++) piece_free(&w.piece[i]);
     for (int i = 0; i < w.keeps; i++) free(w.kept[i]);

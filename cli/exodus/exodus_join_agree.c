@@ -9,21 +9,21 @@
 
 /* ---- outlines */
 
-static tutti_count find(exodus_outline *o, tutti_exodus_kind kind, int64_t id, tutti_count hint) {
+static tutti_count find_name(exodus_outline *o, tutti_exodus_kind kind, int64_t id,
+                             tutti_count hint) {
     if (hint < o->of[kind].n && o->of[kind].entity[hint].id == id) return hint;
     return exodus_find(o, kind, id);
-}
-
-static void text_take(const char **into, const char *text) {
-    free((char *)(uintptr_t)*into);
-    *into = cli_strdup(text);
 }
 
 /* An entity that is there already: empty ones know less of themselves. */
 static int entity_merge(tutti_exodus_entity *a, const tutti_exodus_entity *b, const char *path) {
     const char *kind = tutti_exodus_kind_name(a->kind);
     const long long id = a->id;
-    if (b->name[0] && !a->name[0]) text_take(&a->name, b->name);
+    if (b->name[0] && !a->name[0]) {
+        const char **into = &a->name;
+        free((char *)(uintptr_t)*into);
+        *into = cli_strdup(b->name);
+    }
     if (b->name[0] && strcmp(a->name, b->name) != 0)
         return cli_error("%s: %s %lld is '%s', in others '%s'", path, kind, id, b->name, a->name);
     if (b->entries > 0 && a->entries == 0) {
@@ -55,53 +55,38 @@ static void attributes_merge(exodus_table *t, tutti_count i, const exodus_table 
     for (int k = 0; k < n; k++) t->attribute[i][k] = cli_strdup(from->attribute[j][k]);
 }
 
-static void properties_merge(exodus_table *t, tutti_count i, const exodus_table *from,
-                             tutti_count j) {
-    for (int p = 0; p < from->properties; p++) {
-        int q = 0;
-        while (q < t->properties && strcmp(t->property[q], from->property[p]) != 0) q++;
-        if (q == t->properties) {
-            size_t room = 1, n = (size_t)q + 1;
-            while (room <= (size_t)t->n) room *= 2;
-            t->property = cli_realloc(t->property, n * sizeof *t->property);
-            t->value = cli_realloc(t->value, n * sizeof *t->value);
-            t->property[q] = cli_strdup(from->property[p]);
-            t->value[q] = cli_malloc(room * sizeof *t->value[q]);
-            memset(t->value[q], 0, room * sizeof *t->value[q]);
-            t->properties++;
-        }
-        if (from->value[p][j]) t->value[q][i] = from->value[p][j];
-    }
-}
-
 static int table_merge(exodus_outline *o, const exodus_outline *from, int kind, const char *path) {
     exodus_table *t = &o->of[kind];
     const exodus_table *u = &from->of[kind];
     int *number = cli_malloc((size_t)u->variables * sizeof *number), failed = 0;
     exodus_outline_variables(o, (tutti_exodus_kind)kind, u->variables, u->variable, number);
     for (tutti_count j = 0; j < u->n && !failed; j++) {
-        tutti_count i = find(o, (tutti_exodus_kind)kind, u->entity[j].id, j);
+        tutti_count i = find_name(o, (tutti_exodus_kind)kind, u->entity[j].id, j);
         if (i < 0 || !t->entity)
             i = exodus_outline_add(o, &u->entity[j]);
         else
             failed = entity_merge(&t->entity[i], &u->entity[j], path);
         attributes_merge(t, i, u, j);
-        properties_merge(t, i, u, j);
+        for (int p = 0; p < u->properties; p++) {
+            int q = 0;
+            while (q < t->properties && strcmp(t->property[q], u->property[p]) != 0) q++;
+            if (q == t->properties) {
+                size_t room = 1, n = (size_t)q + 1;
+                while (room <= (size_t)t->n) room *= 2;
+                t->property = cli_realloc(t->property, n * sizeof *t->property);
+                t->value = cli_realloc(t->value, n * sizeof *t->value);
+                t->property[q] = cli_strdup(u->property[p]);
+                t->value[q] = cli_malloc(room * sizeof *t->value[q]);
+                memset(t->value[q], 0, room * sizeof *t->value[q]);
+                t->properties++;
+            }
+            if (u->value[p][j]) t->value[q][i] = u->value[p][j];
+        }
         for (int v = 0; v < u->variables; v++)
             if (u->has[j * u->variables + v]) t->has[i * t->variables + number[v]] = 1;
     }
     free(number);
     return failed;
-}
-
-static void records_take(exodus_outline *o, const exodus_outline *from) {
-    o->qas = from->qas;
-    o->qa = cli_malloc((size_t)o->qas * sizeof *o->qa);
-    for (int i = 0; i < o->qas; i++)
-        for (int k = 0; k < 4; k++) o->qa[i][k] = cli_strdup(from->qa[i][k]);
-    o->lines = from->lines;
-    o->line = cli_malloc((size_t)o->lines * sizeof *o->line);
-    for (int i = 0; i < o->lines; i++) o->line[i] = cli_strdup(from->line[i]);
 }
 
 /* The first says what all have in common. */
@@ -111,7 +96,13 @@ static int outline_merge(exodus_outline *o, const exodus_outline *from, const ch
         o->title = cli_strdup(from->title);
         o->p.title = o->title;
         for (int d = 0; d < from->p.dims; d++) o->coordinate[d] = cli_strdup(from->coordinate[d]);
-        records_take(o, from);
+        o->qas = from->qas;
+        o->qa = cli_malloc((size_t)o->qas * sizeof *o->qa);
+        for (int i = 0; i < o->qas; i++)
+            for (int k = 0; k < 4; k++) o->qa[i][k] = cli_strdup(from->qa[i][k]);
+        o->lines = from->lines;
+        o->line = cli_malloc((size_t)o->lines * sizeof *o->line);
+        for (int i = 0; i < o->lines; i++) o->line[i] = cli_strdup(from->line[i]);
     }
     if (o->p.dims != from->p.dims || o->p.node_attributes != from->p.node_attributes)
         return cli_error("%s has %d dimensions and %d attributes of nodes, others %d and %d", path,
@@ -160,7 +151,8 @@ static int outlines_gather(exodus_whole *w) {
     return failed;
 }
 
-static int steps_agree(exodus_whole *w) {
+int exodus_join_agree(exodus_whole *w) {
+    if (cli_agree(w->world, outlines_gather(w))) return 1;
     const cli_world *c = w->world;
     tutti_count n = w->pieces > 0 ? tutti_exodus_steps(w->piece[0].x) : 0, first, last;
     int failed = 0;
@@ -190,10 +182,7 @@ static int steps_agree(exodus_whole *w) {
                                    w->piece[i].path, (long long)s + 1, time[s], w->time[s]);
         free(time);
     }
-    return cli_agree(c, failed);
-}
-
-static void numbers_find(exodus_whole *w) {
+    if (cli_agree(c, failed)) return 1;
     for (int i = 0; i < w->pieces; i++)
         for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) {
             const exodus_table *t = &w->piece[i].o.of[kind];
@@ -203,16 +192,12 @@ static void numbers_find(exodus_whole *w) {
             for (tutti_count j = 0; j < all; j++) w->piece[i].entity[kind][j] = -1;
             w->piece[i].number[kind] = cli_malloc((size_t)t->n * sizeof(tutti_count));
             for (tutti_count j = 0; j < t->n; j++) {
-                const tutti_count at = find(&w->o, (tutti_exodus_kind)kind, t->entity[j].id, j);
+                const tutti_count at =
+                    find_name(&w->o, (tutti_exodus_kind)kind, t->entity[j].id, j);
                 w->piece[i].number[kind][j] = at;
                 w->piece[i].entity[kind][at] = j;
             }
         }
-}
-
-int exodus_join_agree(exodus_whole *w) {
-    if (cli_agree(w->world, outlines_gather(w)) || steps_agree(w)) return 1;
-    numbers_find(w);
     return 0;
 }
 
@@ -288,24 +273,6 @@ static tutti_count add_items(const exodus_whole *w, const exodus_piece *q, exodu
     return n;
 }
 
-static int report_conflict(const exodus_whole *w, const exodus_pair *a, const exodus_pair *b) {
-    static const struct {
-        int kind;
-        const char *entry, *made_of, *map;
-    } text[] = {{TUTTI_EXODUS_NODAL, "node", "coordinates", "node_num_map"},
-                {TUTTI_EXODUS_ELEMENT_BLOCK, "element", "nodes", "elem_num_map"},
-                {TUTTI_EXODUS_EDGE_BLOCK, "edge", "nodes", "edge_num_map"},
-                {TUTTI_EXODUS_FACE_BLOCK, "face", "nodes", "face_num_map"}};
-    const char *one = w->paths[a->place[0] / 2], *two = w->paths[b->place[0] / 2];
-    const char *without = a->place[0] % 2 == 0 ? one : b->place[0] % 2 == 0 ? two : NULL;
-    int t = 0;
-    while (text[t].kind != (int)a->group) t++;
-    return cli_error("%s %lld has different %s in '%s' and '%s'%s%s%s%s", text[t].entry,
-                     (long long)a->id, text[t].made_of, one, two, without ? ": '" : "",
-                     without ? without : "", without ? "' has no " : "",
-                     without ? text[t].map : "");
-}
-
 int exodus_join_check_ids(const exodus_whole *w) {
     tutti_count n = 0, at = 0;
     exodus_pairs p;
@@ -315,8 +282,25 @@ int exodus_join_check_ids(const exodus_whole *w) {
     for (int i = 0; i < w->pieces; i++) at += add_items(w, &w->piece[i], item + at);
     exodus_pairs_find(w->world, item, n, NULL, &p);
     for (tutti_count i = 1; i < p.n && !failed; i++)
-        if (p.v[i].group == p.v[i - 1].group && p.v[i].id == p.v[i - 1].id)
-            failed = report_conflict(w, &p.v[i - 1], &p.v[i]);
+        if (p.v[i].group == p.v[i - 1].group && p.v[i].id == p.v[i - 1].id) {
+            const exodus_pair *a = &p.v[i - 1];
+            const exodus_pair *b = &p.v[i];
+            static const struct {
+                int kind;
+                const char *entry, *made_of, *map;
+            } text[] = {{TUTTI_EXODUS_NODAL, "node", "coordinates", "node_num_map"},
+                        {TUTTI_EXODUS_ELEMENT_BLOCK, "element", "nodes", "elem_num_map"},
+                        {TUTTI_EXODUS_EDGE_BLOCK, "edge", "nodes", "edge_num_map"},
+                        {TUTTI_EXODUS_FACE_BLOCK, "face", "nodes", "face_num_map"}};
+            const char *one = w->paths[a->place[0] / 2], *two = w->paths[b->place[0] / 2];
+            const char *without = a->place[0] % 2 == 0 ? one : b->place[0] % 2 == 0 ? two : NULL;
+            int t = 0;
+            while (text[t].kind != (int)a->group) t++;
+            failed = cli_error("%s %lld has different %s in '%s' and '%s'%s%s%s%s", text[t].entry,
+                               (long long)a->id, text[t].made_of, one, two, without ? ": '" : "",
+                               without ? without : "", without ? "' has no " : "",
+                               without ? text[t].map : "");
+        }
     exodus_pairs_free(&p);
     free(item);
     return cli_agree(w->world, failed);

@@ -17,11 +17,6 @@ int64_t exodus_entry_id(const exodus_piece *q, int kind, tutti_count b, tutti_co
     return i + 1;
 }
 
-static void *keep(exodus_whole *w, size_t bytes) {
-    w->kept = cli_realloc(w->kept, ((size_t)w->keeps + 1) * sizeof *w->kept);
-    return w->kept[w->keeps++] = cli_malloc(bytes);
-}
-
 /* ---- once each */
 
 /* Something of a piece: which, and where it comes from. */
@@ -46,14 +41,17 @@ static int by_id(const void *a, const void *b) {
 
 /* Sort; the first of each stays, and all learn where it is. */
 static void once(exodus_whole *w, int kind, sources *s) {
+    const void **sorted = exodus_sort_runs(s->v, s->n, sizeof *s->v, by_id);
+    source *v = cli_malloc((size_t)s->n * sizeof *v);
     tutti_count n = 0;
-    if (s->n > 0) qsort(s->v, (size_t)s->n, sizeof *s->v, by_id);
     for (tutti_count i = 0; i < s->n; i++) {
-        const source *x = &s->v[i];
-        if (n == 0 || s->v[n - 1].id != x->id || s->v[n - 1].side != x->side) s->v[n++] = *x;
+        const source *x = sorted[i];
+        if (n == 0 || v[n - 1].id != x->id || v[n - 1].side != x->side) v[n++] = *x;
         w->piece[x->piece].place[kind][x->entity][x->at] = n - 1;
     }
-    s->n = n;
+    free(sorted);
+    free(s->v);
+    *s = (sources){n, v};
 }
 
 /* Room for the places of a kind, in all pieces. */
@@ -69,37 +67,6 @@ static void places_make(exodus_whole *w, int kind) {
 }
 
 /* ---- nodes */
-
-static void nodes_make(exodus_whole *w) {
-    sources s = {.n = 0};
-    tutti_count n = 0;
-    places_make(w, TUTTI_EXODUS_NODAL);
-    for (int p = 0; p < w->pieces; p++) n += w->piece[p].mesh->nodes;
-    s.v = cli_malloc((size_t)n * sizeof *s.v);
-    for (int p = 0; p < w->pieces; p++)
-        for (tutti_count i = 0; i < w->piece[p].mesh->nodes; i++)
-            s.v[s.n++] = (source){.id = exodus_node_id(w->piece[p].mesh, i), .piece = p, .at = i};
-    once(w, TUTTI_EXODUS_NODAL, &s);
-    const int a = w->o.p.node_attributes;
-    int64_t *id = keep(w, (size_t)s.n * sizeof *id);
-    double *attribute = a ? keep(w, (size_t)(s.n * a) * sizeof *attribute) : NULL;
-    for (int d = 0; d < w->o.p.dims; d++) {
-        double *x = keep(w, (size_t)s.n * sizeof *x);
-        for (tutti_count i = 0; i < s.n; i++)
-            x[i] = exodus_coordinate(w->piece[s.v[i].piece].mesh, d, s.v[i].at);
-        w->mesh.coordinates[d] = x;
-    }
-    for (tutti_count i = 0; i < s.n; i++) {
-        const double *from = w->piece[s.v[i].piece].mesh->node_attributes;
-        id[i] = s.v[i].id;
-        for (int k = 0; k < a; k++) attribute[i * a + k] = from ? from[s.v[i].at * a + k] : 0;
-    }
-    w->mesh.nodes = s.n;
-    w->mesh.node_ids = id;
-    w->mesh.node_attributes = attribute;
-    w->mesh.type = TUTTI_FLOAT64;
-    free(s.v);
-}
 
 /* ---- blocks */
 
@@ -143,7 +110,7 @@ static void block_sources(exodus_whole *w, int kind, tutti_count number, sources
 static tutti_count *lists_make(exodus_whole *w, const sources *s, int kind, int of, int wide,
                                const tutti_count *start) {
     const tutti_count all = start ? start[s->n] : s->n * wide;
-    tutti_count *out = keep(w, (size_t)all * sizeof *out), n = 0;
+    tutti_count *out = cli_keep(&w->kept, &w->keeps, (size_t)all * sizeof *out), n = 0;
     for (tutti_count i = 0; i < s->n; i++) {
         const source *x = &s->v[i];
         const tutti_exodus_elements *e = &exodus_blocks(w->piece[x->piece].mesh, kind)[x->entity];
@@ -159,7 +126,7 @@ static tutti_count *lists_make(exodus_whole *w, const sources *s, int kind, int 
 }
 
 static tutti_count *starts_make(exodus_whole *w, const sources *s, int kind) {
-    tutti_count *start = keep(w, ((size_t)s->n + 1) * sizeof *start);
+    tutti_count *start = cli_keep(&w->kept, &w->keeps, ((size_t)s->n + 1) * sizeof *start);
     start[0] = 0;
     for (tutti_count i = 0; i < s->n; i++) {
         const source *x = &s->v[i];
@@ -177,8 +144,9 @@ static void block_make(exodus_whole *w, int kind, tutti_count number, tutti_exod
     sources s;
     block_sources(w, kind, number, &s);
     once(w, kind, &s);
-    int64_t *id = keep(w, (size_t)s.n * sizeof *id);
-    double *attribute = a ? keep(w, (size_t)(s.n * a) * sizeof *attribute) : NULL;
+    int64_t *id = cli_keep(&w->kept, &w->keeps, (size_t)s.n * sizeof *id);
+    double *attribute =
+        a ? cli_keep(&w->kept, &w->keeps, (size_t)(s.n * a) * sizeof *attribute) : NULL;
     for (tutti_count i = 0; i < s.n; i++) {
         const source *x = &s.v[i];
         const double *from = exodus_blocks(w->piece[x->piece].mesh, kind)[x->entity].attributes;
@@ -197,7 +165,7 @@ static void block_make(exodus_whole *w, int kind, tutti_count number, tutti_exod
 static const tutti_exodus_elements *blocks_make(exodus_whole *w, int kind) {
     const tutti_count n = w->o.of[kind].n;
     if (n == 0) return NULL;
-    tutti_exodus_elements *out = keep(w, (size_t)n * sizeof *out);
+    tutti_exodus_elements *out = cli_keep(&w->kept, &w->keeps, (size_t)n * sizeof *out);
     memset(out, 0, (size_t)n * sizeof *out);
     places_make(w, kind);
     for (tutti_count i = 0; i < n; i++) block_make(w, kind, i, &out[i]);
@@ -246,7 +214,7 @@ static double *factors_make(exodus_whole *w, const sources *s, int kind) {
     memset(start, 0, (size_t)w->pieces * sizeof *start);
     double *out = NULL;
     for (int pass = 0; pass < 2; pass++) {
-        if (pass) out = keep(w, (size_t)n * sizeof *out);
+        if (pass) out = cli_keep(&w->kept, &w->keeps, (size_t)n * sizeof *out);
         n = 0;
         for (tutti_count i = 0; i < s->n; i++) {
             const source *x = &s->v[i];
@@ -269,9 +237,11 @@ static void set_make(exodus_whole *w, int kind, tutti_count number, tutti_exodus
     sources s;
     set_sources(w, kind, number, &s);
     once(w, kind, &s);
-    tutti_count *member = keep(w, (size_t)s.n * sizeof *member);
-    int *side = keep(w, (size_t)s.n * sizeof *side), sided = kind == TUTTI_EXODUS_SIDE_SET;
-    double *attribute = a ? keep(w, (size_t)(s.n * a) * sizeof *attribute) : NULL;
+    tutti_count *member = cli_keep(&w->kept, &w->keeps, (size_t)s.n * sizeof *member);
+    int *side = cli_keep(&w->kept, &w->keeps, (size_t)s.n * sizeof *side),
+        sided = kind == TUTTI_EXODUS_SIDE_SET;
+    double *attribute =
+        a ? cli_keep(&w->kept, &w->keeps, (size_t)(s.n * a) * sizeof *attribute) : NULL;
     for (tutti_count i = 0; i < s.n; i++) {
         const double *from =
             exodus_sets(w->piece[s.v[i].piece].mesh, kind)[s.v[i].entity].attributes;
@@ -289,7 +259,7 @@ static void set_make(exodus_whole *w, int kind, tutti_count number, tutti_exodus
 static const tutti_exodus_members *sets_make(exodus_whole *w, int kind) {
     const tutti_count n = w->o.of[kind].n;
     if (n == 0) return NULL;
-    tutti_exodus_members *out = keep(w, (size_t)n * sizeof *out);
+    tutti_exodus_members *out = cli_keep(&w->kept, &w->keeps, (size_t)n * sizeof *out);
     memset(out, 0, (size_t)n * sizeof *out);
     places_make(w, kind);
     for (tutti_count i = 0; i < n; i++) set_make(w, kind, i, &out[i]);
@@ -297,7 +267,35 @@ static const tutti_exodus_members *sets_make(exodus_whole *w, int kind) {
 }
 
 void exodus_join_mesh(exodus_whole *w) {
-    nodes_make(w);
+    sources s = {.n = 0};
+    tutti_count n = 0;
+    places_make(w, TUTTI_EXODUS_NODAL);
+    for (int p = 0; p < w->pieces; p++) n += w->piece[p].mesh->nodes;
+    s.v = cli_malloc((size_t)n * sizeof *s.v);
+    for (int p = 0; p < w->pieces; p++)
+        for (tutti_count i = 0; i < w->piece[p].mesh->nodes; i++)
+            s.v[s.n++] = (source){.id = exodus_node_id(w->piece[p].mesh, i), .piece = p, .at = i};
+    once(w, TUTTI_EXODUS_NODAL, &s);
+    const int a = w->o.p.node_attributes;
+    int64_t *id = cli_keep(&w->kept, &w->keeps, (size_t)s.n * sizeof *id);
+    double *attribute =
+        a ? cli_keep(&w->kept, &w->keeps, (size_t)(s.n * a) * sizeof *attribute) : NULL;
+    for (int d = 0; d < w->o.p.dims; d++) {
+        double *x = cli_keep(&w->kept, &w->keeps, (size_t)s.n * sizeof *x);
+        for (tutti_count i = 0; i < s.n; i++)
+            x[i] = exodus_coordinate(w->piece[s.v[i].piece].mesh, d, s.v[i].at);
+        w->mesh.coordinates[d] = x;
+    }
+    for (tutti_count i = 0; i < s.n; i++) {
+        const double *from = w->piece[s.v[i].piece].mesh->node_attributes;
+        id[i] = s.v[i].id;
+        for (int k = 0; k < a; k++) attribute[i * a + k] = from ? from[s.v[i].at * a + k] : 0;
+    }
+    w->mesh.nodes = s.n;
+    w->mesh.node_ids = id;
+    w->mesh.node_attributes = attribute;
+    w->mesh.type = TUTTI_FLOAT64;
+    free(s.v);
     w->mesh.edge_blocks = blocks_make(w, TUTTI_EXODUS_EDGE_BLOCK);
     w->mesh.face_blocks = blocks_make(w, TUTTI_EXODUS_FACE_BLOCK);
     w->mesh.blocks = blocks_make(w, TUTTI_EXODUS_ELEMENT_BLOCK);

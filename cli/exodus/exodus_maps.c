@@ -19,7 +19,7 @@ typedef struct {
     tutti_count first, mine;    /* of the new file: what this rank writes */
 } order;
 
-static int by_id(const void *a, const void *b) {
+static int compare_map_ids(const void *a, const void *b) {
     const placed *x = a, *y = b;
     return (x->id > y->id) - (x->id < y->id);
 }
@@ -31,13 +31,6 @@ static int mapped_kind(int kind) {
     return of[kind - TUTTI_EXODUS_NODE_MAP];
 }
 
-static tutti_count count_of(const exodus_outline *o, int kind) {
-    return kind == TUTTI_EXODUS_NODAL           ? o->p.nodes
-           : kind == TUTTI_EXODUS_ELEMENT_BLOCK ? o->p.elements
-           : kind == TUTTI_EXODUS_EDGE_BLOCK    ? o->p.edges
-                                                : o->p.faces;
-}
-
 static tutti_exodus_array whole(int what, int kind, int64_t id, tutti_count n, int64_t *buf) {
     return (tutti_exodus_array){.what = (tutti_exodus_what)what,
                                 .kind = (tutti_exodus_kind)kind,
@@ -47,33 +40,10 @@ static tutti_exodus_array whole(int what, int kind, int64_t id, tutti_count n, i
                                 .buf = buf};
 }
 
-static int order_make(const exodus_outline *o, int kind, tutti_exodus *from, tutti_exodus *to,
-                      order *out) {
-    const tutti_count n = count_of(o, kind);
-    *out = (order){.kind = kind, .n = n};
-    out->from = cli_malloc((size_t)n * sizeof *out->from);
-    out->from_ids = cli_malloc((size_t)n * sizeof *out->from_ids);
-    out->to_ids = cli_malloc((size_t)n * sizeof *out->to_ids);
-    const tutti_exodus_array a = whole(TUTTI_EXODUS_IDS, kind, 0, n, out->from_ids);
-    const tutti_exodus_array b = whole(TUTTI_EXODUS_IDS, kind, 0, n, out->to_ids);
-    if (tutti_exodus_get_arrays(from, 1, &a) != TUTTI_OK ||
-        tutti_exodus_get_arrays(to, 1, &b) != TUTTI_OK)
-        return cli_error_tutti();
-    for (tutti_count i = 0; i < n; i++) out->from[i] = (placed){out->from_ids[i], i};
-    if (n > 0) qsort(out->from, (size_t)n, sizeof *out->from, by_id);
-    return 0;
-}
-
-static void order_free(order *r) {
-    free(r->from);
-    free(r->from_ids);
-    free(r->to_ids);
-}
-
 /* Entry i of the new file was this one of the old. */
 static tutti_count was(const order *r, tutti_count i) {
     const placed key = {r->to_ids[i], 0};
-    const placed *at = bsearch(&key, r->from, (size_t)r->n, sizeof *r->from, by_id);
+    const placed *at = bsearch(&key, r->from, (size_t)r->n, sizeof *r->from, compare_map_ids);
     return at ? at->place : i;
 }
 
@@ -110,13 +80,32 @@ int exodus_maps_copy(const cli_world *w, const exodus_outline *o, tutti_exodus *
                   orders = of == TUTTI_EXODUS_ELEMENT_BLOCK && o->p.has_order;
         order r;
         if (o->of[kind].n == 0 && !orders) continue;
-        int failed = order_make(o, of, from, to, &r);
+        order *out = &r;
+        const tutti_count n = of == TUTTI_EXODUS_NODAL           ? o->p.nodes
+                              : of == TUTTI_EXODUS_ELEMENT_BLOCK ? o->p.elements
+                              : of == TUTTI_EXODUS_EDGE_BLOCK    ? o->p.edges
+                                                                 : o->p.faces;
+        *out = (order){.kind = of, .n = n};
+        out->from = cli_malloc((size_t)n * sizeof *out->from);
+        out->from_ids = cli_malloc((size_t)n * sizeof *out->from_ids);
+        out->to_ids = cli_malloc((size_t)n * sizeof *out->to_ids);
+        const tutti_exodus_array a = whole(TUTTI_EXODUS_IDS, of, 0, n, out->from_ids);
+        const tutti_exodus_array b = whole(TUTTI_EXODUS_IDS, of, 0, n, out->to_ids);
+        int failed = (tutti_exodus_get_arrays(from, 1, &a) != TUTTI_OK ||
+                      tutti_exodus_get_arrays(to, 1, &b) != TUTTI_OK) &&
+                     cli_error_tutti();
+        if (!failed) {
+            for (tutti_count i = 0; i < n; i++) out->from[i] = (placed){out->from_ids[i], i};
+            if (n > 0) qsort(out->from, (size_t)n, sizeof *out->from, compare_map_ids);
+        }
         r.first = r.n * w->rank / w->ranks;
         r.mine = r.n * (w->rank + 1) / w->ranks - r.first;
         for (tutti_count i = 0; i < o->of[kind].n && !failed; i++)
             failed = map_copy(&r, kind, o->of[kind].entity[i].id, from, to);
         if (orders && !failed) failed = map_copy(&r, of, 0, from, to);
-        order_free(&r);
+        free(r.from);
+        free(r.from_ids);
+        free(r.to_ids);
         if (failed) return 1;
     }
     return 0;

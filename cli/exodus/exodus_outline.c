@@ -20,23 +20,23 @@ static char *copy_of(const char *text) {
     return cli_strdup(text ? text : "");
 }
 
-static void measure(const char *name, int *longest) {
+static void longest_name(const char *name, int *longest) {
     const int n = name ? (int)strlen(name) : 0;
     if (n > *longest) *longest = n;
 }
 
 int exodus_name_length(const exodus_outline *o) {
     int longest = 32;
-    for (int d = 0; d < 3; d++) measure(o->coordinate[d], &longest);
+    for (int d = 0; d < 3; d++) longest_name(o->coordinate[d], &longest);
     for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) {
         const exodus_table *t = &o->of[kind];
         for (tutti_count i = 0; i < t->n; i++) {
-            measure(t->entity[i].name, &longest);
+            longest_name(t->entity[i].name, &longest);
             for (int k = 0; t->attribute[i] && k < t->entity[i].attributes; k++)
-                measure(t->attribute[i][k], &longest);
+                longest_name(t->attribute[i][k], &longest);
         }
-        for (int v = 0; v < t->variables; v++) measure(t->variable[v], &longest);
-        for (int p = 0; p < t->properties; p++) measure(t->property[p], &longest);
+        for (int v = 0; v < t->variables; v++) longest_name(t->variable[v], &longest);
+        for (int p = 0; p < t->properties; p++) longest_name(t->property[p], &longest);
     }
     return longest < 255 ? longest : 255;
 }
@@ -162,15 +162,6 @@ void exodus_outline_variables(exodus_outline *o, tutti_exodus_kind kind, int n, 
     has_widen(t, old);
 }
 
-/* Also those whose name is repeated. */
-static void variables_read(const tutti_exodus *x, exodus_table *t, tutti_exodus_kind kind) {
-    t->variables = tutti_exodus_variable_count(x, kind);
-    t->variable = cli_malloc((size_t)t->variables * sizeof *t->variable);
-    for (int v = 0; v < t->variables; v++)
-        t->variable[v] = cli_strdup(tutti_exodus_variable_name(x, kind, v));
-    has_widen(t, 0);
-}
-
 /* ---- reading */
 
 static void attributes_read(const tutti_exodus *x, exodus_table *t, tutti_count i, int kind,
@@ -209,7 +200,12 @@ static int table_read(const tutti_exodus *x, exodus_outline *o, tutti_exodus_kin
         exodus_outline_add(o, &e);
         attributes_read(x, t, i, kind, e.id);
     }
-    variables_read(x, t, kind);
+    /* Also those whose name is repeated. */
+    t->variables = tutti_exodus_variable_count(x, kind);
+    t->variable = cli_malloc((size_t)t->variables * sizeof *t->variable);
+    for (int v = 0; v < t->variables; v++)
+        t->variable[v] = cli_strdup(tutti_exodus_variable_name(x, kind, v));
+    has_widen(t, 0);
     for (tutti_count i = 0; i < n; i++)
         for (int v = 0; v < t->variables; v++)
             t->has[i * t->variables + v] =
@@ -217,40 +213,32 @@ static int table_read(const tutti_exodus *x, exodus_outline *o, tutti_exodus_kin
     return kind == TUTTI_EXODUS_NODAL ? 0 : properties_read(x, o, kind);
 }
 
-static void parameters_read(exodus_outline *o) {
-    o->title = copy_of(o->p.title);
-    for (int d = 0; d < o->p.dims && d < 3; d++)
-        o->coordinate[d] = copy_of(o->p.coordinate_names ? o->p.coordinate_names[d]
-                                                         : (const char *[]){"x", "y", "z"}[d]);
-    o->p.title = o->title;
-    o->p.coordinate_names = NULL;
-}
-
-static int records_read(const tutti_exodus *x, exodus_outline *o) {
+int exodus_outline_read(const tutti_exodus *x, exodus_outline *out) {
+    *out = (exodus_outline){.qas = 0};
+    if (tutti_exodus_parameters_get(x, &out->p) != TUTTI_OK) return cli_error_tutti();
+    out->title = copy_of(out->p.title);
+    for (int d = 0; d < out->p.dims && d < 3; d++)
+        out->coordinate[d] = copy_of(out->p.coordinate_names ? out->p.coordinate_names[d]
+                                                             : (const char *[]){"x", "y", "z"}[d]);
+    out->p.title = out->title;
+    out->p.coordinate_names = NULL;
+    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++)
+        if (table_read(x, out, (tutti_exodus_kind)kind)) return 1;
     const int n = tutti_exodus_qa_count(x);
     const char *line;
-    o->qa = cli_malloc((size_t)n * sizeof *o->qa);
+    out->qa = cli_malloc((size_t)n * sizeof *out->qa);
     for (int i = 0; i < n; i++) {
         tutti_exodus_qa q;
         if (tutti_exodus_qa_get(x, i, &q) != TUTTI_OK) return cli_error_tutti();
         const char *const text[4] = {q.program, q.version, q.date, q.time};
-        for (int k = 0; k < 4; k++) o->qa[i][k] = copy_of(text[k]);
-        o->qas++;
+        for (int k = 0; k < 4; k++) out->qa[i][k] = copy_of(text[k]);
+        out->qas++;
     }
     for (int i = 0; (line = tutti_exodus_info_line(x, i)); i++) {
-        o->line = cli_realloc(o->line, ((size_t)i + 1) * sizeof *o->line);
-        o->line[o->lines++] = cli_strdup(line);
+        out->line = cli_realloc(out->line, ((size_t)i + 1) * sizeof *out->line);
+        out->line[out->lines++] = cli_strdup(line);
     }
     return 0;
-}
-
-int exodus_outline_read(const tutti_exodus *x, exodus_outline *out) {
-    *out = (exodus_outline){.qas = 0};
-    if (tutti_exodus_parameters_get(x, &out->p) != TUTTI_OK) return cli_error_tutti();
-    parameters_read(out);
-    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++)
-        if (table_read(x, out, (tutti_exodus_kind)kind)) return 1;
-    return records_read(x, out);
 }
 
 /* ---- defining */
@@ -324,31 +312,30 @@ int exodus_outline_define(const exodus_outline *o, tutti_exodus *to) {
 
 /* ---- freeing */
 
-static void table_free(exodus_table *t) {
-    for (tutti_count i = 0; i < t->n; i++) {
-        for (int k = 0; t->attribute[i] && k < t->entity[i].attributes; k++)
-            free(t->attribute[i][k]);
-        free(t->attribute[i]);
-        free((char *)(uintptr_t)t->entity[i].name);
-        free((char *)(uintptr_t)t->entity[i].topology);
-    }
-    for (int k = 0; k < t->variables; k++) free(t->variable[k]);
-    for (int k = 0; k < t->properties; k++) {
-        free(t->property[k]);
-        free(t->value[k]);
-    }
-    free(t->entity);
-    free(t->attribute);
-    free(t->variable);
-    free(t->has);
-    free(t->property);
-    free(t->value);
-    free(t->ids.slot);
-    free(t->names.slot);
-}
-
 void exodus_outline_free(exodus_outline *o) {
-    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) table_free(&o->of[kind]);
+    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) {
+        exodus_table *t = &o->of[kind];
+        for (tutti_count i = 0; i < t->n; i++) {
+            for (int k = 0; t->attribute[i] && k < t->entity[i].attributes; k++)
+                free(t->attribute[i][k]);
+            free(t->attribute[i]);
+            free((char *)(uintptr_t)t->entity[i].name);
+            free((char *)(uintptr_t)t->entity[i].topology);
+        }
+        for (int k = 0; k < t->variables; k++) free(t->variable[k]);
+        for (int k = 0; k < t->properties; k++) {
+            free(t->property[k]);
+            free(t->value[k]);
+        }
+        free(t->entity);
+        free(t->attribute);
+        free(t->variable);
+        free(t->has);
+        free(t->property);
+        free(t->value);
+        free(t->ids.slot);
+        free(t->names.slot);
+    }
     for (int i = 0; i < o->qas; i++)
         for (int k = 0; k < 4; k++) free(o->qa[i][k]);
     for (int i = 0; i < o->lines; i++) free(o->line[i]);

@@ -44,58 +44,54 @@ static void move_texts(parcel *p, int *n, char ***texts) {
     for (int i = 0; i < *n; i++) move_text(p, &(*texts)[i]);
 }
 
-static void move_entity(parcel *p, exodus_outline *o, exodus_table *t, tutti_count i) {
-    tutti_exodus_entity e = {.id = 0};
-    char *name = NULL, *topology = NULL;
-    if (!p->unpacks) {
-        e = t->entity[i];
-        name = (char *)(uintptr_t)e.name;
-        topology = (char *)(uintptr_t)e.topology;
-    }
-    move(p, &e, sizeof e);
-    move_text(p, &name);
-    move_text(p, &topology);
-    if (p->unpacks) {
-        e.name = name;
-        e.topology = topology;
-        exodus_outline_add(o, &e);
-        free(name);
-        free(topology);
-    }
-    int names = !p->unpacks && t->attribute[i] ? e.attributes : 0;
-    char **list = p->unpacks ? NULL : t->attribute[i];
-    move_texts(p, &names, &list);
-    if (p->unpacks && names > 0)
-        t->attribute[i] = list;
-    else if (p->unpacks)
-        free(list);
-}
-
-static void move_table(parcel *p, exodus_outline *o, int kind) {
-    exodus_table *t = &o->of[kind];
-    tutti_count n = t->n;
-    move(p, &n, sizeof n);
-    for (tutti_count i = 0; i < n; i++) move_entity(p, o, t, i);
-    move_texts(p, &t->variables, &t->variable);
-    size_t room = 1;
-    while (room <= (size_t)n) room *= 2;
-    if (p->unpacks && t->variables > 0) t->has = cli_malloc(room * (size_t)t->variables);
-    move(p, t->has, (size_t)(n * t->variables));
-    move_texts(p, &t->properties, &t->property);
-    if (p->unpacks) t->value = cli_malloc((size_t)t->properties * sizeof *t->value);
-    for (int k = 0; k < t->properties; k++) {
-        if (p->unpacks) t->value[k] = cli_malloc(room * sizeof *t->value[k]);
-        move(p, t->value[k], (size_t)n * sizeof *t->value[k]);
-    }
-}
-
 static void move_outline(parcel *p, exodus_outline *o) {
     move(p, &o->p, sizeof o->p);
     move_text(p, &o->title);
     for (int d = 0; d < o->p.dims && d < 3; d++) move_text(p, &o->coordinate[d]);
     o->p.title = o->title;
     o->p.coordinate_names = NULL;
-    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) move_table(p, o, kind);
+    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) {
+        exodus_table *t = &o->of[kind];
+        tutti_count n = t->n;
+        move(p, &n, sizeof n);
+        for (tutti_count i = 0; i < n; i++) {
+            tutti_exodus_entity e = {.id = 0};
+            char *name = NULL, *topology = NULL;
+            if (!p->unpacks) {
+                e = t->entity[i];
+                name = (char *)(uintptr_t)e.name;
+                topology = (char *)(uintptr_t)e.topology;
+            }
+            move(p, &e, sizeof e);
+            move_text(p, &name);
+            move_text(p, &topology);
+            if (p->unpacks) {
+                e.name = name;
+                e.topology = topology;
+                exodus_outline_add(o, &e);
+                free(name);
+                free(topology);
+            }
+            int names = !p->unpacks && t->attribute[i] ? e.attributes : 0;
+            char **list = p->unpacks ? NULL : t->attribute[i];
+            move_texts(p, &names, &list);
+            if (p->unpacks && names > 0)
+                t->attribute[i] = list;
+            else if (p->unpacks)
+                free(list);
+        }
+        move_texts(p, &t->variables, &t->variable);
+        size_t room = 1;
+        while (room <= (size_t)n) room *= 2;
+        if (p->unpacks && t->variables > 0) t->has = cli_malloc(room * (size_t)t->variables);
+        move(p, t->has, (size_t)(n * t->variables));
+        move_texts(p, &t->properties, &t->property);
+        if (p->unpacks) t->value = cli_malloc((size_t)t->properties * sizeof *t->value);
+        for (int k = 0; k < t->properties; k++) {
+            if (p->unpacks) t->value[k] = cli_malloc(room * sizeof *t->value[k]);
+            move(p, t->value[k], (size_t)n * sizeof *t->value[k]);
+        }
+    }
     move(p, &o->qas, sizeof o->qas);
     if (p->unpacks) o->qa = cli_malloc((size_t)o->qas * sizeof *o->qa);
     for (int i = 0; i < o->qas; i++)

@@ -88,6 +88,42 @@ static exodus_item *sort_out(const cli_world *w, const exodus_item *items, tutti
 
 /* ---- and here */
 
+/* Merge the runs [start[k], start[k + 1]) and [start[k + 1], start[k + 2]) of pointers. */
+static void merge_runs(const void **from, const void **to, const tutti_count start[3],
+                       int (*compare)(const void *, const void *)) {
+    tutti_count a = start[0], b = start[1];
+    for (tutti_count i = a; i < start[2]; i++)
+        to[i] = b == start[2] || (a < start[1] && compare(from[a], from[b]) <= 0) ? from[a++]
+                                                                                  : from[b++];
+}
+
+const void **exodus_sort_runs(const void *items, tutti_count n, size_t size,
+                              int (*compare)(const void *, const void *)) {
+    const void **v = cli_malloc((size_t)n * sizeof *v), **w = cli_malloc((size_t)n * sizeof *w);
+    tutti_count *start = cli_malloc(((size_t)n + 3) * sizeof *start), runs = 0;
+    for (tutti_count i = 0; i < n; i++) {
+        v[i] = (const char *)items + (size_t)i * size;
+        if (i == 0 || compare(v[i - 1], v[i]) > 0) start[runs++] = i;
+    }
+    start[runs] = start[runs + 1] = n;
+    while (runs > 1) {
+        tutti_count k = 0;
+        for (; k < runs; k += 2) {
+            start[runs + 1] = n; /* a run without a partner is copied */
+            merge_runs(v, w, start + k, compare);
+            start[k / 2] = start[k];
+        }
+        runs = (runs + 1) / 2;
+        start[runs] = start[runs + 1] = n;
+        const void **t = v;
+        v = w;
+        w = t;
+    }
+    free(w);
+    free(start);
+    return v;
+}
+
 static int by_key(const void *a, const void *b) {
     const exodus_item *x = a, *y = b;
     if (x->group != y->group) return x->group < y->group ? -1 : 1;
@@ -102,11 +138,12 @@ static int same_key(const exodus_item *x, const exodus_item *y) {
 }
 
 static void pair_up(const exodus_item *items, tutti_count n, exodus_pairs *out) {
+    const void **sorted = exodus_sort_runs(items, n, sizeof *items, by_key);
     out->v = cli_malloc((size_t)n * sizeof *out->v);
     for (tutti_count i = 0; i < n; i++) {
-        const exodus_item *x = &items[i];
-        const int again = i > 0 && same_key(x, x - 1);
-        if (again && x->file == x[-1].file) {
+        const exodus_item *x = sorted[i], *last = i > 0 ? sorted[i - 1] : NULL;
+        const int again = last && same_key(x, last);
+        if (again && x->file == last->file) {
             if (out->twice[x->file]++ == 0) out->twice_id[x->file] = x->id;
             continue;
         }
@@ -117,6 +154,7 @@ static void pair_up(const exodus_item *items, tutti_count n, exodus_pairs *out) 
         p->factors[x->file] = x->factors;
         p->at[x->file] = x->at;
     }
+    free(sorted);
 }
 
 void exodus_pairs_find(const cli_world *w, exodus_item *items, tutti_count n, const double *factor,
@@ -125,6 +163,14 @@ void exodus_pairs_find(const cli_world *w, exodus_item *items, tutti_count n, co
     double *sorted_factor = NULL;
     MPI_Datatype type;
     *out = (exodus_pairs){.n = 0};
+    if (w->ranks == 1) { /* everything is here */
+        tutti_count all = 0;
+        for (tutti_count i = 0; i < n; all += items[i++].factors) items[i].at = all;
+        out->factor = cli_malloc((size_t)all * sizeof *factor);
+        if (all > 0) memcpy(out->factor, factor, (size_t)all * sizeof *factor);
+        pair_up(items, n, out);
+        return;
+    }
     traffic_make(w, ti);
     traffic_make(w, tf);
     exodus_item *sorted = sort_out(w, items, n, factor, &sorted_factor, t);
@@ -134,7 +180,6 @@ void exodus_pairs_find(const cli_world *w, exodus_item *items, tutti_count n, co
     out->factor = exchange(w, tf, sorted_factor, MPI_DOUBLE, sizeof *sorted_factor);
     MPI_Type_free(&type);
     for (tutti_count i = 0, at = 0; i < ti->got; at += got[i++].factors) got[i].at = at;
-    if (ti->got > 0) qsort(got, (size_t)ti->got, sizeof *got, by_key);
     pair_up(got, ti->got, out);
     free(got);
     free(sorted);

@@ -34,20 +34,18 @@ static tutti_count mark_first(const tutti_exodus_members *s, unsigned char *firs
     return repeated;
 }
 
-static void *keep(exodus_unique *u, size_t bytes) {
-    u->kept = cli_realloc(u->kept, ((size_t)u->keeps + 1) * sizeof *u->kept);
-    return u->kept[u->keeps++] = cli_malloc(bytes);
-}
-
 static void set_reduce(const exodus_outline *o, const tutti_exodus_entity *e,
                        const unsigned char *first, exodus_unique *u, tutti_exodus_members *s) {
     const tutti_exodus_members old = *s;
-    tutti_count *member = keep(u, (size_t)old.n * sizeof *member), n = 0, from = 0, to = 0;
-    int *side = old.sides ? keep(u, (size_t)old.n * sizeof *side) : NULL;
+    tutti_count *member = cli_keep(&u->kept, &u->keeps, (size_t)old.n * sizeof *member), n = 0,
+                from = 0, to = 0;
+    int *side = old.sides ? cli_keep(&u->kept, &u->keeps, (size_t)old.n * sizeof *side) : NULL;
     double *attribute =
-        old.attributes ? keep(u, (size_t)(old.n * e->attributes) * sizeof *attribute) : NULL;
+        old.attributes
+            ? cli_keep(&u->kept, &u->keeps, (size_t)(old.n * e->attributes) * sizeof *attribute)
+            : NULL;
     double *factor = NULL;
-    if (old.factors) factor = keep(u, (size_t)(old.n * 32) * sizeof *factor);
+    if (old.factors) factor = cli_keep(&u->kept, &u->keeps, (size_t)(old.n * 32) * sizeof *factor);
     for (tutti_count i = 0; i < old.n; i++) {
         const int wide = e->kind == TUTTI_EXODUS_SIDE_SET
                              ? exodus_side_width(o, &u->mesh, old.members[i], old.sides[i])
@@ -86,7 +84,7 @@ static int kind_reduce(const exodus_outline *o, int kind, const char *name, exod
                     tutti_exodus_kind_name((tutti_exodus_kind)kind), (long long)t->entity[i].id,
                     (long long)repeated);
             if (!out) {
-                out = keep(u, (size_t)t->n * sizeof *out);
+                out = cli_keep(&u->kept, &u->keeps, (size_t)t->n * sizeof *out);
                 memcpy(out, *sets, (size_t)t->n * sizeof *out);
                 *sets = out;
             }

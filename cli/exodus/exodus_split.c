@@ -48,7 +48,7 @@ static char *piece_path(const data_config *c, int r) {
 
 /* ---- which piece the rank's elements are in */
 
-static int deal(division *d, const exodus_parts *p) {
+static int assign_ranks(division *d, const exodus_parts *p) {
     int *rank = cli_malloc((size_t)p->n * sizeof *rank);
     for (tutti_count i = 0; i < p->n; i++)
         rank[i] = (int)((int64_t)p->part[i] * d->world->ranks / d->config->parts);
@@ -134,7 +134,7 @@ static int piece_end(piece *p, int failed) {
     return p->staged.path ? cli_stage_end(&alone, &p->staged, failed) : failed;
 }
 
-static int piece_step(const division *d, piece *p, double time) {
+static int write_piece_step(const division *d, piece *p, double time) {
     for (tutti_count i = 0; i < d->results.n; i++) {
         const tutti_exodus_field *f = &d->results.field[i];
         const double *from = f->buf;
@@ -166,7 +166,8 @@ static int batch_write(division *d, int from, int to, tutti_count first, tutti_c
         if (err == TUTTI_OK && d->results.n > 0)
             err = tutti_exodus_get(d->from, s, d->results.n, d->results.field);
         if (err != TUTTI_OK) failed = cli_error_tutti();
-        for (int i = 0; i < d->opens && !failed; i++) failed = piece_step(d, &d->open[i], time);
+        for (int i = 0; i < d->opens && !failed; i++)
+            failed = write_piece_step(d, &d->open[i], time);
         failed = cli_agree(d->world, failed);
     }
     for (int i = 0; i < d->opens; i++)
@@ -208,18 +209,6 @@ static void simplify(division *d) {
         fprintf(stderr, "tutti exodus split: additional maps are left out\n");
 }
 
-static void report(const division *d) {
-    char *path = piece_path(d->config, 0);
-    if (d->world->rank == 0 && d->config->json) {
-        printf("{\"first\": ");
-        cli_json_string(stdout, path);
-        printf(", \"pieces\": %d}\n", d->config->parts);
-    } else if (d->world->rank == 0) {
-        printf("%s: the first of %d pieces\n", path, d->config->parts);
-    }
-    free(path);
-}
-
 static int split(const cli_world *w, const data_config *config) {
     division d = {.world = w, .config = config};
     exodus_parts p = {.n = 0};
@@ -228,7 +217,7 @@ static int split(const cli_world *w, const data_config *config) {
     d.first = first_of(&d, w->rank);
     d.end = first_of(&d, w->rank + 1);
     int failed = exodus_outline_read(d.from, &d.o) ||
-                 exodus_parts_find(w, config, d.from, &d.o, &p) || deal(&d, &p) ||
+                 exodus_parts_find(w, config, d.from, &d.o, &p) || assign_ranks(&d, &p) ||
                  parts_know(&d, &p);
     if (!failed) {
         failed = cli_agree(w, exodus_unique_make(&d.o, d.mesh, config->name, &d.unique));
@@ -242,7 +231,17 @@ static int split(const cli_world *w, const data_config *config) {
         failed = pieces_write(&d);
         for (int i = 0; i < 4; i++) d.o.of[TUTTI_EXODUS_NODE_MAP + i].n = maps[i];
     }
-    if (!failed) report(&d);
+    if (!failed) {
+        char *path = piece_path(d.config, 0);
+        if (d.world->rank == 0 && d.config->json) {
+            printf("{\"first\": ");
+            cli_json_string(stdout, path);
+            printf(", \"pieces\": %d}\n", d.config->parts);
+        } else if (d.world->rank == 0) {
+            printf("%s: the first of %d pieces\n", path, d.config->parts);
+        }
+        free(path);
+    }
     free(p.part);
     free(d.part);
     free(d.open);

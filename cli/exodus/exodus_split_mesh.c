@@ -13,20 +13,11 @@ typedef struct {
     tutti_count *place[TUTTI_EXODUS_FACE_BLOCK + 1];
 } cut;
 
-static void *keep(exodus_subset *s, size_t bytes) {
-    s->kept = cli_realloc(s->kept, ((size_t)s->keeps + 1) * sizeof *s->kept);
-    return s->kept[s->keeps++] = cli_malloc(bytes);
-}
-
 static tutti_count entries_of(const cut *c, int kind) {
     tutti_count n = 0;
     if (kind == TUTTI_EXODUS_NODAL) return c->m->nodes;
     for (tutti_count b = 0; b < c->o->of[kind].n; b++) n += exodus_entries(c->m, kind, b);
     return n;
-}
-
-static int is_poly(const tutti_exodus_entity *e) {
-    return exodus_topology_is(e->topology, "nsided") || exodus_topology_is(e->topology, "nfaced");
 }
 
 /* ---- what is in it: marked by 1 */
@@ -85,65 +76,21 @@ static void rest_mark(cut *c) {
         free(all.place[kind]);
 }
 
-/* Marks become places, in the order in which they are; lists of what there is, entity by entity. */
-static void lists_make(cut *c, int kind) {
-    exodus_subset *s = c->s;
-    const tutti_count n = kind == TUTTI_EXODUS_NODAL ? 1 : c->o->of[kind].n;
-    tutti_count at = 0, place = 0;
-    s->n[kind] = n;
-    s->entry[kind] = cli_malloc((size_t)n * sizeof *s->entry[kind]);
-    s->count[kind] = cli_malloc((size_t)n * sizeof *s->count[kind]);
-    for (tutti_count b = 0; b < n; b++) {
-        const tutti_count all = exodus_entries(c->m, kind, b);
-        s->entry[kind][b] = cli_malloc((size_t)all * sizeof(tutti_count));
-        s->count[kind][b] = 0;
-        for (tutti_count i = 0; i < all; i++, at++) {
-            if (!c->place[kind][at]) {
-                c->place[kind][at] = -1;
-                continue;
-            }
-            c->place[kind][at] = place++;
-            s->entry[kind][b][s->count[kind][b]++] = i;
-        }
-    }
-}
-
 /* ---- its arrays */
 
 static double *pick(exodus_subset *s, const double *from, const tutti_count *entry, tutti_count n,
                     int wide) {
     if (!from || wide == 0) return NULL;
-    double *out = keep(s, (size_t)(n * wide) * sizeof *out);
+    double *out = cli_keep(&s->kept, &s->keeps, (size_t)(n * wide) * sizeof *out);
     for (tutti_count i = 0; i < n; i++)
         memcpy(out + i * wide, from + entry[i] * wide, (size_t)wide * sizeof *out);
     return out;
 }
 
-static void nodes_cut(cut *c) {
-    exodus_subset *s = c->s;
-    const tutti_count n = s->count[TUTTI_EXODUS_NODAL][0];
-    const tutti_count *entry = s->entry[TUTTI_EXODUS_NODAL][0];
-    const size_t size = c->m->type == TUTTI_FLOAT32 ? 4 : 8;
-    int64_t *id = keep(s, (size_t)n * sizeof *id);
-    s->mesh.nodes = n;
-    s->mesh.type = c->m->type;
-    for (int d = 0; d < c->o->p.dims; d++) {
-        char *x = keep(s, (size_t)n * size);
-        for (tutti_count i = 0; i < n; i++)
-            memcpy(x + (size_t)i * size,
-                   (const char *)c->m->coordinates[d] + (size_t)entry[i] * size, size);
-        s->mesh.coordinates[d] = x;
-    }
-    for (tutti_count i = 0; i < n; i++)
-        id[i] = c->m->node_ids ? c->m->node_ids[entry[i]] : entry[i] + 1;
-    s->mesh.node_ids = id;
-    s->mesh.node_attributes = pick(s, c->m->node_attributes, entry, n, c->o->p.node_attributes);
-}
-
 static tutti_count *list_cut(cut *c, const tutti_count *from, int of, const tutti_count *entry,
                              tutti_count n, int wide) {
     if (!from || wide == 0) return NULL;
-    tutti_count *out = keep(c->s, (size_t)(n * wide) * sizeof *out);
+    tutti_count *out = cli_keep(&c->s->kept, &c->s->keeps, (size_t)(n * wide) * sizeof *out);
     for (tutti_count i = 0; i < n * wide; i++)
         out[i] = c->place[of][from[entry[i / wide] * wide + i % wide]];
     return out;
@@ -151,9 +98,10 @@ static tutti_count *list_cut(cut *c, const tutti_count *from, int of, const tutt
 
 static void poly_cut(cut *c, const tutti_exodus_elements *b, int of, const tutti_count *entry,
                      tutti_exodus_elements *out) {
-    tutti_count *start = keep(c->s, ((size_t)out->n + 1) * sizeof *start), n = 0;
+    tutti_count *start = cli_keep(&c->s->kept, &c->s->keeps, ((size_t)out->n + 1) * sizeof *start),
+                n = 0;
     for (tutti_count i = 0; i < out->n; i++) n += b->start[entry[i] + 1] - b->start[entry[i]];
-    tutti_count *node = keep(c->s, (size_t)n * sizeof *node);
+    tutti_count *node = cli_keep(&c->s->kept, &c->s->keeps, (size_t)n * sizeof *node);
     n = start[0] = 0;
     for (tutti_count i = 0; i < out->n; i++) {
         for (tutti_count k = b->start[entry[i]]; k < b->start[entry[i] + 1]; k++)
@@ -168,19 +116,19 @@ static const tutti_exodus_elements *blocks_cut(cut *c, int kind) {
     const tutti_exodus_elements *from = exodus_blocks(c->m, kind);
     const tutti_count blocks = c->o->of[kind].n;
     if (blocks == 0) return NULL;
-    tutti_exodus_elements *out = keep(c->s, (size_t)blocks * sizeof *out);
+    tutti_exodus_elements *out = cli_keep(&c->s->kept, &c->s->keeps, (size_t)blocks * sizeof *out);
     for (tutti_count b = 0; b < blocks; b++) {
         const tutti_exodus_entity *e = &c->o->of[kind].entity[b];
         const tutti_count n = c->s->count[kind][b], *entry = c->s->entry[kind][b];
         const int of = exodus_topology_is(e->topology, "nfaced") ? TUTTI_EXODUS_FACE_BLOCK
                                                                  : TUTTI_EXODUS_NODAL;
-        int64_t *id = keep(c->s, (size_t)n * sizeof *id);
+        int64_t *id = cli_keep(&c->s->kept, &c->s->keeps, (size_t)n * sizeof *id);
         for (tutti_count i = 0; i < n; i++) id[i] = from[b].ids[entry[i]];
         out[b] = (tutti_exodus_elements){
             .n = n,
             .ids = id,
             .attributes = pick(c->s, from[b].attributes, entry, n, e->attributes)};
-        if (is_poly(e))
+        if (exodus_topology_is(e->topology, "nsided") || exodus_topology_is(e->topology, "nfaced"))
             poly_cut(c, &from[b], of, entry, &out[b]);
         else
             out[b].nodes = list_cut(c, from[b].nodes, of, entry, n, e->nodes);
@@ -198,12 +146,12 @@ static void set_cut(cut *c, int kind, tutti_count number, tutti_exodus_members *
     tutti_count *entry = cli_malloc((size_t)from->n * sizeof *entry), n = 0, factors = 0, at = 0;
     for (tutti_count i = 0; i < from->n; i++)
         if (place[from->members[i]] >= 0) entry[n++] = i;
-    tutti_count *member = keep(c->s, (size_t)n * sizeof *member);
-    int *side = from->sides ? keep(c->s, (size_t)n * sizeof *side) : NULL;
+    tutti_count *member = cli_keep(&c->s->kept, &c->s->keeps, (size_t)n * sizeof *member);
+    int *side = from->sides ? cli_keep(&c->s->kept, &c->s->keeps, (size_t)n * sizeof *side) : NULL;
     double *factor =
-        from->factors
-            ? keep(c->s, (size_t)exodus_factors(c->o, c->m, kind, number) * sizeof *factor)
-            : NULL;
+        from->factors ? cli_keep(&c->s->kept, &c->s->keeps,
+                                 (size_t)exodus_factors(c->o, c->m, kind, number) * sizeof *factor)
+                      : NULL;
     for (tutti_count i = 0, j = 0; i < from->n; i++) {
         const int width = !factor ? 0
                           : kind != TUTTI_EXODUS_SIDE_SET || !from->sides
@@ -229,7 +177,7 @@ static const tutti_exodus_members *sets_cut(cut *c, int kind) {
     exodus_subset *s = c->s;
     s->n[kind] = n;
     if (n == 0) return NULL;
-    tutti_exodus_members *out = keep(s, (size_t)n * sizeof *out);
+    tutti_exodus_members *out = cli_keep(&s->kept, &s->keeps, (size_t)n * sizeof *out);
     s->entry[kind] = cli_malloc((size_t)n * sizeof *s->entry[kind]);
     s->count[kind] = cli_malloc((size_t)n * sizeof *s->count[kind]);
     for (tutti_count i = 0; i < n; i++) set_cut(c, kind, i, &out[i]);
@@ -242,9 +190,46 @@ void exodus_subset_make(const exodus_outline *o, const tutti_exodus_mesh *m, con
     *out = (exodus_subset){.keeps = 0};
     marks_make(&c, part, which);
     if (rest) rest_mark(&c);
-    for (int kind = TUTTI_EXODUS_NODAL; kind <= TUTTI_EXODUS_FACE_BLOCK; kind++)
-        lists_make(&c, kind);
-    nodes_cut(&c);
+    for (int kind = TUTTI_EXODUS_NODAL; kind <= TUTTI_EXODUS_FACE_BLOCK; kind++) {
+        /* Marks become places, in the order in which they are; lists of what there is, entity by entity. */
+        exodus_subset *s = c.s;
+        const tutti_count n = kind == TUTTI_EXODUS_NODAL ? 1 : c.o->of[kind].n;
+        tutti_count at = 0, place = 0;
+        s->n[kind] = n;
+        s->entry[kind] = cli_malloc((size_t)n * sizeof *s->entry[kind]);
+        s->count[kind] = cli_malloc((size_t)n * sizeof *s->count[kind]);
+        for (tutti_count b = 0; b < n; b++) {
+            const tutti_count all = exodus_entries(c.m, kind, b);
+            s->entry[kind][b] = cli_malloc((size_t)all * sizeof(tutti_count));
+            s->count[kind][b] = 0;
+            for (tutti_count i = 0; i < all; i++, at++) {
+                if (!c.place[kind][at]) {
+                    c.place[kind][at] = -1;
+                    continue;
+                }
+                c.place[kind][at] = place++;
+                s->entry[kind][b][s->count[kind][b]++] = i;
+            }
+        }
+    }
+    exodus_subset *s = c.s;
+    const tutti_count n = s->count[TUTTI_EXODUS_NODAL][0];
+    const tutti_count *entry = s->entry[TUTTI_EXODUS_NODAL][0];
+    const size_t size = c.m->type == TUTTI_FLOAT32 ? 4 : 8;
+    int64_t *id = cli_keep(&s->kept, &s->keeps, (size_t)n * sizeof *id);
+    s->mesh.nodes = n;
+    s->mesh.type = c.m->type;
+    for (int d = 0; d < c.o->p.dims; d++) {
+        char *x = cli_keep(&s->kept, &s->keeps, (size_t)n * size);
+        for (tutti_count i = 0; i < n; i++)
+            memcpy(x + (size_t)i * size,
+                   (const char *)c.m->coordinates[d] + (size_t)entry[i] * size, size);
+        s->mesh.coordinates[d] = x;
+    }
+    for (tutti_count i = 0; i < n; i++)
+        id[i] = c.m->node_ids ? c.m->node_ids[entry[i]] : entry[i] + 1;
+    s->mesh.node_ids = id;
+    s->mesh.node_attributes = pick(s, c.m->node_attributes, entry, n, c.o->p.node_attributes);
     out->mesh.blocks = blocks_cut(&c, TUTTI_EXODUS_ELEMENT_BLOCK);
     out->mesh.edge_blocks = blocks_cut(&c, TUTTI_EXODUS_EDGE_BLOCK);
     out->mesh.face_blocks = blocks_cut(&c, TUTTI_EXODUS_FACE_BLOCK);

@@ -19,14 +19,14 @@ static int is_damage(tutti_err err) {
 }
 
 /* 0, or 1 and a message: it cannot be looked at */
-static int note(verdict *v, tutti_err err) {
+static int record_outcome(verdict *v, tutti_err err) {
     if (err == TUTTI_OK || err == TUTTI_ERR_NOT_FOUND) return 0;
     if (!is_damage(err)) return cli_error_tutti();
     if (!v->place) v->place = cli_strdup(tutti_last_message());
     return 0;
 }
 
-static int look(verdict *v, tutti_exodus *x) {
+static int verify_file(verdict *v, tutti_exodus *x) {
     for (int more = 1; more;) {
         tutti_off bytes = 0;
         const char *warning = tutti_exodus_warning(x);
@@ -34,17 +34,17 @@ static int look(verdict *v, tutti_exodus *x) {
             v->warning = cli_format("%s: %s", tutti_exodus_path(x), warning);
         v->files++;
         v->steps += tutti_exodus_steps(x);
-        if (note(v, tutti_exodus_verify(x, &bytes))) return 1;
+        if (record_outcome(v, tutti_exodus_verify(x, &bytes))) return 1;
         v->bytes += bytes;
         v->unsummed += bytes == 0 && !v->place;
         const tutti_err err = tutti_exodus_next_file(x);
-        if (note(v, err)) return 1;
+        if (record_outcome(v, err)) return 1;
         more = err == TUTTI_OK;
     }
     return 0;
 }
 
-static void report_text(const verdict *v) {
+static void print_outcome(const verdict *v) {
     char size[32];
     if (v->place) fprintf(stderr, "%s\n", cli_shown(v->place));
     if (v->config->quiet) return;
@@ -58,7 +58,7 @@ static void report_text(const verdict *v) {
                v->unsummed == 1 ? " has" : "s have");
 }
 
-static void report_json(const verdict *v) {
+static void print_outcome_json(const verdict *v) {
     printf("{\"path\": ");
     cli_json_string(stdout, v->config->path[0]);
     printf(", \"ok\": %s, \"files\": %lld, \"steps\": %lld, \"without_checksums\": %lld, "
@@ -79,10 +79,12 @@ int exodus_verify(const cli_world *w, const data_config *config) {
     tutti_exodus *x = NULL;
     const double start = cli_now();
     const tutti_err err = tutti_exodus_open(w->comm, config->path[0], TUTTI_READ, NULL, &x);
-    int failed = err == TUTTI_OK ? look(&v, x) : is_damage(err) ? note(&v, err) : cli_error_tutti();
+    int failed = err == TUTTI_OK  ? verify_file(&v, x)
+                 : is_damage(err) ? record_outcome(&v, err)
+                                  : cli_error_tutti();
     v.seconds = cli_now() - start;
     if (x) (void)tutti_exodus_close(&x);
-    if (w->rank == 0 && !failed) (config->json ? report_json : report_text)(&v);
+    if (w->rank == 0 && !failed) (config->json ? print_outcome_json : print_outcome)(&v);
     const int code = failed ? CLI_FAILED : v.place ? CLI_DIFFERS : CLI_OK;
     free(v.place);
     free(v.warning);

@@ -42,26 +42,8 @@ static const tutti_count *face_of(const export *k, tutti_count place, tutti_coun
     return NULL;
 }
 
-/* A polyhedron: its faces in a stream, and its nodes, each once. */
-static void polyhedron_add(const export *k, const tutti_exodus_elements *b, tutti_count i,
-                           vtk_numbers *cell, vtk_numbers *faces) {
-    const size_t begin = cell->n;
-    vtk_number(faces, b->start[i + 1] - b->start[i]);
-    for (tutti_count f = b->start[i]; f < b->start[i + 1]; f++) {
-        tutti_count n = 0;
-        const tutti_count *node = face_of(k, b->nodes[f], &n);
-        vtk_number(faces, n);
-        for (tutti_count j = 0; j < n; j++) {
-            size_t at = begin;
-            vtk_number(faces, node[j]);
-            while (at < cell->n && cell->v[at] != node[j]) at++;
-            if (at == cell->n) vtk_number(cell, node[j]);
-        }
-    }
-}
-
 /* VTK's cell of a block.  -1: there are no elements; -2 and a message: VTK has none */
-static int type_of(const export *k, tutti_count b) {
+static int vtk_type_of(const export *k, tutti_count b) {
     const tutti_exodus_entity *e = &k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].entity[b];
     int nodes, order[MOST];
     if (k->m->blocks[b].n == 0) return -1;
@@ -80,7 +62,20 @@ static void element_add(const export *k, tutti_count number, tutti_count i, vtk_
     const tutti_exodus_elements *b = &k->m->blocks[number];
     int nodes = 0, order[MOST];
     if (is(e, "nfaced")) {
-        polyhedron_add(k, b, i, cell, faces);
+        /* A polyhedron: its faces in a stream, and its nodes, each once. */
+        const size_t begin = cell->n;
+        vtk_number(faces, b->start[i + 1] - b->start[i]);
+        for (tutti_count f = b->start[i]; f < b->start[i + 1]; f++) {
+            tutti_count n = 0;
+            const tutti_count *node = face_of(k, b->nodes[f], &n);
+            vtk_number(faces, n);
+            for (tutti_count j = 0; j < n; j++) {
+                size_t at = begin;
+                vtk_number(faces, node[j]);
+                while (at < cell->n && cell->v[at] != node[j]) at++;
+                if (at == cell->n) vtk_number(cell, node[j]);
+            }
+        }
     } else if (is(e, "nsided")) {
         for (tutti_count j = b->start[i]; j < b->start[i + 1]; j++) vtk_number(cell, b->nodes[j]);
     } else {
@@ -119,7 +114,7 @@ static int cells_make(export *k) {
     const exodus_table *t = &k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK];
     int *type = cli_malloc((size_t)t->n * sizeof *type), polyhedra = 0, failed = 0;
     for (tutti_count b = 0; b < t->n && !failed; b++) {
-        type[b] = type_of(k, b);
+        type[b] = vtk_type_of(k, b);
         failed = type[b] == -2;
         k->grid.cells += k->m->blocks[b].n;
         polyhedra |= type[b] == POLYHEDRON;
@@ -149,7 +144,32 @@ static const double *result_of(const export *k, int kind, tutti_count number, in
     return NULL;
 }
 
-static void results_take(export *k) {
+/* ---- files */
+
+static void report_output(export *k, const char *path) {
+    if (k->world->rank == 0) cli_output_print(path, k->config->json, k->files++);
+}
+
+/* A grid of all ranks: one file, or one of each and one that names them.  The path is to be freed. */
+static int write_vtu(export *k, const vtk_grid *g, const char *stem, char **path_out) {
+    const int several = k->world->ranks > 1;
+    char *path = cli_format(several ? "%s.pvtu" : "%s.vtu", stem);
+    char *mine = several ? cli_format("%s-p%d.vtu", stem, k->world->rank) : cli_strdup(path);
+    int failed = vtk_write(g, mine);
+    if (!failed && several && k->world->rank == 0)
+        failed = vtk_write_pieces(g, path, stem, k->world->ranks);
+    failed = cli_agree(k->world, failed);
+    if (!failed) report_output(k, path);
+    free(mine);
+    *path_out = path;
+    return failed;
+}
+
+static int write_vtk_step(export *k, tutti_count step, char **path_out) {
+    *path_out = NULL;
+    if (k->results.n > 0 &&
+        tutti_exodus_get(k->x, step, k->results.n, k->results.field) != TUTTI_OK)
+        return cli_error_tutti();
     for (int a = 0; a < k->grid.arrays; a++) {
         vtk_array *x = &k->grid.array[a];
         double *to = x->data;
@@ -166,44 +186,8 @@ static void results_take(export *k) {
                 to[c++] = from ? from[i] : (double)NAN;
         }
     }
-}
-
-/* ---- files */
-
-static void told(export *k, const char *path) {
-    if (k->world->rank != 0) return;
-    if (k->config->json) {
-        if (k->files) printf(", ");
-        cli_json_string(stdout, path);
-    } else {
-        printf("%s\n", path);
-    }
-    k->files++;
-}
-
-/* A grid of all ranks: one file, or one of each and one that names them.  The path is to be freed. */
-static int grid_write(export *k, const vtk_grid *g, const char *stem, char **path_out) {
-    const int several = k->world->ranks > 1;
-    char *path = cli_format(several ? "%s.pvtu" : "%s.vtu", stem);
-    char *mine = several ? cli_format("%s-p%d.vtu", stem, k->world->rank) : cli_strdup(path);
-    int failed = vtk_write(g, mine);
-    if (!failed && several && k->world->rank == 0)
-        failed = vtk_write_pieces(g, path, stem, k->world->ranks);
-    failed = cli_agree(k->world, failed);
-    if (!failed) told(k, path);
-    free(mine);
-    *path_out = path;
-    return failed;
-}
-
-static int step_write(export *k, tutti_count step, char **path_out) {
-    *path_out = NULL;
-    if (k->results.n > 0 &&
-        tutti_exodus_get(k->x, step, k->results.n, k->results.field) != TUTTI_OK)
-        return cli_error_tutti();
-    results_take(k);
     char *stem = cli_format("%s-%04lld", k->prefix, (long long)step);
-    const int failed = grid_write(k, &k->grid, stem, path_out);
+    const int failed = write_vtu(k, &k->grid, stem, path_out);
     free(stem);
     return failed;
 }
@@ -216,7 +200,7 @@ static int collection_write(export *k, FILE *f, tutti_count first, tutti_count l
         double time = 0;
         char *path = NULL;
         if (tutti_exodus_times(k->x, s, 1, &time) != TUTTI_OK) return cli_error_tutti();
-        failed = step_write(k, s, &path);
+        failed = write_vtk_step(k, s, &path);
         if (f && path) {
             fprintf(f, "    <DataSet timestep=\"%.17g\" part=\"0\" file=\"", time);
             cli_xml_text(f, vtk_base(path));
@@ -228,12 +212,12 @@ static int collection_write(export *k, FILE *f, tutti_count first, tutti_count l
     return failed;
 }
 
-static int steps_write(export *k) {
+static int write_vtk_steps(export *k) {
     tutti_count first = 1, last = 0;
     char *path = NULL;
     if (exodus_steps_chosen(k->config, tutti_exodus_steps(k->x), &first, &last)) return 1;
     if (last < first) { /* the mesh alone */
-        const int failed = grid_write(k, &k->grid, k->prefix, &path);
+        const int failed = write_vtu(k, &k->grid, k->prefix, &path);
         free(path);
         return failed;
     }
@@ -243,7 +227,7 @@ static int steps_write(export *k) {
     if (!failed) failed = collection_write(k, f, first, last);
     if (f) failed = cli_output_close(f, path, failed);
     failed = cli_agree(k->world, failed);
-    if (!failed) told(k, path);
+    if (!failed) report_output(k, path);
     free(path);
     return failed;
 }
@@ -252,26 +236,11 @@ static int sets_write(export *k) {
     vtk_grid g;
     char *stem = cli_format("%s-sets", k->prefix), *path = NULL;
     int failed = vtk_sets(&k->o, k->m, &g);
-    if (!failed) failed = grid_write(k, &g, stem, &path);
+    if (!failed) failed = write_vtu(k, &g, stem, &path);
     vtk_free(&g);
     free(path);
     free(stem);
     return failed;
-}
-
-static int grid_make(export *k) {
-    const tutti_exodus_deal deal = {.by = TUTTI_EXODUS_BY_ORDER};
-    if (exodus_outline_read(k->x, &k->o) || exodus_variables_known(k->config, 1, &k->o)) return 1;
-    if (tutti_exodus_get_mesh(k->x, &deal, &k->m) != TUTTI_OK) return cli_error_tutti();
-    vtk_points(&k->o, k->m, &k->grid);
-    int64_t *id = vtk_add(&k->grid, "PointData", "GlobalNodeId", "Int64", 1, k->m->nodes);
-    for (tutti_count i = 0; i < k->m->nodes; i++)
-        id[i] = k->m->node_ids ? k->m->node_ids[i] : i + 1;
-    if (cli_agree(k->world, cells_make(k))) return 1;
-    exodus_results_make(&k->o, k->m, &k->results);
-    variables_add(k, TUTTI_EXODUS_NODAL, "PointData", k->m->nodes);
-    variables_add(k, TUTTI_EXODUS_ELEMENT_BLOCK, "CellData", k->grid.cells);
-    return 0;
 }
 
 int exodus_export(const cli_world *w, const data_config *config) {
@@ -283,9 +252,25 @@ int exodus_export(const cli_world *w, const data_config *config) {
         return cli_error_open(path, "Exodus file");
     k.prefix = config->out ? cli_strdup(config->out) : cli_format("%.*s", n - 2 * e, path);
     const int talks = w->rank == 0 && config->json;
-    int failed = grid_make(&k);
+    const tutti_exodus_deal deal = {.by = TUTTI_EXODUS_BY_ORDER};
+    int failed = exodus_outline_read(k.x, &k.o) || exodus_variables_known(k.config, 1, &k.o);
+    if (!failed) {
+        failed = tutti_exodus_get_mesh(k.x, &deal, &k.m) != TUTTI_OK && cli_error_tutti();
+        if (!failed) {
+            vtk_points(&k.o, k.m, &k.grid);
+            int64_t *id = vtk_add(&k.grid, "PointData", "GlobalNodeId", "Int64", 1, k.m->nodes);
+            for (tutti_count i = 0; i < k.m->nodes; i++)
+                id[i] = k.m->node_ids ? k.m->node_ids[i] : i + 1;
+            failed = cli_agree(k.world, cells_make(&k));
+            if (!failed) {
+                exodus_results_make(&k.o, k.m, &k.results);
+                variables_add(&k, TUTTI_EXODUS_NODAL, "PointData", k.m->nodes);
+                variables_add(&k, TUTTI_EXODUS_ELEMENT_BLOCK, "CellData", k.grid.cells);
+            }
+        }
+    }
     if (talks && !failed) printf("{\"files\": [");
-    if (!failed) failed = steps_write(&k);
+    if (!failed) failed = write_vtk_steps(&k);
     if (!failed && config->sets) failed = sets_write(&k);
     if (talks && !failed) printf("]}\n");
     vtk_free(&k.grid);

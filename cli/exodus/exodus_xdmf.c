@@ -43,38 +43,9 @@ typedef struct {
 
 /* ---- the companion */
 
-static void put(xdmf *k, const void *bytes, size_t n) {
+static void append_bytes(xdmf *k, const void *bytes, size_t n) {
     fwrite(bytes, 1, n, k->companion);
     k->at += (tutti_off)n;
-}
-
-static void points_put(xdmf *k) {
-    for (tutti_count i = 0; i < k->m->nodes; i++) {
-        double xyz[3] = {0, 0, 0};
-        for (int d = 0; d < k->o.p.dims && d < 3; d++) xyz[d] = exodus_coordinate(k->m, d, i);
-        put(k, xyz, sizeof xyz);
-    }
-}
-
-static void block_put(xdmf *k, tutti_count b) {
-    const tutti_exodus_entity *e = &k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].entity[b];
-    shown_block *s = &k->block[b];
-    int order[MOST], cell = exodus_vtk_cell(e->topology, e->nodes, &s->nodes, order);
-    if (cell == 34) { /* a triangle of 7 nodes: XDMF has none */
-        cell = 22;
-        s->nodes = 6;
-    }
-    for (size_t i = 0; i < sizeof topology_table / sizeof *topology_table; i++)
-        if (topology_table[i].cell == cell) s->name = topology_table[i].name;
-    s->at = k->at;
-    if (!s->name && e->entries > 0)
-        fprintf(stderr, "tutti export: element block %lld is left out: XDMF has no %s\n",
-                (long long)e->id, cli_shown(e->topology));
-    for (tutti_count i = 0; i < k->m->blocks[b].n && s->name; i++)
-        for (int j = 0; j < s->nodes; j++) {
-            const int64_t node = k->m->blocks[b].nodes[i * e->nodes + order[j]];
-            put(k, &node, sizeof node);
-        }
 }
 
 /* ---- the XML file */
@@ -123,14 +94,6 @@ static void variables_write(const xdmf *k, tutti_exodus_kind kind, tutti_count n
     }
 }
 
-static void ids_write(const xdmf *k) {
-    const tutti_exodus_array a = {.what = TUTTI_EXODUS_IDS, .kind = TUTTI_EXODUS_NODAL};
-    tutti_off at = 0;
-    tutti_type type = TUTTI_INT32;
-    if (k->o.p.has_node_ids && tutti_exodus_array_place(k->x, &a, &at, &type) == TUTTI_OK)
-        attribute_write(k, "GlobalNodeId", "Node", k->o.p.nodes, at, type);
-}
-
 static void block_write(const xdmf *k, tutti_count b, tutti_count step) {
     const tutti_exodus_entity *e = &k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].entity[b];
     const shown_block *s = &k->block[b];
@@ -153,13 +116,17 @@ static void block_write(const xdmf *k, tutti_count b, tutti_count step) {
     snprintf(shape, sizeof shape, "%lld 3", (long long)k->o.p.nodes);
     item_write(k, "Float", shape, 1, 0, 8);
     fputs("          </Geometry>\n", k->f);
-    ids_write(k);
+    const tutti_exodus_array a = {.what = TUTTI_EXODUS_IDS, .kind = TUTTI_EXODUS_NODAL};
+    tutti_off at = 0;
+    tutti_type type = TUTTI_INT32;
+    if (k->o.p.has_node_ids && tutti_exodus_array_place(k->x, &a, &at, &type) == TUTTI_OK)
+        attribute_write(k, "GlobalNodeId", "Node", k->o.p.nodes, at, type);
     variables_write(k, TUTTI_EXODUS_NODAL, 0, step);
     variables_write(k, TUTTI_EXODUS_ELEMENT_BLOCK, b, step);
     fputs("        </Grid>\n", k->f);
 }
 
-static void step_write(const xdmf *k, tutti_count step, double time) {
+static void write_xdmf_step(const xdmf *k, tutti_count step, double time) {
     fprintf(k->f,
             "      <Grid Name=\"step %lld\" GridType=\"Collection\" CollectionType=\"Spatial\">\n",
             (long long)step);
@@ -174,14 +141,14 @@ static int steps_write(const xdmf *k) {
     fputs("<?xml version=\"1.0\"?>\n<!DOCTYPE Xdmf SYSTEM \"Xdmf.dtd\" []>\n"
           "<Xdmf Version=\"2.0\">\n  <Domain>\n",
           k->f);
-    if (last < first) step_write(k, 0, 0);
+    if (last < first) write_xdmf_step(k, 0, 0);
     if (last >= first)
         fputs("    <Grid Name=\"steps\" GridType=\"Collection\" CollectionType=\"Temporal\">\n",
               k->f);
     for (tutti_count s = first; s <= last; s++) {
         double time = 0;
         if (tutti_exodus_times(k->x, s, 1, &time) != TUTTI_OK) return cli_error_tutti();
-        step_write(k, s, time);
+        write_xdmf_step(k, s, time);
     }
     if (last >= first) fputs("    </Grid>\n", k->f);
     fputs("  </Domain>\n</Xdmf>\n", k->f);
@@ -212,8 +179,31 @@ static int write_files(xdmf *k, const char *path) {
     k->companion = cli_output_open(companion);
     int failed = !k->companion;
     if (!failed) {
-        points_put(k);
-        for (tutti_count b = 0; b < n; b++) block_put(k, b);
+        for (tutti_count i = 0; i < k->m->nodes; i++) {
+            double xyz[3] = {0, 0, 0};
+            for (int d = 0; d < k->o.p.dims && d < 3; d++) xyz[d] = exodus_coordinate(k->m, d, i);
+            append_bytes(k, xyz, sizeof xyz);
+        }
+        for (tutti_count b = 0; b < n; b++) {
+            const tutti_exodus_entity *e = &k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].entity[b];
+            shown_block *s = &k->block[b];
+            int order[MOST], cell = exodus_vtk_cell(e->topology, e->nodes, &s->nodes, order);
+            if (cell == 34) { /* a triangle of 7 nodes: XDMF has none */
+                cell = 22;
+                s->nodes = 6;
+            }
+            for (size_t i = 0; i < sizeof topology_table / sizeof *topology_table; i++)
+                if (topology_table[i].cell == cell) s->name = topology_table[i].name;
+            s->at = k->at;
+            if (!s->name && e->entries > 0)
+                fprintf(stderr, "tutti export: element block %lld is left out: XDMF has no %s\n",
+                        (long long)e->id, cli_shown(e->topology));
+            for (tutti_count i = 0; i < k->m->blocks[b].n && s->name; i++)
+                for (int j = 0; j < s->nodes; j++) {
+                    const int64_t node = k->m->blocks[b].nodes[i * e->nodes + order[j]];
+                    append_bytes(k, &node, sizeof node);
+                }
+        }
         failed = cli_output_close(k->companion, companion, 0);
     }
     k->f = failed ? NULL : cli_output_open(path);

@@ -14,7 +14,7 @@ typedef struct {
     vtk_numbers cell, offset, type, set, is_side, element, side;
 } lists;
 
-static void told(lists *l, int type, int64_t set, int64_t element, int64_t side) {
+static void add_cell_data(lists *l, int type, int64_t set, int64_t element, int64_t side) {
     vtk_number(&l->offset, (int64_t)l->cell.n);
     vtk_number(&l->type, type);
     vtk_number(&l->set, set);
@@ -42,8 +42,8 @@ static void side_add(const exodus_outline *o, const tutti_exodus_mesh *m, int64_
     if (side_cell(n) < 0) return;
     for (int k = 0; k < (n == 5 ? 4 : n); k++)
         vtk_number(&l->cell, m->blocks[b].nodes[element * e->nodes + which[k]]);
-    told(l, line ? 21 : side_cell(n), set, m->blocks[b].ids ? m->blocks[b].ids[element] : element,
-         side);
+    add_cell_data(l, line ? 21 : side_cell(n), set,
+                  m->blocks[b].ids ? m->blocks[b].ids[element] : element, side);
 }
 
 static void cell_data(vtk_grid *g, const char *name, vtk_numbers *l) {
@@ -60,7 +60,7 @@ int vtk_sets(const exodus_outline *o, const tutti_exodus_mesh *m, vtk_grid *out)
     for (tutti_count i = 0; i < n->n; i++)
         for (tutti_count k = 0; k < m->node_sets[i].n; k++) {
             vtk_number(&l.cell, m->node_sets[i].members[k]);
-            told(&l, 1, n->entity[i].id, 0, 0);
+            add_cell_data(&l, 1, n->entity[i].id, 0, 0);
         }
     for (tutti_count i = 0; i < s->n; i++)
         for (tutti_count k = 0; k < m->side_sets[i].n; k++)

@@ -69,8 +69,8 @@ int mesh_case_choose(const mesh_config *c, const mesh_case *m, tutti_replicas_ru
 
 /* ---- info */
 
-static void print_info(const mesh_config *c, const tutti_mesh_info *i, int groups,
-                       const tutti_mesh_group *g) {
+static void print_mesh_info(const mesh_config *c, const tutti_mesh_info *i, int groups,
+                            const tutti_mesh_group *g) {
     printf("%s\n", c->path);
     printf("  nodes         %lld%s", (long long)i->nodes, i->alone ? "" : "\n");
     if (i->alone) printf(", %lld of them in no element\n", (long long)i->alone);
@@ -90,8 +90,8 @@ static void print_info(const mesh_config *c, const tutti_mesh_info *i, int group
                cli_shown(g[k].name));
 }
 
-static void print_info_json(const mesh_config *c, const tutti_mesh_info *i, int groups,
-                            const tutti_mesh_group *g) {
+static void print_mesh_info_json(const mesh_config *c, const tutti_mesh_info *i, int groups,
+                                 const tutti_mesh_group *g) {
     printf("{\"file\": ");
     cli_json_string(stdout, c->path);
     printf(", \"order\": \"%s\", \"nodes\": %lld, \"elements\": %lld, \"dim\": %d, \"types\": {",
@@ -124,20 +124,13 @@ int mesh_info(const cli_world *w, const void *config) {
     if (!failed && tutti_mesh_describe(m.mesh, &i) != TUTTI_OK) failed = cli_error_tutti();
     if (!failed) {
         const int n = tutti_mesh_groups(m.mesh, &g);
-        (c->json ? print_info_json : print_info)(c, &i, n, g);
+        (c->json ? print_mesh_info_json : print_mesh_info)(c, &i, n, g);
     }
     mesh_case_free(&m);
     return failed;
 }
 
 /* ---- partition */
-
-static int write_parts(const mesh_config *c, const mesh_case *m) {
-    FILE *f = cli_output_open(c->out);
-    if (!f) return 1;
-    for (tutti_count i = 0; i < m->v.nodes; i++) fprintf(f, "%d\n", m->of[i]);
-    return cli_output_close(f, c->out, 0);
-}
 
 int mesh_partition(const cli_world *w, const void *config) {
     const mesh_config *c = config;
@@ -165,7 +158,14 @@ int mesh_partition(const cli_world *w, const void *config) {
         printf("  shared nodes           %lld (%.1f %%), %lld copies of them\n",
                (long long)k->shared, 100 * (double)k->shared / n, (long long)(k->held - m.v.nodes));
     }
-    if (!failed && c->out) failed = write_parts(c, &m);
+    if (!failed && c->out) {
+        FILE *f = cli_output_open(c->out);
+        failed = !f;
+        if (!failed) {
+            for (tutti_count i = 0; i < m.v.nodes; i++) fprintf(f, "%d\n", m.of[i]);
+            failed = cli_output_close(f, c->out, 0);
+        }
+    }
     mesh_case_free(&m);
     return failed;
 }

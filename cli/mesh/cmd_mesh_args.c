@@ -47,9 +47,10 @@ static const cli_option option_table[] = {
     {0, "hosts", "N", "8", "number of machines, where there are several", MESH_TREE, CLI_COUNT,
      AT(hosts), 2, 1e6},
     {'o', "out", "FILE", NULL,
-     "partition: write the partition of each node, one per line ('-': standard output); plot: the "
-     "picture, SVG or PNG by its name (default: mesh.svg)",
-     MESH_PARTITION | MESH_PLOT, CLI_TEXT, AT(out)},
+     "write the partition of each node, one per line ('-': standard output)", MESH_PARTITION,
+     CLI_TEXT, AT(out)},
+    {'o', "out", "FILE", NULL, "picture, SVG or PNG by its name (default: mesh.svg)", MESH_PLOT,
+     CLI_TEXT, AT(out)},
     {0, "format", "native|gmsh41|gmsh41-binary|gmsh22|gmsh22-binary", NULL,
      "format of NEW (default: gmsh41-binary if its name ends in .msh, otherwise native)",
      MESH_CONVERT, CLI_CHOICE, AT(format)},

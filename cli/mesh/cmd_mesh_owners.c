@@ -12,8 +12,8 @@ static void print_head(const mesh_config *c, const mesh_case *m) {
            "by part", "balance", "bytes");
 }
 
-static void print_row(const mesh_config *c, tutti_replicas_rule rule,
-                      const tutti_replicas_stats *s) {
+static void print_rule(const mesh_config *c, tutti_replicas_rule rule,
+                       const tutti_replicas_stats *s) {
     printf("%-8s %11lld %11.1f %9.1f %9.1f %8.1f%% %8.1f%%%s\n", tutti_replicas_rule_name(rule),
            (long long)s->intervals, (double)s->intervals / c->parts, s->mean_interval,
            s->mean_of_means, 100 * s->balance_items, 100 * s->balance_bytes,
@@ -54,7 +54,7 @@ int mesh_owners(const cli_world *w, const void *config) {
         failed = mesh_case_choose(c, &m, c->rule[i], NULL, &s);
         if (failed) break;
         if (c->json && i) printf(", ");
-        (c->json ? json_row : print_row)(c, c->rule[i], &s);
+        (c->json ? json_row : print_rule)(c, c->rule[i], &s);
     }
     if (!failed && c->json) printf("}}\n");
     mesh_case_free(&m);

@@ -248,13 +248,6 @@ static void write_svg(FILE *f, const canvas *k, char (*label)[160], const int *a
     fputs("</svg>\n", f);
 }
 
-static int write_png(FILE *f, const canvas *k) {
-    png_file *png = png_begin(f, (unsigned)k->width, (unsigned)k->height, k->palette);
-    if (!png) return 1;
-    for (int y = 0; y < k->height; y++) png_row(png, k->pixel + (size_t)y * (size_t)k->width);
-    return png_end(&png) ? cli_error("the picture cannot be written") : 0;
-}
-
 int mesh_plot(const cli_world *w, const void *config) {
     const mesh_config *c = config;
     (void)w;
@@ -293,9 +286,15 @@ int mesh_plot(const cli_world *w, const void *config) {
     FILE *f = failed ? NULL : cli_output_open(out);
     if (!failed && !f) failed = 1;
     if (!failed) {
-        if (is_png)
-            failed = write_png(f, &k);
-        else
+        if (is_png) {
+            png_file *png = png_begin(f, (unsigned)k.width, (unsigned)k.height, k.palette);
+            failed = !png;
+            if (!failed) {
+                for (int y = 0; y < k.height; y++)
+                    png_row(png, k.pixel + (size_t)y * (size_t)k.width);
+                failed = png_end(&png) ? cli_error("the picture cannot be written") : 0;
+            }
+        } else
             write_svg(f, &k, label, at, c->rules + 1);
         failed = cli_output_close(f, out, failed);
     }

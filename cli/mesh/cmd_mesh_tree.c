@@ -76,22 +76,6 @@ typedef struct {
     double nodes, intervals;
 } shape;
 
-static int predict(const mesh_config *c, const network *n, const shape *s, double nodes, int load,
-                   int *method) {
-    double seconds = 0;
-    double pieces = s->intervals * pow(nodes / s->nodes, 2.0 / 3);
-    if (pieces < c->parts) pieces = c->parts;
-    if (pieces > nodes) pieces = nodes;
-    const tutti_forecast f = {.is_write = 1,
-                              .ranks = c->parts,
-                              .nodes = n->nodes,
-                              .bytes = (tutti_off)nodes * load * c->value_bytes,
-                              .pieces = (tutti_count)pieces};
-    if (tutti_profile_predict(&n->profile, &c->options, &f, method, &seconds) != TUTTI_OK)
-        return cli_error_tutti();
-    return 0;
-}
-
 /* Methods by load: step i holds from load from[i] on. */
 typedef struct {
     int n, method[STEPS], from[STEPS];
@@ -103,7 +87,17 @@ static int branch_find(const mesh_config *c, const network *n, const shape *s, d
     b->n = 0;
     for (int load = 1; load <= LOAD_MOST; load++) {
         int method = 0;
-        if (predict(c, n, s, nodes, load, &method)) return 1;
+        double seconds = 0;
+        double pieces = s->intervals * pow(nodes / s->nodes, 2.0 / 3);
+        if (pieces < c->parts) pieces = c->parts;
+        if (pieces > nodes) pieces = nodes;
+        const tutti_forecast f = {.is_write = 1,
+                                  .ranks = c->parts,
+                                  .nodes = n->nodes,
+                                  .bytes = (tutti_off)nodes * load * c->value_bytes,
+                                  .pieces = (tutti_count)pieces};
+        if (tutti_profile_predict(&n->profile, &c->options, &f, &method, &seconds) != TUTTI_OK)
+            return cli_error_tutti();
         if (b->n > 0 && b->method[b->n - 1] == method) continue;
         if (b->n == STEPS) break;
         b->method[b->n] = method;

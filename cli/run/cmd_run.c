@@ -88,25 +88,6 @@ static int find_library(const run_config *c, char out[PATH_MAX]) {
 
 /* ---- all of it */
 
-/* The library ignores a variable that is nearly the name of an option. */
-static void warn_of_slips(void) {
-    const char *names[256];
-    const tutti_option_info *row;
-    int n = 0;
-    for (; n < 256 && (row = tutti_options_row(n)) != NULL; n++) names[n] = row->name;
-    for (char **e = environ; *e; e++) {
-        char name[64], variable[64];
-        if (strncmp(*e, "TUTTI_", 6) != 0) continue;
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(*e + 6, "="), *e + 6);
-        for (char *s = name; *s; s++) *s = (char)tolower((unsigned char)*s);
-        const char *meant = cli_nearest(name, n, names);
-        if (!meant || strcmp(meant, name) == 0) continue;
-        cli_env_name(meant, variable, sizeof variable);
-        fprintf(stderr, "tutti run: unknown variable '%.*s' is ignored; did you mean '%s'?\n",
-                (int)strcspn(*e, "="), *e, variable);
-    }
-}
-
 static int compare_runs(const run_config *c, const run_words *words, const run_command *with,
                         const char *library) {
     run_command without = {{0}, NULL, NULL, 1};
@@ -124,13 +105,28 @@ static int compare_runs(const run_config *c, const run_words *words, const run_c
     return code;
 }
 
-static int run_program(const cli_world *w, const void *config) {
+static int run_preloaded(const cli_world *w, const void *config) {
     const run_config *c = config;
     const run_words words = {c->call.operands, c->call.operand};
     run_command with = {{0}, NULL, NULL, 0};
     char library[PATH_MAX];
     (void)w;
-    warn_of_slips();
+    /* The library ignores a variable that is nearly the name of an option. */
+    const char *names[256];
+    const tutti_option_info *row;
+    int n = 0;
+    for (; n < 256 && (row = tutti_options_row(n)) != NULL; n++) names[n] = row->name;
+    for (char **e = environ; *e; e++) {
+        char name[64], variable[64];
+        if (strncmp(*e, "TUTTI_", 6) != 0) continue;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(*e + 6, "="), *e + 6);
+        for (char *s = name; *s; s++) *s = (char)tolower((unsigned char)*s);
+        const char *meant = cli_nearest(name, n, names);
+        if (!meant || strcmp(meant, name) == 0) continue;
+        cli_env_name(meant, variable, sizeof variable);
+        fprintf(stderr, "tutti run: unknown variable '%.*s' is ignored; did you mean '%s'?\n",
+                (int)strcspn(*e, "="), *e, variable);
+    }
     if (c->stats) set_variable("TUTTI_STATS", "1");
     if ((c->explain && set_option("explain", "1")) || (c->trace && set_option("trace", c->trace)))
         return CLI_FAILED;
@@ -183,7 +179,7 @@ static const cli_command command_table[] = {
      "other command is started as a program.  The exit status is that of the program; 126 or 127 "
      "if "
      "it cannot be started.",
-     0, run_program},
+     0, run_preloaded},
 };
 
 const cli_group run_group = {

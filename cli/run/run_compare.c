@@ -20,22 +20,11 @@ static volatile sig_atomic_t child, caught;
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 enum { ENDING = sizeof ending / sizeof *ending };
 
-static void on_signal(int number, siginfo_t *info, void *context) {
+static void forward_signal(int number, siginfo_t *info, void *context) {
     (void)context;
     const int from_process = info->si_code == SI_USER || info->si_code == SI_QUEUE;
     caught = number;
     if (from_process && child > 0) kill((pid_t)child, number);
-}
-
-static void catch_signals(void) {
-    struct sigaction action = {.sa_flags = SA_SIGINFO};
-    action.sa_sigaction = on_signal;
-    for (int i = 0; i < ENDING; i++) sigaction(ending[i], &action, NULL);
-}
-
-static void end_by(int number) {
-    signal(number, SIG_DFL);
-    raise(number);
 }
 
 /* ---- one run */
@@ -53,17 +42,6 @@ static void redirect(int to, int fd) {
     if (fd >= 0) dup2(fd, to);
 }
 
-static void start(const run_command *c, int out, int err) {
-    for (int i = 0; i < ENDING; i++) signal(ending[i], SIG_DFL);
-    fresh_input();
-    redirect(STDOUT_FILENO, out);
-    redirect(STDERR_FILENO, err);
-    const int code = run_command_become(c);
-    fprintf(stderr, "tutti run: %s\n", cli_message());
-    fflush(stderr);
-    _exit(code);
-}
-
 /* Its exit code, 128 + signal if it died of one. */
 static int await(pid_t pid) {
     int status = 0;
@@ -77,7 +55,16 @@ static int run_once(const run_command *c, int out, int err, double *seconds) {
     const double start_time = cli_now();
     fflush(NULL);
     const pid_t pid = fork();
-    if (pid == 0) start(c, out, err);
+    if (pid == 0) {
+        for (int i = 0; i < ENDING; i++) signal(ending[i], SIG_DFL);
+        fresh_input();
+        redirect(STDOUT_FILENO, out);
+        redirect(STDERR_FILENO, err);
+        const int code = run_command_become(c);
+        fprintf(stderr, "tutti run: %s\n", cli_message());
+        fflush(stderr);
+        _exit(code);
+    }
     child = pid;
     const int code = pid > 0 ? await(pid) : CLI_FAILED;
     child = 0;
@@ -135,37 +122,19 @@ static void print_times(const char *name, const double *seconds, int n) {
     printf("  %-16s %9.3f s    %.3f ... %.3f\n", name, q[1], q[0], q[2]);
 }
 
-static void print_ratio(const double *ratio, int n) {
-    double lo, hi;
-    printf("  %-16s %9.2f      ", "without / with", cli_quantile(ratio, n, 0.5));
-    if (cli_median_bounds(ratio, n, 0.05, &lo, &hi))
-        printf("%.2f ... %.2f (95 %% bounds)\n", lo, hi);
-    else
-        printf("(too few rounds for bounds)\n");
-}
-
 static void report_kind(const char *what, int rounds, const double *with, const double *without) {
     double *ratio = cli_malloc((size_t)rounds * sizeof *ratio);
     for (int i = 0; i < rounds; i++) ratio[i] = without[i] / with[i];
     printf("%s\n", what);
     print_times("with Tutti", with, rounds);
     print_times("without", without, rounds);
-    print_ratio(ratio, rounds);
-    free(ratio);
-}
-
-static void report(int rounds, const run_seconds seconds[2]) {
-    int told = 1;
-    for (int i = 0; i < rounds; i++) told &= seconds[0].calls[i] > 0 && seconds[1].calls[i] > 0;
-    printf("tutti run: %d rounds in turn; medians, and the least and the most\n", rounds);
-    if (told)
-        report_kind("in calls of MPI_File_, slowest rank:", rounds, seconds[0].calls,
-                    seconds[1].calls);
+    double lo, hi;
+    printf("  %-16s %9.2f      ", "without / with", cli_quantile(ratio, rounds, 0.5));
+    if (cli_median_bounds(ratio, rounds, 0.05, &lo, &hi))
+        printf("%.2f ... %.2f (95 %% bounds)\n", lo, hi);
     else
-        printf("no rank told of calls of MPI_File_: it has none, or is linked statically, or on "
-               "another host\n");
-    report_kind("the program as a whole, with its start:", rounds, seconds[0].whole,
-                seconds[1].whole);
+        printf("(too few rounds for bounds)\n");
+    free(ratio);
 }
 
 /* Times go to seconds[with or without][round].  @return exit code of the first run that fails */
@@ -193,11 +162,29 @@ int run_compare(const run_command *with, const run_command *without, int rounds,
     const run_command *const command[2] = {with, without};
     double *all = cli_malloc(4 * (size_t)rounds * sizeof *all);
     const run_seconds seconds[2] = {{all, all + rounds}, {all + 2 * rounds, all + 3 * rounds}};
-    catch_signals();
+    struct sigaction action = {.sa_flags = SA_SIGINFO};
+    action.sa_sigaction = forward_signal;
+    for (int i = 0; i < ENDING; i++) sigaction(ending[i], &action, NULL);
     const int code = run_rounds(command, rounds, times, seconds);
-    if (code == CLI_OK) report(rounds, seconds);
+    if (code == CLI_OK) {
+        int told = 1;
+        for (int i = 0; i < rounds; i++) told &= seconds[0].calls[i] > 0 && seconds[1].calls[i] > 0;
+        printf("tutti run: %d rounds in turn; medians, and the least and the most\n", rounds);
+        if (told)
+            report_kind("in calls of MPI_File_, slowest rank:", rounds, seconds[0].calls,
+                        seconds[1].calls);
+        else
+            printf(
+                "no rank told of calls of MPI_File_: it has none, or is linked statically, or on "
+                "another host\n");
+        report_kind("the program as a whole, with its start:", rounds, seconds[0].whole,
+                    seconds[1].whole);
+    }
     free(all);
     fflush(NULL);
-    if (caught) end_by(caught);
+    if (caught) {
+        signal(caught, SIG_DFL);
+        raise(caught);
+    }
     return code;
 }

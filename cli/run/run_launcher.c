@@ -23,7 +23,7 @@ static const char preload_name[] = "LD_PRELOAD";
 
 /* ---- which launcher */
 
-static int begins(const char *text, const char *with) {
+static int starts_with(const char *text, const char *with) {
     return strncmp(text, with, strlen(with)) == 0;
 }
 
@@ -82,34 +82,27 @@ static const launcher ours = OPEN_MPI_LAUNCHER;
 static const launcher ours = HYDRA;
 #endif
 
-static int same_mpi(const char *program, launcher theirs) {
-    static const char *const names[] = {"", "Open MPI", "MPICH"};
-    if (theirs == ours) return 0;
-    return cli_error("'%s' starts programs of %s, and this tutti was built for %s: take the tutti "
-                     "of the other build",
-                     program, names[theirs], names[ours]);
-}
-
-static int is_script(const run_words *w) {
-    return strcmp(cli_base_name(w->word[0]), "mpirun.sh") == 0 && w->n > 1 &&
-           (strcmp(w->word[1], "openmpi") == 0 || strcmp(w->word[1], "mpich") == 0);
-}
-
 static int find_launcher(const run_words *w, launcher *out) {
     const char *name = cli_base_name(w->word[0]);
     launcher mpi = ours;
     *out = PROGRAM;
-    if (is_script(w)) {
+    if (strcmp(cli_base_name(w->word[0]), "mpirun.sh") == 0 && w->n > 1 &&
+        (strcmp(w->word[1], "openmpi") == 0 || strcmp(w->word[1], "mpich") == 0)) {
         *out = SCRIPT;
         mpi = strcmp(w->word[1], "openmpi") == 0 ? OPEN_MPI_LAUNCHER : HYDRA;
     } else if (strcmp(name, "srun") == 0) {
         *out = SLURM;
-    } else if (begins(name, "mpirun") || begins(name, "mpiexec") || strcmp(name, "orterun") == 0 ||
-               strcmp(name, "prterun") == 0) {
+    } else if (starts_with(name, "mpirun") || starts_with(name, "mpiexec") ||
+               strcmp(name, "orterun") == 0 || strcmp(name, "prterun") == 0) {
         if (ask_launcher(w->word[0], out)) return 1;
         mpi = *out;
     }
-    return same_mpi(w->word[0], mpi);
+    const char *program = w->word[0];
+    static const char *const names[] = {"", "Open MPI", "MPICH"};
+    if (mpi == ours) return 0;
+    return cli_error("'%s' starts programs of %s, and this tutti was built for %s: take the tutti "
+                     "of the other build",
+                     program, names[mpi], names[ours]);
 }
 
 /* ---- words */
@@ -154,21 +147,10 @@ static char *before_environment(const char *library) {
 
 /* ---- Open MPI: -x NAME=VALUE, or -x NAME for what the environment has */
 
-static void openmpi_say(const run_words *words, const char *preload, run_words *out) {
-    run_words_add(out, "-x");
-    add_own(out, cli_format("%s=%s", preload_name, preload));
-    for (char **e = environ; *e; e++) {
-        const size_t length = strcspn(*e, "=");
-        if (!begins(*e, "TUTTI_") || mentions(words, *e, length)) continue;
-        run_words_add(out, "-x");
-        add_own(out, cli_format("%.*s", (int)length, *e));
-    }
-}
-
 static void openmpi_words(const run_words *words, const char *library, run_words *out) {
     char *preload = before_environment(library);
     for (int i = 0; i + 1 < words->n; i++)
-        if (strcmp(words->word[i], "-x") == 0 && begins(words->word[i + 1], "LD_PRELOAD=")) {
+        if (strcmp(words->word[i], "-x") == 0 && starts_with(words->word[i + 1], "LD_PRELOAD=")) {
             free(preload);
             preload = before(library, strchr(words->word[i + 1], '=') + 1);
         }
@@ -180,7 +162,16 @@ static void openmpi_words(const run_words *words, const char *library, run_words
             continue;
         }
         run_words_add(out, word);
-        if (i == 0 || strcmp(word, ":") == 0) openmpi_say(words, preload, out);
+        if (i == 0 || strcmp(word, ":") == 0) {
+            run_words_add(out, "-x");
+            add_own(out, cli_format("%s=%s", preload_name, preload));
+            for (char **e = environ; *e; e++) {
+                const size_t length = strcspn(*e, "=");
+                if (!starts_with(*e, "TUTTI_") || mentions(words, *e, length)) continue;
+                run_words_add(out, "-x");
+                add_own(out, cli_format("%.*s", (int)length, *e));
+            }
+        }
     }
     free(preload);
 }
@@ -193,23 +184,22 @@ static int is_preload(const run_words *words, int i) {
            strcmp(words->word[i + 1], preload_name) == 0;
 }
 
-static void hydra_say(const run_words *words, const char *library, run_words *out) {
-    run_words_add(out, "-genv");
-    run_words_add(out, preload_name);
-    add_own(out, before_environment(library));
-    for (char **e = environ; *e; e++) {
-        const size_t length = strcspn(*e, "=");
-        if (!begins(*e, "TUTTI_") || mentions(words, *e, length) || !(*e)[length]) continue;
-        run_words_add(out, "-genv");
-        add_own(out, cli_format("%.*s", (int)length, *e));
-        run_words_add(out, *e + length + 1);
-    }
-}
-
 static void hydra_words(const run_words *words, const char *library, run_words *out) {
     for (int i = 0; i < words->n; i++) {
         run_words_add(out, words->word[i]);
-        if (i == 0) hydra_say(words, library, out);
+        if (i == 0) {
+            run_words_add(out, "-genv");
+            run_words_add(out, preload_name);
+            add_own(out, before_environment(library));
+            for (char **e = environ; *e; e++) {
+                const size_t length = strcspn(*e, "=");
+                if (!starts_with(*e, "TUTTI_") || mentions(words, *e, length) || !(*e)[length])
+                    continue;
+                run_words_add(out, "-genv");
+                add_own(out, cli_format("%.*s", (int)length, *e));
+                run_words_add(out, *e + length + 1);
+            }
+        }
         if (!is_preload(words, i)) continue;
         run_words_add(out, preload_name);
         add_own(out, before(library, words->word[i + 2]));
@@ -223,12 +213,12 @@ static void hydra_words(const run_words *words, const char *library, run_words *
 static char *slurm_list(const run_words *words) {
     char *list = cli_strdup("ALL");
     for (int i = 1; i < words->n; i++) {
-        if (!begins(words->word[i], "--export=")) continue;
+        if (!starts_with(words->word[i], "--export=")) continue;
         free(list);
         list = cli_strdup(words->word[i] + strlen("--export="));
     }
-    for (char **e = environ; *e && strcmp(list, "ALL") != 0 && !begins(list, "ALL,"); e++) {
-        if (!begins(*e, "TUTTI_")) continue;
+    for (char **e = environ; *e && strcmp(list, "ALL") != 0 && !starts_with(list, "ALL,"); e++) {
+        if (!starts_with(*e, "TUTTI_")) continue;
         char *longer = cli_format("%s,%.*s", list, (int)strcspn(*e, "="), *e);
         free(list);
         list = longer;
@@ -241,7 +231,7 @@ static void slurm_words(const run_words *words, const char *library, run_words *
     run_words_add(out, words->word[0]);
     add_own(out, cli_format("--export=%s,%s=%s", list, preload_name, preload));
     for (int i = 1; i < words->n; i++)
-        if (!begins(words->word[i], "--export=")) run_words_add(out, words->word[i]);
+        if (!starts_with(words->word[i], "--export=")) run_words_add(out, words->word[i]);
     free(list);
     free(preload);
 }
@@ -261,7 +251,8 @@ static int launcher_at(const run_words *words) {
     int i = 0;
     while (i < words->n && strcmp(cli_base_name(words->word[0]), "mpirun.sh") != 0) {
         const char *name = cli_base_name(words->word[i]);
-        if (begins(name, "mpirun") || begins(name, "mpiexec") || strcmp(name, "srun") == 0)
+        if (starts_with(name, "mpirun") || starts_with(name, "mpiexec") ||
+            strcmp(name, "srun") == 0)
             return i;
         if (i == 0) {
             int known = 0;
@@ -306,7 +297,7 @@ void run_command_free(run_command *c) {
     c->variable = c->value = NULL;
 }
 
-static void print_quoted(FILE *f, const char *word) {
+static void print_shell_word(FILE *f, const char *word) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "-_./=:,+@%^";
     if (*word && strspn(word, plain) == strlen(word)) {
@@ -321,17 +312,17 @@ static void print_quoted(FILE *f, const char *word) {
 void run_command_print(FILE *f, const run_command *c, const run_words *set) {
     if (set->n > 0 || c->variable) fputs("env ", f);
     for (int i = 0; i < set->n; i++) {
-        print_quoted(f, set->word[i]);
+        print_shell_word(f, set->word[i]);
         putc(' ', f);
     }
     if (c->variable) {
         fprintf(f, "%s=", c->variable);
-        print_quoted(f, c->value);
+        print_shell_word(f, c->value);
         putc(' ', f);
     }
     for (int i = 0; i < c->words.n; i++) {
         if (i > 0) putc(' ', f);
-        print_quoted(f, c->words.word[i]);
+        print_shell_word(f, c->words.word[i]);
     }
     putc('\n', f);
 }

@@ -51,7 +51,7 @@ static int measure_directory(tune *t, int i) {
     return cli_agree(&job->world, failed);
 }
 
-static int measure_all(tune *t) {
+static int measure_directories(tune *t) {
     tune_job *job = &t->job;
     const cli_call *call = &t->config->call;
     int failed = 0;
@@ -79,7 +79,7 @@ static int run_tune(const cli_world *w, const void *config) {
     const tutti_off most = ((tutti_off)1 << 30) / w->ranks;
     while (t.job.area > most && t.job.area > 8 << 20) t.job.area /= 2;
     int failed = tune_machine_open(&t.job);
-    if (!failed) failed = measure_all(&t);
+    if (!failed) failed = measure_directories(&t);
     tune_machine_close(&t.job);
     return failed;
 }

@@ -10,12 +10,8 @@
 
 enum { PIECE = 4096, FILL = 1 << 20 };
 
-static int fd_of(const tune_job *job, const tune_probe *p) {
-    return p->direct ? job->direct_fd : job->fd;
-}
-
-static int transfer(const tune_job *job, const tune_probe *p, char *buf, size_t n, off_t at) {
-    const int fd = fd_of(job, p);
+static int transfer_piece(const tune_job *job, const tune_probe *p, char *buf, size_t n, off_t at) {
+    const int fd = p->direct ? job->direct_fd : job->fd;
     while (n > 0) {
         const ssize_t moved = p->is_write ? pwrite(fd, buf, n, at) : pread(fd, buf, n, at);
         if (moved < 0 && errno == EINTR) continue;
@@ -31,13 +27,13 @@ static int transfer(const tune_job *job, const tune_probe *p, char *buf, size_t 
 
 /* ---- pieces */
 
-static int run_pieces(tune_job *job, const tune_probe *p, long count) {
+static int transfer_pieces(tune_job *job, const tune_probe *p, long count) {
     const int bodies = p->one ? 1 : job->world.ranks, me = p->one ? 0 : job->world.rank;
     const tutti_off room = TUNE_USER - p->size;
     tutti_off from = 0;
     for (long i = 0; i < count; i++) {
         const off_t at = (off_t)(p->size * (i * bodies + me));
-        if (transfer(job, p, job->user + from, (size_t)p->size, at)) return 1;
+        if (transfer_piece(job, p, job->user + from, (size_t)p->size, at)) return 1;
         from = from + p->size > room ? 0 : from + p->size;
     }
     return 0;
@@ -47,8 +43,8 @@ static int run_pieces(tune_job *job, const tune_probe *p, long count) {
 static int run_own(tune_job *job, const tune_probe *p, long count) {
     const off_t start = (off_t)(job->area * job->world.rank);
     for (long i = 0; i < count; i++)
-        if (transfer(job, p, job->user + i % 1024 * p->size, (size_t)p->size,
-                     start + (off_t)(8 * p->size * i)))
+        if (transfer_piece(job, p, job->user + i % 1024 * p->size, (size_t)p->size,
+                           start + (off_t)(8 * p->size * i)))
             return 1;
     return 0;
 }
@@ -72,7 +68,7 @@ static int run_windows(tune_job *job, const tune_probe *p, long count) {
     for (long i = 0; i < count; i++) {
         const off_t at = start + (off_t)(i * p->size);
         if (p->is_write) copy_window(job, p, i);
-        if (transfer(job, p, job->stage, (size_t)p->size, at)) return 1;
+        if (transfer_piece(job, p, job->stage, (size_t)p->size, at)) return 1;
         if (!p->is_write) copy_window(job, p, i);
     }
     return 0;
@@ -97,7 +93,7 @@ static int prepare_read(tune_job *job, const tune_probe *p) {
     MPI_Bcast(&end, 1, MPI_INT64_T, 0, job->world.comm);
     if (end >= job->area * job->world.ranks) return 0;
     for (tutti_off at = 0; at < job->area; at += FILL)
-        if (transfer(job, &fill, job->user, FILL, start + (off_t)at)) return 1;
+        if (transfer_piece(job, &fill, job->user, FILL, start + (off_t)at)) return 1;
     if (job->direct_fd >= 0 && fdatasync(job->fd) != 0)
         return cli_error_errno("cannot flush", job->path);
     return 0;
@@ -124,7 +120,7 @@ static int add_pieces(const tune_job *job, int is_write, int direct, int one, tu
     for (int i = direct ? 2 : 0; i < 5; i++) {
         tune_probe *p = &out[n++];
         *p = file_probe(job, is_write, direct, sizes[i].bytes);
-        p->run = run_pieces;
+        p->run = transfer_pieces;
         p->one = one;
         if (one) p->bodies = 1;
         snprintf(p->name, sizeof p->name, "%s%s_%s_%s", direct ? "direct_" : "",
@@ -179,7 +175,7 @@ static int open_direct(tune_job *job) {
     const tune_probe probe = {.is_write = 1, .direct = 1};
     job->direct_fd = open(job->path, O_RDWR | O_DIRECT | O_CLOEXEC);
     if (job->direct_fd < 0) return 1;
-    return transfer(job, &probe, job->user, PIECE, (off_t)PIECE * job->world.rank);
+    return transfer_piece(job, &probe, job->user, PIECE, (off_t)PIECE * job->world.rank);
 }
 
 int tune_file_open(tune_job *job, const char *dir) {

@@ -171,7 +171,15 @@ static void find_neighbours(tune_job *job, const int *first) {
     }
 }
 
-static void find_ranks(tune_job *job) {
+static void *touched(size_t bytes) {
+    void *p = NULL;
+    if (posix_memalign(&p, 4096, bytes) != 0) return NULL;
+    memset(p, 0x5a, bytes);
+    return p;
+}
+
+int tune_machine_open(tune_job *job) {
+    void *base = NULL;
     int *first = find_nodes(&job->world);
     job->node_ranks = job->nodes = 0;
     job->mate = job->away = -1;
@@ -186,18 +194,6 @@ static void find_ranks(tune_job *job) {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     job->cores = cores > 0 ? (int)cores : 1;
     MPI_Bcast(&job->cores, 1, MPI_INT, 0, job->world.comm);
-}
-
-static void *touched(size_t bytes) {
-    void *p = NULL;
-    if (posix_memalign(&p, 4096, bytes) != 0) return NULL;
-    memset(p, 0x5a, bytes);
-    return p;
-}
-
-int tune_machine_open(tune_job *job) {
-    void *base = NULL;
-    find_ranks(job);
     job->window = MPI_WIN_NULL;
     job->fd = job->direct_fd = -1;
     job->user = touched(TUNE_USER);

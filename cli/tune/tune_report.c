@@ -12,61 +12,13 @@ static double *number(tutti_profile *p, const char *name) {
     return NULL;
 }
 
-static const tune_probe *find(const tune_probe *probe, int n, const char *name) {
+static const tune_probe *find_probe(const tune_probe *probe, int n, const char *name) {
     for (int i = 0; i < n; i++)
         if (strcmp(probe[i].name, name) == 0 && tune_seconds(&probe[i]) > 0) return &probe[i];
     return NULL;
 }
 
-static void fill_measured(const tune_probe *probe, int n, tutti_profile *p) {
-    for (int i = 0; i < n; i++) {
-        const double seconds = tune_seconds(&probe[i]);
-        double *x = number(p, probe[i].name);
-        if (!x || seconds <= 0) continue;
-        if (probe[i].size > 0)
-            *x = (double)probe[i].size * probe[i].bodies / seconds;
-        else
-            *x = seconds;
-    }
-    if (find(probe, n, "message_latency")) p->message_latency /= 2; /* there and back */
-    if (find(probe, n, "net_latency")) p->net_latency /= 2;
-}
-
 static const char *const sizes[] = {"64", "512", "4k", "64k", "1m"};
-
-/* One rank alone: all are that one. */
-static void fill_alone(const tune_probe *probe, int n, tutti_profile *p) {
-    char one[40], all[40];
-    for (int k = 0; k < 4; k++)
-        for (int i = 0; i < 5; i++) {
-            const char *what[] = {"write", "read", "direct_write", "direct_read"};
-            snprintf(one, sizeof one, "%s_one_%s", what[k], sizes[i]);
-            snprintf(all, sizeof all, "%s_all_%s", what[k], sizes[i]);
-            const double *from = number(p, one);
-            if (from && find(probe, n, one)) *number(p, all) = *from;
-        }
-    p->write_own_512 = p->write_all_512;
-}
-
-/* Longer pieces are never slower than shorter ones: where they seem so, that is noise. */
-static void smooth(tutti_profile *p) {
-    const char *what[] = {"write_one",       "write_all",        "read_one",
-                          "read_all",        "direct_write_one", "direct_write_all",
-                          "direct_read_one", "direct_read_all"};
-    char name[40];
-    for (int k = 0; k < 8; k++) {
-        double best = 0;
-        for (int i = 0; i < 5; i++) {
-            snprintf(name, sizeof name, "%s_%s", what[k], sizes[i]);
-            double *x = number(p, name);
-            if (!x) continue;
-            if (*x < best) *x = best;
-            best = *x;
-        }
-    }
-    if (p->copy_512 < p->copy_64) p->copy_512 = p->copy_64;
-    if (p->copy_4k < p->copy_512) p->copy_4k = p->copy_512;
-}
 
 /* What a store hides of the shorter of copies and file access, and what it costs more a window.  A
  * tenth of the time is noise. */
@@ -78,9 +30,9 @@ static void fill_store(const tune_job *job, const tune_probe *probe, int n, tutt
     for (int direct = 0; direct < 2; direct++) {
         char name[40];
         snprintf(name, sizeof name, "%sstore posix", direct ? "direct " : "");
-        const tune_probe *plain = find(probe, n, name);
+        const tune_probe *plain = find_probe(probe, n, name);
         snprintf(name, sizeof name, "%sstore %s", direct ? "direct " : "", store);
-        const tune_probe *behind = find(probe, n, name);
+        const tune_probe *behind = find_probe(probe, n, name);
         snprintf(name, sizeof name, "%soverlap_%s", direct ? "direct_" : "", store);
         if (!plain || !behind) {
             if (plain) *number(p, name) = 0;
@@ -99,9 +51,47 @@ void tune_fill(const tune_job *job, const tune_probe *probe, int n, tutti_profil
     p->ranks = job->node_ranks;
     p->nodes = job->nodes;
     p->cores = job->cores;
-    fill_measured(probe, n, p);
-    if (job->world.ranks == 1) fill_alone(probe, n, p);
-    smooth(p);
+    for (int i = 0; i < n; i++) {
+        const double seconds = tune_seconds(&probe[i]);
+        double *x = number(p, probe[i].name);
+        if (!x || seconds <= 0) continue;
+        if (probe[i].size > 0)
+            *x = (double)probe[i].size * probe[i].bodies / seconds;
+        else
+            *x = seconds;
+    }
+    if (find_probe(probe, n, "message_latency")) p->message_latency /= 2; /* there and back */
+    if (find_probe(probe, n, "net_latency")) p->net_latency /= 2;
+    if (job->world.ranks == 1) {
+        /* One rank alone: all are that one. */
+        char one[40], all[40];
+        for (int k = 0; k < 4; k++)
+            for (int i = 0; i < 5; i++) {
+                const char *what[] = {"write", "read", "direct_write", "direct_read"};
+                snprintf(one, sizeof one, "%s_one_%s", what[k], sizes[i]);
+                snprintf(all, sizeof all, "%s_all_%s", what[k], sizes[i]);
+                const double *from = number(p, one);
+                if (from && find_probe(probe, n, one)) *number(p, all) = *from;
+            }
+        p->write_own_512 = p->write_all_512;
+    }
+    /* Longer pieces are never slower than shorter ones: where they seem so, that is noise. */
+    const char *what[] = {"write_one",       "write_all",        "read_one",
+                          "read_all",        "direct_write_one", "direct_write_all",
+                          "direct_read_one", "direct_read_all"};
+    char name[40];
+    for (int k = 0; k < 8; k++) {
+        double best = 0;
+        for (int i = 0; i < 5; i++) {
+            snprintf(name, sizeof name, "%s_%s", what[k], sizes[i]);
+            double *x = number(p, name);
+            if (!x) continue;
+            if (*x < best) *x = best;
+            best = *x;
+        }
+    }
+    if (p->copy_512 < p->copy_64) p->copy_512 = p->copy_64;
+    if (p->copy_4k < p->copy_512) p->copy_4k = p->copy_512;
     fill_store(job, probe, n, p, "uring");
     fill_store(job, probe, n, p, "threads");
     p->measured = 1;

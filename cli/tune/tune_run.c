@@ -4,7 +4,7 @@
 #include "tune/tune.h"
 
 /* Ranks without work sleep until the others are done. */
-static int measure(tune_job *job, tune_probe *p, long count, double *seconds_out) {
+static int measure_probe(tune_job *job, tune_probe *p, long count, double *seconds_out) {
     const cli_world *w = &job->world;
     const int works = !p->one || w->rank == 0;
     int failed = p->prepare ? p->prepare(job, p) : 0;
@@ -25,7 +25,7 @@ static int calibrate(tune_job *job, tune_probe *p) {
     const long most = p->spread > 0 ? (long)(job->area / p->spread) : LONG_MAX / 4;
     double seconds = 0;
     for (p->count = most < 4 ? most : 4;;) {
-        if (measure(job, p, p->count, &seconds)) return 1;
+        if (measure_probe(job, p, p->count, &seconds)) return 1;
         if (seconds > job->slice / 3 || p->count >= most) break;
         p->count = p->count * 4 < most ? p->count * 4 : most;
     }
@@ -48,7 +48,7 @@ int tune_run(tune_job *job, tune_probe *probe, int n, cli_progress *progress) {
             double seconds = 0;
             progress_step(progress, p->name);
             if (p->failed) continue;
-            if (measure(job, p, p->count, &seconds)) return 1;
+            if (measure_probe(job, p, p->count, &seconds)) return 1;
             p->seconds[p->rounds++] = seconds / (double)p->count;
         }
     return 0;

@@ -11,7 +11,7 @@
  *   read step    libexodusii, everything   every rank reads all variables
  *                tutti_exodus_get          every rank reads its slab of the nodes: with the decomposition, and without it
  *
- * usage: mpirun -n N exodus_mesh_peers DIR [--nodes N] [--variables V] [--rounds R] [--only TEXT]
+ * usage: mpirun -n N exodus_mesh_peers DIR [--nodes N] [--variables V] [--rounds R] [--only TEXT] [--keep 1: leave the file of the last step]
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <exodusII.h>
 #include <tutti/exodus.h>
@@ -371,7 +371,7 @@ static int by_size(const void *a, const void *b) {
 int main(int argc, char **argv) {
     static double seconds[VARIANTS][MOST_ROUNDS];
     const char *only = "";
-    long rounds = 7;
+    long rounds = 7, keep = 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -383,6 +383,7 @@ int main(int argc, char **argv) {
         if (strcmp(argv[i], "--variables") == 0) variables = strtol(argv[i + 1], NULL, 10);
         if (strcmp(argv[i], "--rounds") == 0) rounds = strtol(argv[i + 1], NULL, 10);
         if (strcmp(argv[i], "--only") == 0) only = argv[i + 1];
+        if (strcmp(argv[i], "--keep") == 0) keep = strtol(argv[i + 1], NULL, 10);
     }
     must(edge >= 4 && edge <= 1000, "--nodes is the number of nodes along an edge: 4 to 1000");
     must(variables >= 1 && variables <= MOST_VARIABLES, "--variables: 1 to 16");
@@ -406,7 +407,7 @@ int main(int argc, char **argv) {
         printf("| %s | %.1f | %.1f to %.1f | %.2f |\n", variants[v].name, seconds[v][rounds / 2],
                seconds[v][rounds / 4], seconds[v][rounds - 1 - rounds / 4],
                seconds[v][rounds / 2] / seconds[variants[v].base][rounds / 2]);
-    remove_files();
+    if (!keep) remove_files();
     MPI_Finalize();
     return 0;
 }

@@ -3,7 +3,7 @@
 #include "access/node.h"
 
 /* An access with packed memory; takes over `file`. */
-static tutti_err packed(tutti__side file, tutti_access **out) {
+static tutti_err make_packed(tutti__side file, tutti_access **out) {
     tutti__side memory = {0, NULL};
     if (file.node && file.node->kind == TUTTI__RUN) { /* the same node serves both */
         memory.node = tutti__node_ref(file.node);
@@ -20,22 +20,22 @@ static tutti_err packed(tutti__side file, tutti_access **out) {
 tutti_err tutti_access_contiguous(tutti_off offset, tutti_off bytes, tutti_access **out) {
     tutti__side file = {0, NULL};
     TUTTI_CHECK(out, TUTTI_ERR_ARG, "NULL argument");
-    TUTTI_CHECK(bytes >= 0, TUTTI_ERR_ARG, "%lld bytes", (long long)bytes);
-    TUTTI_CHECK(offset >= 0, TUTTI_ERR_ARG, "file offset %lld is negative", (long long)offset);
+    TUTTI_CHECK(bytes >= 0, TUTTI_ERR_ARG, "length is %lld: must be >= 0", (long long)bytes);
+    TUTTI_CHECK(offset >= 0, TUTTI_ERR_ARG, "file offset is %lld: must be >= 0", (long long)offset);
     TUTTI_TRY(tutti__side_run(offset, bytes, &file));
-    return packed(file, out);
+    return make_packed(file, out);
 }
 
 tutti_err tutti_access_vector(tutti_off offset, tutti_count count, tutti_off block,
                               tutti_off stride, tutti_access **out) {
     tutti__side file = {0, NULL};
     TUTTI_CHECK(out, TUTTI_ERR_ARG, "NULL argument");
-    TUTTI_CHECK(offset >= 0, TUTTI_ERR_ARG, "file offset %lld is negative", (long long)offset);
-    TUTTI_CHECK(count >= 0 && block >= 0, TUTTI_ERR_ARG, "%lld blocks of %lld bytes",
-                (long long)count, (long long)block);
+    TUTTI_CHECK(offset >= 0, TUTTI_ERR_ARG, "file offset is %lld: must be >= 0", (long long)offset);
+    TUTTI_CHECK(count >= 0 && block >= 0, TUTTI_ERR_ARG,
+                "count is %lld, length is %lld: must be >= 0", (long long)count, (long long)block);
     TUTTI_TRY(tutti__side_run(offset, block, &file));
     TUTTI_TRY(tutti__side_vec(file, count, stride, &file));
-    return packed(file, out);
+    return make_packed(file, out);
 }
 
 tutti_err tutti_access_pieces(tutti_count n, const tutti_off *file_offsets,
@@ -43,13 +43,14 @@ tutti_err tutti_access_pieces(tutti_count n, const tutti_off *file_offsets,
                               tutti_access **out) {
     tutti__mapping m = {{0, NULL}, {0, NULL}};
     TUTTI_CHECK(out && n >= 0 && (n == 0 || (file_offsets && lengths)), TUTTI_ERR_ARG,
-                "%lld pieces, or a NULL argument", (long long)n);
+                "n is %lld: must be >= 0, and arguments not NULL", (long long)n);
     for (tutti_count i = 0; i < n; i++)
-        TUTTI_CHECK(file_offsets[i] >= 0, TUTTI_ERR_ARG, "piece %lld: file offset %lld is negative",
-                    (long long)i, (long long)file_offsets[i]);
+        TUTTI_CHECK(file_offsets[i] >= 0, TUTTI_ERR_ARG,
+                    "piece %lld: file offset is %lld: must be >= 0", (long long)i,
+                    (long long)file_offsets[i]);
     if (!memory_offsets) {
         TUTTI_TRY(tutti__side_list(n, file_offsets, lengths, 0, &m.file));
-        return packed(m.file, out);
+        return make_packed(m.file, out);
     }
     TUTTI_TRY(tutti__mapping_list(n, file_offsets, memory_offsets, lengths, &m));
     return tutti__access_make(m.file, m.memory, out);
@@ -66,10 +67,11 @@ static tutti_err indices_offsets(tutti_off offset, tutti_off size, tutti_count n
     for (tutti_count i = 0; i < n; i++) {
         TUTTI_CHECK(tutti__mul_ok(index[i], size, &offsets[i]) &&
                         tutti__add_ok(offset, offsets[i], &offsets[i]),
-                    TUTTI_ERR_OVERFLOW, "index %lld is %lld, which is too large", (long long)i,
+                    TUTTI_ERR_OVERFLOW, "index %lld is %lld: too large", (long long)i,
                     (long long)index[i]);
-        TUTTI_CHECK(offsets[i] >= 0, TUTTI_ERR_ARG, "index %lld is %lld: a negative file offset",
-                    (long long)i, (long long)index[i]);
+        TUTTI_CHECK(offsets[i] >= 0, TUTTI_ERR_ARG,
+                    "index %lld is %lld: gives a negative file offset", (long long)i,
+                    (long long)index[i]);
     }
     return TUTTI_OK;
 }
@@ -79,16 +81,17 @@ tutti_err tutti_access_indices(tutti_off offset, tutti_off item_size, tutti_coun
     tutti__side file = {0, NULL};
     size_t bytes;
     TUTTI_CHECK(out && n >= 0 && (n == 0 || index), TUTTI_ERR_ARG,
-                "%lld indices, or a NULL argument", (long long)n);
-    TUTTI_CHECK(item_size > 0, TUTTI_ERR_ARG, "items of %lld bytes", (long long)item_size);
+                "n is %lld: must be >= 0, and arguments not NULL", (long long)n);
+    TUTTI_CHECK(item_size > 0, TUTTI_ERR_ARG, "item size is %lld: must be >= 1",
+                (long long)item_size);
     TUTTI_CHECK(!__builtin_mul_overflow((size_t)n, sizeof(tutti_off), &bytes), TUTTI_ERR_OVERFLOW,
-                "%lld indices", (long long)n);
+                "n is %lld: too many indices", (long long)n);
     tutti_off *offsets = tutti__malloc(bytes);
     if (!offsets) return TUTTI_ERR_NOMEM;
     tutti_err err = indices_offsets(offset, item_size, n, index, offsets);
     if (err == TUTTI_OK) err = tutti__side_list(n, offsets, NULL, item_size, &file);
     tutti__free(offsets);
-    return err == TUTTI_OK ? packed(file, out) : err;
+    return err == TUTTI_OK ? make_packed(file, out) : err;
 }
 
 /* ---- from other accesses */
@@ -97,8 +100,8 @@ tutti_err tutti_access_indices(tutti_off offset, tutti_off item_size, tutti_coun
 enum { FILE_SIDE, MEMORY_SIDE, REPEATED_FILE, REPEATED_MEMORY, SIDES };
 
 /* The parts' sides with references of their own, the memory moved to where it starts. */
-static tutti_err concat_sides(int n, const tutti_access *const *parts, const tutti_off *offsets,
-                              tutti__side *sides) {
+static tutti_err concatenate_sides(int n, const tutti_access *const *parts,
+                                   const tutti_off *offsets, tutti__side *sides) {
     tutti_off end = 0;
     for (int i = 0; i < n; i++) {
         const tutti_off at = offsets ? offsets[i] : end;
@@ -113,17 +116,18 @@ static tutti_err concat_sides(int n, const tutti_access *const *parts, const tut
         TUTTI_CHECK(
             tutti__add_ok(memory->disp, at, &memory->disp) && tutti__side_fits(*memory) &&
                 tutti__add_ok(repeated->disp, at, &repeated->disp) && tutti__side_fits(*repeated),
-            TUTTI_ERR_OVERFLOW, "part %d: memory offset %lld is too large", i, (long long)at);
+            TUTTI_ERR_OVERFLOW, "part %d: memory offset %lld exceeds 2^62", i, (long long)at);
         tutti_access_memory_bounds(parts[i], NULL, &own_end);
         if (memory->node) end = tutti__max(end, at + own_end);
     }
     return TUTTI_OK;
 }
 
-static tutti_err concat(int n, const tutti_access *const *parts, const tutti_off *offsets,
-                        tutti__side *sides, tutti_access **out) {
+static tutti_err concatenate_accesses(int n, const tutti_access *const *parts,
+                                      const tutti_off *offsets, tutti__side *sides,
+                                      tutti_access **out) {
     tutti__side all[SIDES] = {{0, NULL}};
-    tutti_err err = concat_sides(n, parts, offsets, sides);
+    tutti_err err = concatenate_sides(n, parts, offsets, sides);
     if (err != TUTTI_OK) {
         for (int i = 0; i < SIDES * n; i++) tutti__side_free(&sides[i]);
         return err;
@@ -142,18 +146,18 @@ static tutti_err concat(int n, const tutti_access *const *parts, const tutti_off
 
 tutti_err tutti_access_concat(int n, const tutti_access *const *parts,
                               const tutti_off *memory_offsets, tutti_access **out) {
-    TUTTI_CHECK(out && n >= 0 && (n == 0 || parts), TUTTI_ERR_ARG, "%d parts, or a NULL argument",
-                n);
+    TUTTI_CHECK(out && n >= 0 && (n == 0 || parts), TUTTI_ERR_ARG,
+                "n is %d: must be >= 0, and arguments not NULL", n);
     for (int i = 0; i < n; i++) TUTTI_CHECK(parts[i], TUTTI_ERR_ARG, "part %d is NULL", i);
     tutti__side *sides = tutti__calloc((size_t)n, SIDES * sizeof *sides);
     if (!sides) return TUTTI_ERR_NOMEM;
-    const tutti_err err = concat(n, parts, memory_offsets, sides, out);
+    const tutti_err err = concatenate_accesses(n, parts, memory_offsets, sides, out);
     tutti__free(sides);
     return err;
 }
 
 /* Copies of one side; `s` is borrowed. */
-static tutti_err copies(tutti__side s, tutti_count count, tutti_off stride, tutti__side *out) {
+static tutti_err repeat_side(tutti__side s, tutti_count count, tutti_off stride, tutti__side *out) {
     return tutti__side_vec(tutti__side_ref(s), count, stride, out);
 }
 
@@ -161,10 +165,11 @@ tutti_err tutti_access_tile(const tutti_access *a, tutti_count count, tutti_off 
                             tutti_off memory_stride, tutti_access **out) {
     tutti_access all = {.file = {0, NULL}};
     TUTTI_CHECK(a && out, TUTTI_ERR_ARG, "NULL argument");
-    tutti_err err = copies(a->file, count, file_stride, &all.file);
-    if (err == TUTTI_OK) err = copies(a->memory, count, memory_stride, &all.memory);
-    if (err == TUTTI_OK) err = copies(a->repeats.file, count, file_stride, &all.repeats.file);
-    if (err == TUTTI_OK) err = copies(a->repeats.memory, count, memory_stride, &all.repeats.memory);
+    tutti_err err = repeat_side(a->file, count, file_stride, &all.file);
+    if (err == TUTTI_OK) err = repeat_side(a->memory, count, memory_stride, &all.memory);
+    if (err == TUTTI_OK) err = repeat_side(a->repeats.file, count, file_stride, &all.repeats.file);
+    if (err == TUTTI_OK)
+        err = repeat_side(a->repeats.memory, count, memory_stride, &all.repeats.memory);
     if (err == TUTTI_OK) return tutti__access_make_all(all, out);
     tutti__access_drop(&all);
     return err;
@@ -201,7 +206,7 @@ tutti_err tutti_access_shift(const tutti_access *a, tutti_off file, tutti_off me
                    tutti__side_fits(*sides[i]);
     if (fits) return tutti__access_make_all(moved, out);
     tutti__access_drop(&moved);
-    TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "an offset is beyond 2^62");
+    TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "an offset exceeds 2^62");
 }
 
 tutti_err tutti_access_copy(const tutti_access *a, tutti_access **out) {

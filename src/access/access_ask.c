@@ -65,7 +65,7 @@ static void iter_seek(tutti_access_iter *it, const tutti_access *a, tutti_off st
     tutti__cursor_seek(&it->memory, a->memory, stream);
 }
 
-/* What lies ahead on both sides; 0 at the end. */
+/* The next piece on both sides; 0 at the end. */
 static int iter_peek(const tutti_access_iter *it, tutti_piece *p) {
     tutti__burst f, m;
     if (!tutti__cursor_peek(&it->file, &f) || !tutti__cursor_peek(&it->memory, &m)) return 0;
@@ -76,7 +76,8 @@ static int iter_peek(const tutti_access_iter *it, tutti_piece *p) {
 tutti_err tutti_access_iter_start(const tutti_access *a, tutti_off stream,
                                   tutti_access_iter **out) {
     TUTTI_CHECK(a && out, TUTTI_ERR_ARG, "NULL argument");
-    TUTTI_CHECK(stream >= 0, TUTTI_ERR_ARG, "stream position %lld", (long long)stream);
+    TUTTI_CHECK(stream >= 0, TUTTI_ERR_ARG, "stream position is %lld: must be >= 0",
+                (long long)stream);
     tutti_access_iter *it = tutti__malloc(sizeof *it);
     if (!it) return TUTTI_ERR_NOMEM;
     iter_seek(it, a, stream);
@@ -108,7 +109,7 @@ tutti_err tutti_access_seek(const tutti_access *a, tutti_off p, tutti_piece *pie
     tutti_access_iter it;
     TUTTI_CHECK(a && piece, TUTTI_ERR_ARG, "NULL argument");
     TUTTI_CHECK(p >= 0 && p < tutti_access_bytes(a), TUTTI_ERR_ARG,
-                "stream position %lld of an access of %lld bytes", (long long)p,
+                "stream position %lld is outside the access (%lld bytes)", (long long)p,
                 (long long)tutti_access_bytes(a));
     iter_seek(&it, a, p);
     (void)iter_peek(&it, piece);
@@ -144,9 +145,9 @@ static tutti_err parse_sides(const char *buf, size_t size, tutti_access *a) {
     size_t at = repeats ? MARK_SIZE : 0, used = 0;
     for (int i = 0; i < (repeats ? 4 : 2); i++, at += used)
         TUTTI_TRY(tutti__side_parse(buf + at, size - at, i == 0, &used, side[i]));
-    TUTTI_CHECK(at == size, TUTTI_ERR_FORMAT, "%zu bytes after the end of a description",
-                size - at);
-    TUTTI_CHECK(!repeats || a->repeats.file.node, TUTTI_ERR_FORMAT, "repeats without bytes");
+    TUTTI_CHECK(at == size, TUTTI_ERR_FORMAT, "description is followed by %zu bytes", size - at);
+    TUTTI_CHECK(!repeats || a->repeats.file.node, TUTTI_ERR_FORMAT,
+                "description has repeats but no bytes");
     return TUTTI_OK;
 }
 
@@ -160,6 +161,6 @@ tutti_err tutti_access_parse(const void *buf, size_t size, tutti_access **out) {
     }
     err = tutti__access_make_all(a, out);
     TUTTI_CHECK(err == TUTTI_OK || err == TUTTI_ERR_NOMEM, TUTTI_ERR_FORMAT,
-                "the sides of a description do not fit together");
+                "sides of the description have different sizes");
     return err;
 }

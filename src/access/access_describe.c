@@ -13,9 +13,9 @@ typedef struct {
     int length;
 } text;
 
-static void say(text *t, const char *fmt, ...) TUTTI_PRINTF(2, 3);
+static void print_text(text *t, const char *fmt, ...) TUTTI_PRINTF(2, 3);
 
-static void say(text *t, const char *fmt, ...) {
+static void print_text(text *t, const char *fmt, ...) {
     const size_t used = tutti__min(t->length, (tutti_off)t->size);
     va_list args;
     va_start(args, fmt);
@@ -24,37 +24,38 @@ static void say(text *t, const char *fmt, ...) {
     if (n > 0) t->length += n;
 }
 
-static void say_node(text *t, const tutti__node *n);
+static void print_node(text *t, const tutti__node *n);
 
-static void say_parts(text *t, const tutti__node *n) {
-    say(t, "{");
+static void print_parts(text *t, const tutti__node *n) {
+    print_text(t, "{");
     for (tutti_count i = 0; i < n->cat.n && i < PARTS_SHOWN; i++) {
-        if (i) say(t, ", ");
-        say_node(t, n->cat.part[i].node);
-        say(t, " at +%lld", (long long)n->cat.part[i].disp);
+        if (i) print_text(t, ", ");
+        print_node(t, n->cat.part[i].node);
+        print_text(t, " at +%lld", (long long)n->cat.part[i].disp);
     }
-    if (n->cat.n > PARTS_SHOWN) say(t, ", and %lld more", (long long)n->cat.n - PARTS_SHOWN);
-    say(t, "}");
+    if (n->cat.n > PARTS_SHOWN) print_text(t, ", and %lld more", (long long)n->cat.n - PARTS_SHOWN);
+    print_text(t, "}");
 }
 
-static void say_node(text *t, const tutti__node *n) {
+static void print_node(text *t, const tutti__node *n) {
     switch (n->kind) {
     case TUTTI__RUN:
-        say(t, "%lld bytes", (long long)n->bytes);
+        print_text(t, "%lld bytes", (long long)n->bytes);
         break;
     case TUTTI__VEC:
-        say(t, "%lld x [", (long long)n->vec.count);
-        say_node(t, n->vec.child);
-        say(t, " every %lld]", (long long)n->vec.stride);
+        print_text(t, "%lld x [", (long long)n->vec.count);
+        print_node(t, n->vec.child);
+        print_text(t, " every %lld]", (long long)n->vec.stride);
         break;
     case TUTTI__LIST:
         if (n->list.fixed)
-            say(t, "%lld runs of %lld bytes", (long long)n->list.n, (long long)n->list.fixed);
+            print_text(t, "%lld runs of %lld bytes", (long long)n->list.n,
+                       (long long)n->list.fixed);
         else
-            say(t, "%lld runs, %lld bytes", (long long)n->list.n, (long long)n->bytes);
+            print_text(t, "%lld runs, %lld bytes", (long long)n->list.n, (long long)n->bytes);
         break;
     case TUTTI__CAT:
-        say_parts(t, n);
+        print_parts(t, n);
         break;
     }
 }
@@ -62,16 +63,17 @@ static void say_node(text *t, const tutti__node *n) {
 int tutti_access_describe(const tutti_access *a, char *buf, size_t size) {
     text t = {buf, buf ? size : 0, 0};
     if (!a || !a->file.node) {
-        say(&t, "empty");
+        print_text(&t, "empty");
         return t.length;
     }
-    say_node(&t, a->file.node);
-    say(&t, " at %lld", (long long)a->file.disp);
+    print_node(&t, a->file.node);
+    print_text(&t, " at %lld", (long long)a->file.disp);
     if (a->memory.disp != 0 || a->memory.node->kind != TUTTI__RUN) {
-        say(&t, "; memory ");
-        say_node(&t, a->memory.node);
-        say(&t, " at %lld", (long long)a->memory.disp);
+        print_text(&t, "; memory ");
+        print_node(&t, a->memory.node);
+        print_text(&t, " at %lld", (long long)a->memory.disp);
     }
-    if (a->repeats.file.node) say(&t, "; %lld bytes repeated", (long long)tutti_access_repeated(a));
+    if (a->repeats.file.node)
+        print_text(&t, "; %lld bytes repeated", (long long)tutti_access_repeated(a));
     return t.length;
 }

@@ -8,11 +8,11 @@ const tutti__class tutti__access_class = {"access", "access", "freed"};
 static tutti_err sides_check(tutti__side file, tutti__side memory) {
     const tutti_off bytes = tutti__side_bytes(file), lo = tutti__side_lo(file);
     TUTTI_CHECK(bytes == tutti__side_bytes(memory), TUTTI_ERR_ARG,
-                "%lld bytes in the file, but %lld in memory", (long long)bytes,
+                "access has %lld bytes in the file, but %lld in memory", (long long)bytes,
                 (long long)tutti__side_bytes(memory));
     TUTTI_CHECK(tutti__side_fits(file) && tutti__side_fits(memory), TUTTI_ERR_OVERFLOW,
-                "an offset is beyond 2^62");
-    TUTTI_CHECK(lo >= 0, TUTTI_ERR_ARG, "file offset %lld is negative", (long long)lo);
+                "an offset exceeds 2^62");
+    TUTTI_CHECK(lo >= 0, TUTTI_ERR_ARG, "file offset is %lld: must be >= 0", (long long)lo);
     return TUTTI_OK;
 }
 
@@ -22,7 +22,7 @@ static tutti_err repeats_check(const tutti_access *a) {
     TUTTI_CHECK(!r->file.node ||
                     (a->file.node && tutti__side_lo(r->file) >= tutti__side_lo(a->file) &&
                      tutti__side_hi(r->file) <= tutti__side_hi(a->file)),
-                TUTTI_ERR_ARG, "bytes are repeated that are not there");
+                TUTTI_ERR_ARG, "repeats name bytes that the access does not have");
     return TUTTI_OK;
 }
 

@@ -59,7 +59,7 @@ static void place_find(place *p, const tutti_access *a, tutti_off file) {
     place_seek(p, (tutti__mapping){a->file, a->memory}, tutti__side_tell(a->file, file));
 }
 
-/* What is copied: bytes [file, end), to memory at `to`. */
+/* Bytes [file, end), to be copied to memory at `to`. */
 typedef struct {
     tutti_off file, end, to;
     tutti__scale scale;
@@ -105,15 +105,15 @@ tutti_off tutti__repeats_copy(const tutti_access *a, void *user, tutti_off from,
 
 /* ---- comparing */
 
-static int alike(tutti__side a, tutti_off a_from, tutti__side b, tutti_off b_from) {
+static int sides_are_shifted(tutti__side a, tutti_off a_from, tutti__side b, tutti_off b_from) {
     a.disp -= a_from;
     b.disp -= b_from;
     return tutti__side_equal(a, b);
 }
 
 int tutti__repeats_alike(const tutti_access *a, const tutti_access *b) {
-    return alike(a->repeats.file, a->file.disp, b->repeats.file, b->file.disp) &&
-           alike(a->repeats.memory, a->memory.disp, b->repeats.memory, b->memory.disp);
+    return sides_are_shifted(a->repeats.file, a->file.disp, b->repeats.file, b->file.disp) &&
+           sides_are_shifted(a->repeats.memory, a->memory.disp, b->repeats.memory, b->memory.disp);
 }
 
 /* ---- putting together and apart */
@@ -137,7 +137,7 @@ typedef struct {
     tutti_off *v; /* file offsets, memory offsets, lengths: `room` of each */
 } gathered;
 
-static tutti_err gather(gathered *g, tutti_off file, tutti_off memory, tutti_off bytes) {
+static tutti_err gather_run(gathered *g, tutti_off file, tutti_off memory, tutti_off bytes) {
     if (g->n == g->room) {
         const tutti_count room = 2 * g->room + 64;
         tutti_off *v = tutti__malloc((size_t)room * 3 * sizeof *v);
@@ -154,14 +154,15 @@ static tutti_err gather(gathered *g, tutti_off file, tutti_off memory, tutti_off
     return TUTTI_OK;
 }
 
-static tutti_err gather_clipped(const tutti__mapping *r, tutti_off lo, tutti_off hi, gathered *g) {
+static tutti_err gather_clipped_run(const tutti__mapping *r, tutti_off lo, tutti_off hi,
+                                    gathered *g) {
     place p;
     const tutti_count most = tutti__side_runs(r->file) + tutti__side_runs(r->memory);
-    TUTTI_CHECK(most <= TUTTI__MAX_RUNS, TUTTI_ERR_UNSUPPORTED, "%lld repeated runs to cut",
+    TUTTI_CHECK(most <= TUTTI__MAX_RUNS, TUTTI_ERR_UNSUPPORTED, "cannot cut %lld repeated runs",
                 (long long)most);
     for (place_seek(&p, *r, 0); p.bytes > 0; place_next(&p)) {
         const tutti_off first = tutti__max(p.file, lo), end = tutti__min(p.file + p.bytes, hi);
-        if (first < end) TUTTI_TRY(gather(g, first, p.memory + first - p.file, end - first));
+        if (first < end) TUTTI_TRY(gather_run(g, first, p.memory + first - p.file, end - first));
     }
     return TUTTI_OK;
 }
@@ -178,7 +179,7 @@ tutti_err tutti__repeats_clip(const tutti__mapping *r, tutti_off lo, tutti_off h
         *out = (tutti__mapping){tutti__side_ref(r->file), tutti__side_ref(r->memory)};
         return TUTTI_OK;
     }
-    tutti_err err = gather_clipped(r, lo, hi, &g);
+    tutti_err err = gather_clipped_run(r, lo, hi, &g);
     if (err == TUTTI_OK) err = tutti__mapping_list(g.n, g.v, g.v + g.room, g.v + 2 * g.room, out);
     tutti__free(g.v);
     return err;

@@ -14,11 +14,11 @@ typedef struct {
 } loops;
 
 /* Dimension number k, counted from the fastest. */
-static int dimension(const tutti_section *s, int k) {
+static int fast_dimension(const tutti_section *s, int k) {
     return s->order == TUTTI_ROW_MAJOR ? s->ndims - 1 - k : k;
 }
 
-/* Does it select nothing?  Then its bounds do not matter, as in Fortran. */
+/* Whether it selects nothing: then its bounds do not matter, as in Fortran. */
 static int section_is_empty(const tutti_section *s) {
     int empty = 0;
     for (int d = 0; d < s->ndims; d++) empty |= s->hi[d] <= s->lo[d];
@@ -27,14 +27,15 @@ static int section_is_empty(const tutti_section *s) {
 
 static tutti_err section_check_dim(const tutti_section *s, const char *what, int d, int empty) {
     const long long lo = s->lo[d], hi = s->hi[d], shape = s->shape[d], stride = s->stride[d];
-    TUTTI_CHECK(shape >= 0, TUTTI_ERR_ARG, "%s section, dimension %d: shape %lld is negative", what,
-                d, shape);
+    TUTTI_CHECK(shape >= 0, TUTTI_ERR_ARG, "%s section, dimension %d: extent is %lld: must be >= 0",
+                what, d, shape);
     TUTTI_CHECK(empty || lo >= 0, TUTTI_ERR_ARG,
-                "%s section, dimension %d: [%lld, %lld) begins before 0", what, d, lo, hi);
+                "%s section, dimension %d: [%lld, %lld) starts below 0", what, d, lo, hi);
     TUTTI_CHECK(empty || hi <= shape, TUTTI_ERR_ARG,
-                "%s section, dimension %d: %lld is beyond its shape %lld", what, d, hi, shape);
-    TUTTI_CHECK(stride >= 0, TUTTI_ERR_ARG, "%s section, dimension %d: stride %lld is negative",
-                what, d, stride);
+                "%s section, dimension %d: upper bound %lld exceeds the extent %lld", what, d, hi,
+                shape);
+    TUTTI_CHECK(stride >= 0, TUTTI_ERR_ARG,
+                "%s section, dimension %d: stride is %lld: must be >= 0", what, d, stride);
     return TUTTI_OK;
 }
 
@@ -53,19 +54,19 @@ static int dim_loop(const tutti_section *s, int d, tutti_off size, loops *l) {
 
 static tutti_err section_loops(const tutti_section *s, const char *what, loops *l) {
     TUTTI_CHECK(s->ndims >= 1 && s->ndims <= TUTTI_MAX_DIMS, TUTTI_ERR_ARG,
-                "%s section has %d dimensions", what, s->ndims);
+                "%s section: ndims is %d: must be 1 to 16", what, s->ndims);
     TUTTI_CHECK(s->order == TUTTI_ROW_MAJOR || s->order == TUTTI_COL_MAJOR, TUTTI_ERR_ARG,
-                "%s section: %d is no order", what, (int)s->order);
-    TUTTI_CHECK(s->element_size > 0, TUTTI_ERR_ARG, "%s section: elements of %lld bytes", what,
-                (long long)s->element_size);
-    TUTTI_CHECK_RESERVED(s, "a section");
+                "%s section: unknown order %d", what, (int)s->order);
+    TUTTI_CHECK(s->element_size > 0, TUTTI_ERR_ARG,
+                "%s section: element_size is %lld: must be >= 1", what, (long long)s->element_size);
+    TUTTI_CHECK_RESERVED(s, "tutti_section");
     const int empty = section_is_empty(s);
     for (int d = 0; d < s->ndims; d++) TUTTI_TRY(section_check_dim(s, what, d, empty));
     *l = (loops){.first = s->offset, .empty = section_is_empty(s)};
     if (l->empty) return TUTTI_OK; /* no loop has a count */
     tutti_off size = s->element_size;
     for (int k = 0; k < s->ndims; k++) {
-        const int d = dimension(s, k);
+        const int d = fast_dimension(s, k);
         const int fits = dim_loop(s, d, size, l) && tutti__mul_ok(size, s->shape[d], &size) &&
                          size <= TUTTI__OFF_LIMIT;
         TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW,
@@ -75,11 +76,11 @@ static tutti_err section_loops(const tutti_section *s, const char *what, loops *
 }
 
 /* The loops as a side, nested in the order of `file`. */
-static tutti_err loops_side(const loops *l, const tutti_section *file, tutti__side *out) {
+static tutti_err section_side(const loops *l, const tutti_section *file, tutti__side *out) {
     tutti__side s = {0, NULL};
     TUTTI_TRY(tutti__side_run(l->first, file->element_size, &s));
     for (int k = 0; k < file->ndims; k++) {
-        const int d = dimension(file, k);
+        const int d = fast_dimension(file, k);
         TUTTI_TRY(tutti__side_vec(s, l->count[d], l->step[d], &s));
     }
     *out = s;
@@ -97,13 +98,13 @@ static tutti_err section_memory(const tutti_section *file, const tutti_section *
     TUTTI_CHECK(file->element_size == memory->element_size, TUTTI_ERR_ARG,
                 "element_size differs: %lld in the file, %lld in memory",
                 (long long)file->element_size, (long long)memory->element_size);
-    TUTTI_CHECK(f->empty == m.empty, TUTTI_ERR_ARG,
-                "the %s section selects nothing, the other does", f->empty ? "file" : "memory");
+    TUTTI_CHECK(f->empty == m.empty, TUTTI_ERR_ARG, "the %s section is empty, the other is not",
+                f->empty ? "file" : "memory");
     for (int d = 0; d < file->ndims; d++)
         TUTTI_CHECK(f->count[d] == m.count[d], TUTTI_ERR_ARG,
-                    "dimension %d: %lld elements in the file section, %lld in the memory section",
-                    d, (long long)f->count[d], (long long)m.count[d]);
-    if (!m.empty) return loops_side(&m, file, out);
+                    "dimension %d: the file section has %lld elements, the memory section %lld", d,
+                    (long long)f->count[d], (long long)m.count[d]);
+    if (!m.empty) return section_side(&m, file, out);
     *out = (tutti__side){0, NULL};
     return TUTTI_OK;
 }
@@ -114,9 +115,9 @@ tutti_err tutti_access_section(const tutti_section *file, const tutti_section *m
     tutti__side fs = {0, NULL}, ms = {0, NULL};
     TUTTI_CHECK(file && out, TUTTI_ERR_ARG, "NULL argument");
     TUTTI_TRY(section_loops(file, "file", &f));
-    TUTTI_CHECK(file->offset >= 0, TUTTI_ERR_ARG, "file section: offset %lld is negative",
+    TUTTI_CHECK(file->offset >= 0, TUTTI_ERR_ARG, "file section: offset is %lld: must be >= 0",
                 (long long)file->offset);
-    if (!f.empty) TUTTI_TRY(loops_side(&f, file, &fs));
+    if (!f.empty) TUTTI_TRY(section_side(&f, file, &fs));
     const tutti_err err = section_memory(file, memory, &f, tutti__side_bytes(fs), &ms);
     if (err != TUTTI_OK) {
         tutti__side_free(&fs);

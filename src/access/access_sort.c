@@ -1,8 +1,8 @@
-/* access: putting an irregular file side in order.  The access is expanded into pieces that are
- * contiguous in file and memory; they are sorted by file offset, stably (a natural merge sort, if
- * there are few ascending rows to merge, otherwise a radix sort); where pieces overlap, a sweep
- * along the file keeps at each place the one that was mentioned last, and what is lost of the
- * others is gathered.  The results are described anew.
+/* access: sorting an irregular file side.  The access is expanded into pieces that are contiguous
+ * in file and memory; they are sorted by file offset, stably (by a natural merge sort if there are
+ * few ascending rows, otherwise by a radix sort); where pieces overlap, a sweep along the file
+ * keeps the one that was mentioned last, and collects the lost parts of the others.  The results
+ * are described again.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
@@ -19,8 +19,8 @@ static tutti_off end_of(const piece *p) {
     return p->file + p->bytes;
 }
 
-/* Append to pieces, joined with the last one if it goes on there. */
-static void append(piece *v, tutti_count *n, piece p) {
+/* Append to pieces; a piece that continues the last one is merged with it. */
+static void append_piece(piece *v, tutti_count *n, piece p) {
     piece *last = v + *n - 1;
     if (*n && end_of(last) == p.file && last->memory + last->bytes == p.memory)
         last->bytes += p.bytes;
@@ -53,7 +53,7 @@ static tutti_count merge_rows(const piece *v, tutti_count n, piece *w) {
 }
 
 /* Sort v, with w as room; the sorted one of the two is returned. */
-static piece *sort(piece *v, tutti_count n, piece *w) {
+static piece *sort_pieces(piece *v, tutti_count n, piece *w) {
     tutti_count rows = 0;
     for (tutti_count i = 0; i < n && rows < MANY_ROWS; rows++) i = row_end(v, n, i);
     if (rows >= MANY_ROWS) {
@@ -94,13 +94,13 @@ typedef struct {
     tutti_count n;
 } heap;
 
-static void heap_push(heap *h, piece *p) {
+static void push_piece(heap *h, piece *p) {
     tutti_count i = h->n++;
     for (; i > 0 && h->v[(i - 1) / 2]->rank < p->rank; i = (i - 1) / 2) h->v[i] = h->v[(i - 1) / 2];
     h->v[i] = p;
 }
 
-static void heap_pop(heap *h) {
+static void pop_piece(heap *h) {
     piece *p = h->v[--h->n];
     tutti_count i = 0;
     for (tutti_count k = 1; k < h->n; i = k, k = 2 * i + 1) {
@@ -117,7 +117,7 @@ typedef struct {
     tutti_count n, room;
 } pieces;
 
-static tutti_err pieces_add(pieces *l, piece p) {
+static tutti_err add_lost_piece(pieces *l, piece p) {
     if (l->n == l->room) {
         const tutti_count room = 2 * l->room + 64;
         piece *v = tutti__realloc(l->v, (size_t)room * sizeof *v);
@@ -125,7 +125,7 @@ static tutti_err pieces_add(pieces *l, piece p) {
         l->v = v;
         l->room = room;
     }
-    append(l->v, &l->n, p);
+    append_piece(l->v, &l->n, p);
     return TUTTI_OK;
 }
 
@@ -136,30 +136,30 @@ static void piece_cut(piece *p, tutti_off to) {
     p->file = to;
 }
 
-/* Write what is to be seen of the sorted pieces v into w (room for 2 n), and gather what is
- * not.  Of a piece that has been seen up to some place only the rest is left in v. */
-static tutti_err sweep(piece *v, tutti_count *n, heap *h, piece *w, pieces *lost) {
+/* Write the visible parts of the sorted pieces v into w (capacity 2 n), and collect the others.
+ * Of a piece that has been processed up to some offset only the rest stays in v. */
+static tutti_err sweep_pieces(piece *v, tutti_count *n, heap *h, piece *w, pieces *lost) {
     tutti_count out = 0, i = 0;
     tutti_off at = 0;
     while (i < *n || h->n) {
-        while (h->n && end_of(h->v[0]) <= at) heap_pop(h);
+        while (h->n && end_of(h->v[0]) <= at) pop_piece(h);
         if (!h->n && i == *n) break;
         if (!h->n) at = tutti__max(at, v[i].file);
-        for (; i < *n && v[i].file <= at; i++) heap_push(h, &v[i]);
-        while (h->n && end_of(h->v[0]) <= at) heap_pop(h);
+        for (; i < *n && v[i].file <= at; i++) push_piece(h, &v[i]);
+        while (h->n && end_of(h->v[0]) <= at) pop_piece(h);
         if (!h->n) continue;
         piece *top = h->v[0];
         const tutti_off to = i < *n ? tutti__min(end_of(top), v[i].file) : end_of(top);
         if (top->file < at) {
-            TUTTI_TRY(pieces_add(lost, (piece){top->file, top->memory, at - top->file, 0}));
+            TUTTI_TRY(add_lost_piece(lost, (piece){top->file, top->memory, at - top->file, 0}));
             piece_cut(top, at);
         }
-        append(w, &out, (piece){at, top->memory, to - at, 0});
+        append_piece(w, &out, (piece){at, top->memory, to - at, 0});
         piece_cut(top, to);
         at = to;
     }
     for (i = 0; i < *n; i++)
-        if (v[i].bytes > 0) TUTTI_TRY(pieces_add(lost, v[i]));
+        if (v[i].bytes > 0) TUTTI_TRY(add_lost_piece(lost, v[i]));
     *n = out;
     return TUTTI_OK;
 }
@@ -178,7 +178,7 @@ tutti_err tutti__mapping_list(tutti_count n, const tutti_off *file, const tutti_
     return err;
 }
 
-static tutti_err describe(const piece *v, tutti_count n, tutti__mapping *out) {
+static tutti_err make_mapping(const piece *v, tutti_count n, tutti__mapping *out) {
     tutti_off *file = tutti__malloc((size_t)n * 3 * sizeof *file);
     if (!file) return TUTTI_ERR_NOMEM;
     tutti_off *memory = file + n, *lengths = memory + n;
@@ -198,10 +198,11 @@ static tutti_err cut_covered(piece *v, tutti_count *n, piece *w, tutti__mapping 
     heap h = {tutti__malloc((size_t)*n * sizeof *h.v), 0};
     pieces lost = {NULL, 0, 0};
     if (!h.v) return TUTTI_ERR_NOMEM;
-    tutti_err err = sweep(v, n, &h, w, &lost);
+    tutti_err err = sweep_pieces(v, n, &h, w, &lost);
     if (err == TUTTI_OK) {
         piece *room = tutti__malloc((size_t)lost.n * sizeof *room);
-        err = room ? describe(sort(lost.v, lost.n, room), lost.n, lost_out) : TUTTI_ERR_NOMEM;
+        err = room ? make_mapping(sort_pieces(lost.v, lost.n, room), lost.n, lost_out)
+                   : TUTTI_ERR_NOMEM;
         tutti__free(room);
     }
     tutti__free(h.v);
@@ -211,7 +212,7 @@ static tutti_err cut_covered(piece *v, tutti_count *n, piece *w, tutti__mapping 
 
 tutti_err tutti__pieces_sort(tutti__mapping *io, tutti__mapping *lost_out) {
     const tutti_count most = tutti__side_runs(io->file) + tutti__side_runs(io->memory);
-    TUTTI_CHECK(most <= TUTTI__MAX_RUNS, TUTTI_ERR_UNSUPPORTED, "%lld runs in no order",
+    TUTTI_CHECK(most <= TUTTI__MAX_RUNS, TUTTI_ERR_UNSUPPORTED, "cannot sort %lld runs",
                 (long long)most);
     piece *v = tutti__malloc((size_t)most * 3 * sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
@@ -223,12 +224,12 @@ tutti_err tutti__pieces_sort(tutti__mapping *io, tutti__mapping *lost_out) {
     tutti__cursor_seek(&cm, io->memory, 0);
     while (tutti__cursor_peek(&cf, &f) && tutti__cursor_peek(&cm, &m)) {
         const tutti_off bytes = tutti__min(f.bytes, m.bytes);
-        append(v, &n, (piece){f.offset, m.offset, bytes, n});
+        append_piece(v, &n, (piece){f.offset, m.offset, bytes, n});
         tutti__cursor_skip(&cf, bytes);
         tutti__cursor_skip(&cm, bytes);
     }
     /* Three equal rooms: two to sort in, and the cut pieces need two. */
-    piece *sorted = sort(v, n, v + 2 * most);
+    piece *sorted = sort_pieces(v, n, v + 2 * most);
     tutti_err err = TUTTI_OK;
     int overlapping = 0;
     for (tutti_count i = 1; i < n && !overlapping; i++)
@@ -238,7 +239,7 @@ tutti_err tutti__pieces_sort(tutti__mapping *io, tutti__mapping *lost_out) {
         err = cut_covered(v + 2 * most, &n, v, &lost);
         sorted = v;
     }
-    if (err == TUTTI_OK) err = describe(sorted, n, &made);
+    if (err == TUTTI_OK) err = make_mapping(sorted, n, &made);
     tutti__free(v);
     if (err != TUTTI_OK) {
         tutti__mapping_free(&lost);

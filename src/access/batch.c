@@ -7,7 +7,7 @@
 
 /* ---- a part */
 
-/* Are all runs of a multiple of `unit` bytes? */
+/* Whether all runs are multiples of `unit` bytes. */
 static int node_is_whole(const tutti__node *n, tutti_off unit) {
     if (n->grain % unit == 0) return 1; /* as it mostly is */
     switch (n->kind) {
@@ -36,7 +36,7 @@ static int is_whole(tutti__side s, tutti_off unit) {
     return !s.node || node_is_whole(s.node, unit);
 }
 
-/* Do repeats begin where elements of the stream begin?  It is their memory that reads copy on. */
+/* Whether repeats start where elements of the stream start: reads copy from there. */
 static int in_phase(const tutti_access *a, tutti_off unit) {
     const tutti__side s = a->file, r = a->repeats.file;
     tutti__cursor c;
@@ -59,10 +59,10 @@ static int is_scalable(tutti__side s, const tutti__conversion *c) {
 }
 
 static tutti_err conversion_of(const tutti_conversion *in, tutti__conversion *out) {
-    TUTTI_CHECK_RESERVED(in, "a conversion");
+    TUTTI_CHECK_RESERVED(in, "tutti_conversion");
     const int is_bytes = in->file_type == TUTTI_BYTES;
     TUTTI_CHECK(is_bytes == (in->memory_type == TUTTI_BYTES), TUTTI_ERR_ARG,
-                "bytes can only become bytes: a conversion needs both types");
+                "cannot convert type bytes: a conversion needs both types");
     if (is_bytes) {
         *out =
             (tutti__conversion){.identity = 1, .file_size = 1, .memory_size = 1, .scale = {1, 1}};
@@ -79,15 +79,15 @@ tutti_err tutti__batch_put(tutti__batch *b, int i, const tutti_access *a,
     const int whole = is_whole(a->file, c.file_size) && is_whole(a->memory, c.file_size) &&
                       is_whole(a->repeats.file, c.file_size) &&
                       is_whole(a->repeats.memory, c.file_size);
-    TUTTI_CHECK(whole, TUTTI_ERR_ARG, "part %d: runs are no whole elements of %d bytes", i,
+    TUTTI_CHECK(whole, TUTTI_ERR_ARG, "part %d: runs are not whole elements of %d bytes", i,
                 c.file_size);
     TUTTI_CHECK(in_phase(a, c.file_size), TUTTI_ERR_ARG,
-                "part %d: an element is mentioned again by halves", i);
+                "part %d: an element is repeated only in part", i);
     TUTTI_CHECK(c.identity || (is_scalable(a->memory, &c) && is_scalable(a->repeats.memory, &c)),
-                TUTTI_ERR_ARG, "part %d: memory offsets are no multiples of %d bytes", i,
+                TUTTI_ERR_ARG, "part %d: memory offsets are not multiples of %d bytes", i,
                 (int)c.scale.file);
     TUTTI_CHECK(tutti__add_ok(b->bytes, bytes, &b->bytes), TUTTI_ERR_OVERFLOW,
-                "the parts have more than 2^63 bytes");
+                "the parts exceed 2^63 bytes");
     b->part[i] = (tutti__batch_part){tutti__access_share(a), c};
     b->converts |= !c.identity;
     if (bytes > 0 && (b->largest < 0 || bytes > tutti_access_bytes(&b->part[b->largest].access)))
@@ -98,7 +98,7 @@ tutti_err tutti__batch_put(tutti__batch *b, int i, const tutti_access *a,
 /* ---- all of them */
 
 tutti_err tutti__batch_make(int n, tutti__batch **out) {
-    TUTTI_CHECK(n >= 0, TUTTI_ERR_ARG, "%d parts", n);
+    TUTTI_CHECK(n >= 0, TUTTI_ERR_ARG, "number of parts is %d: must be >= 0", n);
     tutti__batch *b = tutti__calloc(1, sizeof *b + (size_t)n * sizeof b->part[0]);
     if (!b) return TUTTI_ERR_NOMEM;
     atomic_init(&b->refs, 1);
@@ -122,7 +122,7 @@ void tutti__batch_drop(tutti__batch **pb) {
     tutti__free(b);
 }
 
-/* Memory of a side that nobody has counted yet: variables with one decomposition share theirs. */
+/* Memory of a side that has not been counted yet: variables with one decomposition share theirs. */
 static size_t size_beside(tutti__side s, const tutti__node *counted) {
     const tutti__node *n = s.node;
     if (n && n->kind == TUTTI__VEC && n->vec.child == counted) return sizeof s + sizeof *n;
@@ -148,10 +148,10 @@ static int by_offset(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static tutti_err unite(int n, tutti__side *sides, tutti__side *out);
+static tutti_err unite_sides(int n, tutti__side *sides, tutti__side *out);
 
-/* Sides that repeat alike, as variables do that share records: one record says it all.  0: they do
- * not. */
+/* Sides that repeat with one period, as variables that share records: one record describes them.
+ * Returns 0 if they do not. */
 static int in_records(int n, const tutti__side *sides) {
     const tutti__node *first = sides[0].node;
     tutti_off end = 0;
@@ -178,7 +178,7 @@ static int are_copies(int n, const tutti__side *sides) {
 }
 
 /* One after the other, unless they interleave. */
-static tutti_err unite(int n, tutti__side *sides, tutti__side *out) {
+static tutti_err unite_sides(int n, tutti__side *sides, tutti__side *out) {
     int apart = 1;
     qsort(sides, (size_t)n, sizeof *sides, by_offset);
     for (int i = 1; i < n; i++) apart &= tutti__side_hi(sides[i - 1]) <= tutti__side_lo(sides[i]);
@@ -187,7 +187,7 @@ static tutti_err unite(int n, tutti__side *sides, tutti__side *out) {
         const tutti_off stride = sides[0].node->vec.stride;
         tutti__side record;
         for (int i = 0; i < n; i++) sides[i].node = sides[i].node->vec.child;
-        TUTTI_TRY(unite(n, sides, &record));
+        TUTTI_TRY(unite_sides(n, sides, &record));
         return tutti__side_vec(record, count, stride, out);
     }
     /* Sides that interleave, as one list of runs. */
@@ -224,7 +224,7 @@ tutti_err tutti__batch_unite(tutti__batch *b) {
     int n = 0;
     for (int i = 0; i < b->n; i++)
         if (b->part[i].access.file.node) sides[n++] = b->part[i].access.file;
-    tutti_err err = n > 0 ? unite(n, sides, &file) : TUTTI_OK;
+    tutti_err err = n > 0 ? unite_sides(n, sides, &file) : TUTTI_OK;
     tutti__free(sides);
     if (err == TUTTI_OK && file.node) err = tutti__side_run(0, tutti__side_bytes(file), &memory);
     if (err != TUTTI_OK) {

@@ -40,7 +40,8 @@ tutti_err tutti__batch_put(tutti__batch *b, int i, const tutti_access *a,
                            const tutti_conversion *convert) TUTTI_MUST_USE;
 tutti__batch *tutti__batch_ref(tutti__batch *b);
 void tutti__batch_drop(tutti__batch **b);
-/* Find out `all`, by whoever made it.  Costs its parts; if they interleave, their runs. */
+/* Compute `all`, by the rank that made it.  Takes time in proportion to its parts; if they
+ * interleave, to their runs. */
 tutti_err tutti__batch_unite(tutti__batch *b) TUTTI_MUST_USE;
 /* Have both parts of the same shape in the file, all displaced alike?  Then by how much b is. */
 int tutti__batch_alike(const tutti__batch *a, const tutti__batch *b, tutti_off *by_out);
@@ -49,7 +50,7 @@ size_t tutti__batch_size(const tutti__batch *b); /* memory that it takes */
 /* One operation's. */
 typedef struct tutti__parts {
     tutti__batch *batch;
-    tutti_off shift; /* the batch lies so much behind the access that was planned */
+    tutti_off shift; /* distance of the batch from the access that was planned */
     tutti_off end;   /* of the file, as far as it was met: an offset of the batch */
     int in_order;    /* parts overlap: a write takes the last one's bytes */
     struct {
@@ -64,12 +65,12 @@ typedef struct tutti__parts {
 tutti_err tutti__parts_make(tutti__batch *b, tutti__parts **out) TUTTI_MUST_USE;
 tutti_err tutti__parts_copy(const tutti__parts *p, tutti__parts **out) TUTTI_MUST_USE;
 void tutti__parts_free(tutti__parts **p);
-/* Before bytes are moved by a plan that was made for `planned`: how far behind it these are. */
+/* Before a transfer by a plan that was made for `planned`: the distance of these bytes from it. */
 void tutti__parts_start(tutti__parts *p, const tutti__batch *planned, tutti_off shift);
-/* The first part that may have bytes behind file offset `lo`, of the batch. */
+/* The first part of the batch that may have bytes after file offset `lo`. */
 int tutti__parts_first(const tutti__parts *p, tutti_off lo);
-/* After a read: stream bytes that lie before the end of the file, which is `end` unless it was met
- * before (an offset of the plan), and their repeats, which are filled.   After a write: all bytes. */
+/* After a read: stream bytes before the end of the file, which is `end` unless it was met before
+ * (an offset of the plan), and their repeats, which are filled.   After a write: all bytes. */
 tutti_off tutti__parts_count(tutti__parts *p, int is_write, tutti_off end);
 
 typedef struct tutti__user {

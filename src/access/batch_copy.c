@@ -33,15 +33,15 @@ typedef struct {
     direction direction;
     tutti__cuts *cuts;
     tutti_count bad;       /* the first element that does not fit, -1: none so far */
-    tutti_error_info info; /* and what is said of it */
-    tutti_err err;         /* other trouble */
+    tutti_error_info info; /* and its description */
+    tutti_err err;         /* other errors */
     int n;
     tutti_off gathered; /* bytes in the file */
     piece piece[PIECES];
 } converter;
 
-/* What became of elements of which the first that does not fit is `bad`. */
-static void outcome(converter *c, tutti_err err, tutti_count bad) {
+/* Record the outcome for elements of which the first that does not fit is `bad`. */
+static void record_outcome(converter *c, tutti_err err, tutti_count bad) {
     if (err == TUTTI_OK) return;
     if (err != TUTTI_ERR_VALUE) {
         c->err = err;
@@ -60,7 +60,7 @@ static tutti_count queued_element(const converter *c, tutti_count k) {
     return -1;
 }
 
-static void queue_flush(converter *c) {
+static void convert_queued(converter *c) {
     const tutti__conversion *v = &c->part->convert;
     const tutti_count n = c->gathered / v->file_size;
     char file[GATHERED + SHORT], memory[8 * (GATHERED + SHORT)];
@@ -78,7 +78,7 @@ static void queue_flush(converter *c) {
     }
     const tutti_err err = c->direction == OUT ? tutti__convert_out(v, file, memory, n, &bad)
                                               : tutti__convert_in(v, memory, file, n, &bad);
-    if (err != TUTTI_OK) outcome(c, err, queued_element(c, bad));
+    if (err != TUTTI_OK) record_outcome(c, err, queued_element(c, bad));
     f = file;
     m = memory;
     for (int i = 0; i < c->n; i++) {
@@ -104,14 +104,14 @@ static void convert_piece(converter *c, tutti_off at, tutti_off bytes, char *fil
     if (whole && bytes <= SHORT) {
         c->piece[c->n++] = (piece){at / v->file_size, file, memory, bytes};
         c->gathered += bytes;
-        if (c->n == PIECES || c->gathered >= GATHERED) queue_flush(c);
+        if (c->n == PIECES || c->gathered >= GATHERED) convert_queued(c);
         return;
     }
     const tutti__image image = {at, at + bytes, file, memory};
     tutti_count bad = 0;
     const tutti_err err = c->direction == OUT ? tutti__image_out(v, &image, &bad)
                                               : tutti__image_in(v, &image, c->cuts, &bad);
-    outcome(c, err, bad);
+    record_outcome(c, err, bad);
 }
 
 static tutti_err part_convert(tutti__parts *p, int i, direction d, tutti_off lo, tutti_off hi,
@@ -143,7 +143,7 @@ static tutti_err part_convert(tutti__parts *p, int i, direction d, tutti_off lo,
         tutti__cursor_skip(&memory, n);
         at += n;
     }
-    if (c.n > 0) queue_flush(&c);
+    if (c.n > 0) convert_queued(&c);
     if (c.err != TUTTI_OK || c.bad < 0) return c.err;
     return tutti__error_set(
         TUTTI_ERR_VALUE, 0,
@@ -170,7 +170,7 @@ static int run_move(const tutti_access *a, char *buf, direction d, tutti_off lo,
     return 1;
 }
 
-/* What the parts have in [lo, hi), one part after the other: where they overlap, the last counts. */
+/* The bytes of the parts in [lo, hi), part by part: where they overlap, the last counts. */
 static tutti_err parts_move(tutti__parts *p, direction d, tutti_off lo, tutti_off hi, char *stage) {
     tutti_err err = TUTTI_OK;
     tutti_error_info first;

@@ -40,13 +40,13 @@ static const int number_of[] = {
     [TUTTI_FLOAT16] = TUTTI__F16,
 };
 
-static int number(tutti_type type) {
+static int number_type(tutti_type type) {
     return (unsigned)type < sizeof number_of / sizeof number_of[0] ? number_of[type] : -1;
 }
 
 /* ---- turning bytes round; `to` may be `from` */
 
-static uint64_t turned(uint64_t v, int size) {
+static uint64_t swap_bytes(uint64_t v, int size) {
     const uint64_t low = 0x00ff00ff00ff00ffu;
     if (size == 2) return (v >> 8 & low) | (v & low) << 8;
     v = __builtin_bswap64(v);
@@ -57,7 +57,7 @@ static void turn_words(char *to, const char *from, size_t bytes, int size) {
     uint64_t v = 0;
     for (; bytes >= sizeof v; bytes -= sizeof v, to += sizeof v, from += sizeof v) {
         memcpy(&v, from, sizeof v);
-        v = turned(v, size);
+        v = swap_bytes(v, size);
         memcpy(to, &v, sizeof v);
     }
     for (; bytes > 0; bytes -= (size_t)size, to += size, from += size) {
@@ -89,7 +89,7 @@ __attribute__((target("avx2"))) static size_t turn_wide(char *to, const char *fr
 }
 #endif
 
-static void turn(char *to, const char *from, size_t bytes, int size) {
+static void swap_words(char *to, const char *from, size_t bytes, int size) {
     size_t done = 0;
 #if defined(__x86_64__)
     if (bytes >= 128 && __builtin_cpu_supports("avx2")) done = turn_wide(to, from, bytes, size);
@@ -120,7 +120,7 @@ static uint16_t half_of(double v) {
     const uint16_t sign = (uint16_t)(bits >> 48 & 0x8000);
     const int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
     uint64_t rest = bits & (((uint64_t)1 << 52) - 1), kept;
-    int cut = 42; /* bits of `rest` that a float16 has no room for */
+    int cut = 42; /* bits of `rest` that a float16 cannot hold */
     if (exponent == 1024 && rest) return (uint16_t)(sign | 0x7e00 | rest >> 42);
     if (exponent >= 16) return sign | 0x7c00;
     if (exponent < -25) return sign;
@@ -317,14 +317,15 @@ static int is_complex(tutti__number type) {
 
 tutti_err tutti__conversion_make(const tutti_conversion *in, tutti__conversion *out) {
     const int little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-    const int file = number(in->file_type), memory = number(in->memory_type);
-    TUTTI_CHECK(file >= 0 && memory >= 0, TUTTI_ERR_ARG, "%d or %d is no type of numbers",
-                (int)in->file_type, (int)in->memory_type);
-    TUTTI_CHECK((unsigned)in->file_order <= TUTTI_BIG_ENDIAN, TUTTI_ERR_ARG, "%d is no byte order",
-                (int)in->file_order);
+    const int file = number_type(in->file_type), memory = number_type(in->memory_type);
+    TUTTI_CHECK(file >= 0 && memory >= 0, TUTTI_ERR_ARG,
+                "cannot convert between types %d and %d: not numeric", (int)in->file_type,
+                (int)in->memory_type);
+    TUTTI_CHECK((unsigned)in->file_order <= TUTTI_BIG_ENDIAN, TUTTI_ERR_ARG,
+                "unknown byte order %d", (int)in->file_order);
     tutti__conversion c = {.file = (tutti__number)file, .memory = (tutti__number)memory};
     TUTTI_CHECK(is_complex(c.file) == is_complex(c.memory), TUTTI_ERR_ARG,
-                "complex numbers on one side only");
+                "cannot convert between complex and real numbers");
     c.ieee = in->ieee != 0;
     c.file_size = size_of[file];
     c.memory_size = size_of[memory];
@@ -340,9 +341,9 @@ tutti_err tutti__conversion_make(const tutti_conversion *in, tutti__conversion *
     return TUTTI_OK;
 }
 
-/* What is not an error any more: to floating-point types only numbers that are too large do not
- * fit. */
-static int forgiven(const tutti__conversion *c, tutti__number to) {
+/* Values that are allowed by IEEE rules: to floating-point types only values that are too large do
+ * not fit. */
+static int is_infinity_allowed(const tutti__conversion *c, tutti__number to) {
     return c->ieee && (to == TUTTI__F16 || to == TUTTI__F32 || to == TUTTI__F64);
 }
 
@@ -356,8 +357,8 @@ static tutti_count numbers_out(const tutti__conversion *c, char *file, const cha
         const tutti_count some = tutti__min(BLOCK, n - i);
         char *at = file + i * to_size;
         const tutti_count fit = convert_block(to, at, from, memory + i * from_size, some);
-        if (fit < some && bad == n && !forgiven(c, to)) bad = i + fit;
-        if (c->swap > 1) turn(at, at, (size_t)(some * to_size), c->swap);
+        if (fit < some && bad == n && !is_infinity_allowed(c, to)) bad = i + fit;
+        if (c->swap > 1) swap_words(at, at, (size_t)(some * to_size), c->swap);
     }
     return bad;
 }
@@ -372,11 +373,11 @@ static tutti_count numbers_in(const tutti__conversion *c, char *memory, const ch
         const tutti_count some = tutti__min(BLOCK, n - i);
         const char *at = file + i * from_size;
         if (c->swap > 1) {
-            turn(block, at, (size_t)(some * from_size), c->swap);
+            swap_words(block, at, (size_t)(some * from_size), c->swap);
             at = block;
         }
         const tutti_count fit = convert_block(to, memory + i * to_size, from, at, some);
-        if (fit < some && bad == n && !forgiven(c, to)) bad = i + fit;
+        if (fit < some && bad == n && !is_infinity_allowed(c, to)) bad = i + fit;
     }
     return bad;
 }
@@ -387,7 +388,7 @@ static void same_type(const tutti__conversion *c, char *to, const char *from, tu
     if (c->identity)
         memcpy(to, from, bytes);
     else
-        turn(to, from, bytes, c->swap);
+        swap_words(to, from, bytes, c->swap);
 }
 
 /* n elements; returns the first that does not fit, or n. */
@@ -414,8 +415,8 @@ typedef struct {
 } misfit;
 
 /* Of n elements from `first` on, which come from `source`, `fit` do, up to one that does not. */
-static void note(misfit *m, tutti_count first, tutti_count n, tutti_count fit, const void *source,
-                 int size) {
+static void record_misfit(misfit *m, tutti_count first, tutti_count n, tutti_count fit,
+                          const void *source, int size) {
     if (fit == n || m->element >= 0) return;
     m->element = first + fit;
     memcpy(m->value, (const char *)source + fit * size, (size_t)size);
@@ -439,14 +440,14 @@ static void number_text(tutti__number type, const unsigned char *at, char *text,
     }
 }
 
-static tutti_err misfit_tell(const tutti__conversion *c, misfit *m, int is_out,
-                             tutti_count *first_bad_out) {
+static tutti_err report_misfit(const tutti__conversion *c, misfit *m, int is_out,
+                               tutti_count *first_bad_out) {
     const tutti__number from = half_type(is_out ? c->memory : c->file);
     const int size = size_of[from];
     char text[2][40] = {"", ""};
     if (m->element < 0) return TUTTI_OK;
     if (!is_out && c->swap > 1)
-        turn((char *)m->value, (char *)m->value, (size_t)c->file_size, c->swap);
+        swap_words((char *)m->value, (char *)m->value, (size_t)c->file_size, c->swap);
     for (int i = 0; i < c->halves; i++)
         number_text(from, m->value + i * size, text[i], sizeof text[i]);
     if (first_bad_out) *first_bad_out = m->element;
@@ -457,15 +458,15 @@ static tutti_err misfit_tell(const tutti__conversion *c, misfit *m, int is_out,
 tutti_err tutti__convert_out(const tutti__conversion *c, void *file, const void *memory,
                              tutti_count n, tutti_count *first_bad_out) {
     misfit m = {.element = -1};
-    note(&m, 0, n, elements_out(c, file, memory, n), memory, c->memory_size);
-    return misfit_tell(c, &m, 1, first_bad_out);
+    record_misfit(&m, 0, n, elements_out(c, file, memory, n), memory, c->memory_size);
+    return report_misfit(c, &m, 1, first_bad_out);
 }
 
 tutti_err tutti__convert_in(const tutti__conversion *c, void *memory, const void *file,
                             tutti_count n, tutti_count *first_bad_out) {
     misfit m = {.element = -1};
-    note(&m, 0, n, elements_in(c, memory, file, n), file, c->file_size);
-    return misfit_tell(c, &m, 0, first_bad_out);
+    record_misfit(&m, 0, n, elements_in(c, memory, file, n), file, c->file_size);
+    return report_misfit(c, &m, 0, first_bad_out);
 }
 
 /* ---- pieces of an image: [rest of an element | whole elements | start of an element] */
@@ -477,7 +478,7 @@ typedef struct {
     tutti_count whole;
 } division;
 
-static division divide(const tutti__conversion *c, const tutti__image *p) {
+static division divide_image(const tutti__conversion *c, const tutti__image *p) {
     const tutti_off size = c->file_size, bytes = p->hi - p->lo;
     division d = {.first = p->lo / size, .inside = p->lo % size};
     if (d.inside > 0 || bytes < size) d.head = tutti__min(bytes, size - d.inside);
@@ -488,24 +489,26 @@ static division divide(const tutti__conversion *c, const tutti__image *p) {
 
 tutti_err tutti__image_out(const tutti__conversion *c, const tutti__image *p,
                            tutti_count *first_bad_out) {
-    const division d = divide(c, p);
+    const division d = divide_image(c, p);
     char *file = p->file, one[16];
     const char *memory = p->memory;
     tutti_count element = d.first;
     misfit m = {.element = -1};
     if (d.head > 0) {
-        note(&m, element++, 1, elements_out(c, one, memory, 1), memory, c->memory_size);
+        record_misfit(&m, element++, 1, elements_out(c, one, memory, 1), memory, c->memory_size);
         memcpy(file, one + d.inside, (size_t)d.head);
         file += d.head;
         memory += c->memory_size;
     }
-    note(&m, element, d.whole, elements_out(c, file, memory, d.whole), memory, c->memory_size);
+    record_misfit(&m, element, d.whole, elements_out(c, file, memory, d.whole), memory,
+                  c->memory_size);
     if (d.tail > 0) {
         memory += d.whole * c->memory_size;
-        note(&m, element + d.whole, 1, elements_out(c, one, memory, 1), memory, c->memory_size);
+        record_misfit(&m, element + d.whole, 1, elements_out(c, one, memory, 1), memory,
+                      c->memory_size);
         memcpy(file + d.whole * c->file_size, one, (size_t)d.tail);
     }
-    return misfit_tell(c, &m, 1, first_bad_out);
+    return report_misfit(c, &m, 1, first_bad_out);
 }
 
 void tutti__cuts_free(tutti__cuts *cuts) {
@@ -540,15 +543,15 @@ static tutti_err cut_add(const tutti__conversion *c, tutti__cuts *cuts, const tu
     memcpy(cut->bytes + inside, part->file, (size_t)bytes);
     cut->have |= ((1u << bytes) - 1) << inside;
     if (cut->have != (1u << c->file_size) - 1) return TUTTI_OK;
-    note(m, cut->element, 1, elements_in(c, part->memory, (const char *)cut->bytes, 1), cut->bytes,
-         c->file_size);
+    record_misfit(m, cut->element, 1, elements_in(c, part->memory, (const char *)cut->bytes, 1),
+                  cut->bytes, c->file_size);
     *cut = cuts->v[--cuts->n];
     return TUTTI_OK;
 }
 
 tutti_err tutti__image_in(const tutti__conversion *c, const tutti__image *p, tutti__cuts *cuts,
                           tutti_count *first_bad_out) {
-    const division d = divide(c, p);
+    const division d = divide_image(c, p);
     char *file = p->file, *memory = p->memory;
     tutti_count element = d.first;
     misfit m = {.element = -1};
@@ -561,12 +564,12 @@ tutti_err tutti__image_in(const tutti__conversion *c, const tutti__image *p, tut
         file += d.head;
         memory += c->memory_size;
     }
-    note(&m, element, d.whole, elements_in(c, memory, file, d.whole), file, c->file_size);
+    record_misfit(&m, element, d.whole, elements_in(c, memory, file, d.whole), file, c->file_size);
     if (d.tail > 0) {
         at += d.whole * c->file_size;
         const tutti__image part = {at, at + d.tail, file + d.whole * c->file_size,
                                    memory + d.whole * c->memory_size};
         TUTTI_TRY(cut_add(c, cuts, &part, &m));
     }
-    return misfit_tell(c, &m, 0, first_bad_out);
+    return report_misfit(c, &m, 0, first_bad_out);
 }

@@ -57,7 +57,7 @@ tutti_err tutti__convert_out(const tutti__conversion *c, void *file, const void 
 tutti_err tutti__convert_in(const tutti__conversion *c, void *memory, const void *file,
                             tutti_count n, tutti_count *first_bad_out) TUTTI_MUST_USE;
 
-/* A piece of an image: bytes [lo, hi) of a stream of elements as they lie in the file. */
+/* A piece of an image: bytes [lo, hi) of a stream of elements as stored in the file. */
 typedef struct tutti__image {
     tutti_off lo, hi;
     void *file;   /* where byte lo is */

@@ -21,7 +21,7 @@
 /* Two LISTs with this many items to go each, likewise. */
 #define LONG_LIST 128
 
-/* One side being walked: the first `done` bytes of the burst's first run are behind us. */
+/* A position on one side: the first `done` bytes of the burst's first run have been passed. */
 typedef struct {
     tutti__side side;
     char *base;
@@ -82,22 +82,22 @@ typedef struct {
     } piece[AHEAD];
 } queue;
 
-static void queue_flush(queue *q) {
+static void flush_moves(queue *q) {
     for (int i = 0; i < q->n; i++)
         tutti__move_one(q->piece[i].to, q->piece[i].from, q->piece[i].bytes);
     q->n = 0;
 }
 
-static inline void queue_add(queue *q, char *to, const char *from, tutti_off bytes) {
+static inline void queue_move(queue *q, char *to, const char *from, tutti_off bytes) {
     __builtin_prefetch(from);
     q->piece[q->n].to = to;
     q->piece[q->n].from = from;
     q->piece[q->n].bytes = bytes;
-    if (++q->n == AHEAD) queue_flush(q);
+    if (++q->n == AHEAD) flush_moves(q);
 }
 
-/* Move the next runs, at most n bytes; m says how many of what length. */
-static inline void step(walk *to, walk *from, tutti_off n, tutti__moves *m, queue *q) {
+/* Move the next runs, at most n bytes; m: their number and length. */
+static inline void move_runs(walk *to, walk *from, tutti_off n, tutti__moves *m, queue *q) {
     const tutti_off to_left = run_left(to), from_left = run_left(from);
 
     m->bytes = tutti__min(to_left, from_left);
@@ -116,31 +116,31 @@ static inline void step(walk *to, walk *from, tutti_off n, tutti__moves *m, queu
     m->to = run_at(to);
     m->from = run_at(from);
     if (m->count == 1 && m->bytes <= SHORT_PIECE) {
-        queue_add(q, m->to, m->from, m->bytes);
+        queue_move(q, m->to, m->from, m->bytes);
     } else {
-        queue_flush(q);
+        flush_moves(q);
         tutti__move_runs(m);
     }
     walk_take(to, m->bytes, m->count);
     walk_take(from, m->bytes, m->count);
 }
 
-static inline const tutti__frame *leaf(const walk *w) {
+static inline const tutti__frame *walk_leaf(const walk *w) {
     return &w->cursor.frame[w->cursor.depth - 1];
 }
 static inline int in_list(const walk *w) {
-    return leaf(w)->node->kind == TUTTI__LIST;
+    return walk_leaf(w)->node->kind == TUTTI__LIST;
 }
 
-/* Is `one` in a run that is long for the bursts of `other`? */
+/* Whether `one` is in a run that is long for the bursts of `other`. */
 static inline int is_long(const walk *one, const walk *other) {
     return run_left(one) / (in_list(other) ? LONG_RUN_LIST : LONG_RUN) >=
            other->burst.bytes * other->burst.count;
 }
 
-/* Does it stand in a LIST with many items to go? */
+/* Whether it is in a LIST with many items left. */
 static inline int in_long_list(const walk *w) {
-    return in_list(w) && leaf(w)->node->list.n - leaf(w)->index > LONG_LIST;
+    return in_list(w) && walk_leaf(w)->node->list.n - walk_leaf(w)->index > LONG_LIST;
 }
 
 /* A LIST being read, outside of the cursor. */
@@ -151,8 +151,8 @@ typedef struct {
     tutti_off left; /* of the current item */
 } items;
 
-static items items_of(const walk *w) {
-    const tutti__frame *f = leaf(w);
+static items list_items(const walk *w) {
+    const tutti__frame *f = walk_leaf(w);
     return (items){tutti__reader_after(f), f->node->list.n - f->index - 1,
                    tutti__place(w->base, f->origin), run_at(w), run_left(w)};
 }
@@ -180,7 +180,7 @@ static tutti_off long_step(walk *one, walk *other, tutti_off n, tutti__direction
 }
 
 /* n > 0 bytes from one side to the other, both from their stream position on. */
-static void lockstep(walk *to, walk *from, tutti_off n) {
+static void move_lockstep(walk *to, walk *from, tutti_off n) {
     tutti__moves m = {.ahead = 0};
     queue q;
 
@@ -193,20 +193,20 @@ static void lockstep(walk *to, walk *from, tutti_off n) {
     walk_seek(from, from->stream);
     while (n > 0) {
         if (is_long(from, to)) {
-            queue_flush(&q);
+            flush_moves(&q);
             n -= long_step(from, to, n, TUTTI__UNPACK);
         } else if (is_long(to, from)) {
-            queue_flush(&q);
+            flush_moves(&q);
             n -= long_step(to, from, n, TUTTI__PACK);
         } else if (in_long_list(to) && in_long_list(from)) {
             /* Item against item, at most n bytes, until one of the two LISTs is at its end. */
-            items t = items_of(to), f = items_of(from);
+            items t = list_items(to), f = list_items(from);
             tutti_off copied = 0;
             int more = 1;
 
             while (more && copied < n) {
                 const tutti_off bytes = tutti__min(tutti__min(t.left, f.left), n - copied);
-                queue_add(&q, t.at, f.at, bytes);
+                queue_move(&q, t.at, f.at, bytes);
                 copied += bytes;
                 more = items_take(&t, bytes);
                 more &= items_take(&f, bytes);
@@ -217,14 +217,14 @@ static void lockstep(walk *to, walk *from, tutti_off n) {
             }
             n -= copied;
         } else {
-            step(to, from, n, &m, &q);
+            move_runs(to, from, n, &m, &q);
             n -= m.bytes * m.count;
         }
     }
-    queue_flush(&q);
+    flush_moves(&q);
 }
 
-/* A side as it lies in a stage whose byte 0 is offset stage_lo. */
+/* A side as stored in a stage whose byte 0 is offset stage_lo. */
 static tutti__side in_stage(tutti__side s, tutti_off stage_lo) {
     s.disp -= stage_lo;
     return s;
@@ -242,7 +242,7 @@ tutti_off tutti__access_to_stage(const tutti_access *a, const void *user, tutti_
     r.side = a->memory;
     r.base = (char *)user;
     w.stream = r.stream = from;
-    lockstep(&w, &r, n);
+    move_lockstep(&w, &r, n);
     return n;
 }
 
@@ -258,7 +258,7 @@ tutti_off tutti__access_from_stage(const tutti_access *a, void *user, tutti_off 
     r.side = in_stage(a->file, stage_lo);
     r.base = (char *)stage;
     w.stream = r.stream = from;
-    lockstep(&w, &r, n);
+    move_lockstep(&w, &r, n);
     return n;
 }
 

@@ -5,7 +5,7 @@
 
 #include "access/copy_impl.h"
 
-static void bytewise(volatile char *to, const volatile char *from, tutti_off n) {
+static void copy_bytewise(volatile char *to, const volatile char *from, tutti_off n) {
     for (tutti_off i = 0; i < n; i++) to[i] = from[i];
 }
 
@@ -16,9 +16,9 @@ static void burst_copy(const tutti__burst *b, char *base, tutti_off n, char *pac
         const tutti_off bytes = tutti__min(b->bytes, n);
         char *at = tutti__place(base, b->offset + run * b->stride);
         if (direction == TUTTI__PACK)
-            bytewise(packed, at, bytes);
+            copy_bytewise(packed, at, bytes);
         else
-            bytewise(at, packed, bytes);
+            copy_bytewise(at, packed, bytes);
         packed += bytes;
         n -= bytes;
     }
@@ -55,7 +55,7 @@ void tutti__bytes_copy(const tutti__bytes_at *to, const tutti__bytes_at *from, t
     tutti__cursor_seek(&f, from->side, from->stream);
     while (n > 0 && tutti__cursor_peek(&t, &x) && tutti__cursor_peek(&f, &y)) {
         const tutti_off bytes = tutti__min(tutti__min(x.bytes, y.bytes), n);
-        bytewise(tutti__place(to->base, x.offset), tutti__place(from->base, y.offset), bytes);
+        copy_bytewise(tutti__place(to->base, x.offset), tutti__place(from->base, y.offset), bytes);
         tutti__cursor_skip(&t, bytes);
         tutti__cursor_skip(&f, bytes);
         n -= bytes;

@@ -6,7 +6,7 @@
 
 #include "access/side.h"
 
-/* A side that lies at `base`, from stream position `stream` on. */
+/* A side at `base`, from stream position `stream` on. */
 typedef struct tutti__bytes_at {
     tutti__side side;
     char *base;

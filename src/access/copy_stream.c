@@ -102,8 +102,8 @@ INLINE void item_loop(tutti__stream *t, tutti_off origin, tutti__list_reader *re
     *reader = r;
 }
 
-INLINE void items_of(tutti__stream *t, tutti_off origin, tutti__list_reader *r, tutti_count count,
-                     size_t bytes) {
+INLINE void remaining_items(tutti__stream *t, tutti_off origin, tutti__list_reader *r,
+                            tutti_count count, size_t bytes) {
     if (t->direction == TUTTI__PACK)
         item_loop(t, origin, r, count, bytes, 1);
     else
@@ -112,14 +112,14 @@ INLINE void items_of(tutti__stream *t, tutti_off origin, tutti__list_reader *r, 
 
 static void fixed_items(tutti__stream *t, tutti_off origin, tutti__list_reader *r,
                         tutti_count count) {
-#define ITEMS(length)                          \
-    case length:                               \
-        items_of(t, origin, r, count, length); \
+#define ITEMS(length)                                 \
+    case length:                                      \
+        remaining_items(t, origin, r, count, length); \
         return;
     switch (r->fixed) {
         COMMON_LENGTHS(ITEMS)
     default:
-        items_of(t, origin, r, count, (size_t)r->fixed);
+        remaining_items(t, origin, r, count, (size_t)r->fixed);
     }
 #undef ITEMS
 }
@@ -181,9 +181,10 @@ static void list_part(tutti__stream *t, const tutti__node *n, tutti_off origin, 
     some_items(t, origin, &r, inside, to - from);
 }
 
-static void all(tutti__stream *t, const tutti__node *n, tutti_off origin);
+static void stream_node(tutti__stream *t, const tutti__node *n, tutti_off origin);
 
-static void copies(tutti__stream *t, const tutti__node *n, tutti_off origin, tutti_count count) {
+static void stream_copies(tutti__stream *t, const tutti__node *n, tutti_off origin,
+                          tutti_count count) {
     if (n->vec.child->kind == TUTTI__RUN) {
         const tutti_off bytes = n->vec.child->bytes, stride = n->vec.stride;
         const tutti_off ahead = count <= FEW_RUNS ? t->ahead : 0;
@@ -198,18 +199,18 @@ static void copies(tutti__stream *t, const tutti__node *n, tutti_off origin, tut
     }
     const tutti_off around = t->ahead;
     if (!around && n->vec.child->bytes <= NEAR_BYTES) t->ahead = n->vec.stride;
-    for (; count > 0; count--, origin += n->vec.stride) all(t, n->vec.child, origin);
+    for (; count > 0; count--, origin += n->vec.stride) stream_node(t, n->vec.child, origin);
     t->ahead = around;
 }
 
-static void all(tutti__stream *t, const tutti__node *n, tutti_off origin) {
+static void stream_node(tutti__stream *t, const tutti__node *n, tutti_off origin) {
     tutti__list_reader r;
     switch (n->kind) {
     case TUTTI__RUN:
         one_run(t, origin, n->bytes);
         break;
     case TUTTI__VEC:
-        copies(t, n, origin, n->vec.count);
+        stream_copies(t, n, origin, n->vec.count);
         break;
     case TUTTI__LIST:
         r = tutti__reader_at(n, 0);
@@ -217,13 +218,13 @@ static void all(tutti__stream *t, const tutti__node *n, tutti_off origin) {
         break;
     case TUTTI__CAT:
         for (tutti_count i = 0; i < n->cat.n; i++)
-            all(t, n->cat.part[i].node, origin + n->cat.part[i].disp);
+            stream_node(t, n->cat.part[i].node, origin + n->cat.part[i].disp);
         break;
     }
 }
 
-static void part(tutti__stream *t, const tutti__node *n, tutti_off origin, tutti_off from,
-                 tutti_off to);
+static void stream_part(tutti__stream *t, const tutti__node *n, tutti_off origin, tutti_off from,
+                        tutti_off to);
 
 static void vec_part(tutti__stream *t, const tutti__node *n, tutti_off origin, tutti_off from,
                      tutti_off to) {
@@ -236,9 +237,9 @@ static void vec_part(tutti__stream *t, const tutti__node *n, tutti_off origin, t
         const tutti_off take = whole ? whole * bytes : tutti__min(bytes - inside, left);
         const tutti_off at = origin + i * n->vec.stride;
         if (whole)
-            copies(t, n, at, whole);
+            stream_copies(t, n, at, whole);
         else
-            part(t, n->vec.child, at, inside, inside + take);
+            stream_part(t, n->vec.child, at, inside, inside + take);
         i += whole ? whole : 1;
         left -= take;
         inside = 0;
@@ -258,15 +259,15 @@ static void cat_part(tutti__stream *t, const tutti__node *n, tutti_off origin, t
             end = mid;
     }
     for (; i < n->cat.n && p[i].start < to; i++)
-        part(t, p[i].node, origin + p[i].disp, tutti__max(from - p[i].start, 0),
-             tutti__min(to - p[i].start, p[i].node->bytes));
+        stream_part(t, p[i].node, origin + p[i].disp, tutti__max(from - p[i].start, 0),
+                    tutti__min(to - p[i].start, p[i].node->bytes));
 }
 
 /* Stream bytes [from, to) of a node, from < to. */
-static void part(tutti__stream *t, const tutti__node *n, tutti_off origin, tutti_off from,
-                 tutti_off to) {
+static void stream_part(tutti__stream *t, const tutti__node *n, tutti_off origin, tutti_off from,
+                        tutti_off to) {
     if (from == 0 && to == n->bytes) {
-        all(t, n, origin);
+        stream_node(t, n, origin);
         return;
     }
     switch (n->kind) {
@@ -286,5 +287,5 @@ static void part(tutti__stream *t, const tutti__node *n, tutti_off origin, tutti
 }
 
 void tutti__copy_stream(tutti__stream *t, tutti__side s, tutti_off from, tutti_off to) {
-    if (from < to) part(t, s.node, s.disp, from, to);
+    if (from < to) stream_part(t, s.node, s.disp, from, to);
 }

@@ -46,7 +46,7 @@ void tutti__list_seek(const tutti__node *n, tutti_off p, tutti__frame *f, tutti_
 
 /* ---- frames */
 
-static tutti__frame *push(tutti__cursor *c, const tutti__node *n, tutti_off origin) {
+static tutti__frame *push_frame(tutti__cursor *c, const tutti__node *n, tutti_off origin) {
     TUTTI_ASSERT(c->depth <= TUTTI__MAX_DEPTH);
     tutti__frame *f = &c->frame[c->depth++];
     f->node = n;
@@ -56,9 +56,9 @@ static tutti__frame *push(tutti__cursor *c, const tutti__node *n, tutti_off orig
 }
 
 /* Push frames from `n` down to its first leaf. */
-static void descend(tutti__cursor *c, const tutti__node *n, tutti_off origin) {
+static void descend_to_leaf(tutti__cursor *c, const tutti__node *n, tutti_off origin) {
     while (!is_leaf(n)) {
-        push(c, n, origin);
+        push_frame(c, n, origin);
         if (n->kind == TUTTI__VEC) {
             n = n->vec.child;
         } else {
@@ -66,12 +66,12 @@ static void descend(tutti__cursor *c, const tutti__node *n, tutti_off origin) {
             n = n->cat.part[0].node;
         }
     }
-    tutti__frame *f = push(c, n, origin);
+    tutti__frame *f = push_frame(c, n, origin);
     if (n->kind == TUTTI__LIST) list_at_mark(n, 0, f);
 }
 
 /* The leaf is used up: go to the next one. */
-static void advance(tutti__cursor *c) {
+static void advance_leaf(tutti__cursor *c) {
     c->inside = 0;
     for (c->depth--; c->depth > 0; c->depth--) {
         tutti__frame *f = &c->frame[c->depth - 1];
@@ -79,11 +79,11 @@ static void advance(tutti__cursor *c) {
         f->index++;
         if (n->kind == TUTTI__VEC) {
             if (f->index >= n->vec.count) continue;
-            descend(c, n->vec.child, f->origin + f->index * n->vec.stride);
+            descend_to_leaf(c, n->vec.child, f->origin + f->index * n->vec.stride);
         } else {
             if (f->index >= n->cat.n) continue;
             const tutti__part *part = &n->cat.part[f->index];
-            descend(c, part->node, f->origin + part->disp);
+            descend_to_leaf(c, part->node, f->origin + part->disp);
         }
         return;
     }
@@ -96,7 +96,7 @@ void tutti__cursor_seek(tutti__cursor *c, tutti__side s, tutti_off stream) {
     if (!s.node || stream >= s.node->bytes) return;
     const tutti__node *n = s.node;
     tutti_off origin = s.disp;
-    tutti__frame *f = push(c, n, origin);
+    tutti__frame *f = push_frame(c, n, origin);
     while (!is_leaf(n)) { /* on to the child that holds the stream position */
         if (n->kind == TUTTI__VEC) {
             f->index = stream / n->vec.child->bytes;
@@ -110,7 +110,7 @@ void tutti__cursor_seek(tutti__cursor *c, tutti__side s, tutti_off stream) {
             origin += part->disp;
             n = part->node;
         }
-        f = push(c, n, origin);
+        f = push_frame(c, n, origin);
     }
     if (n->kind == TUTTI__LIST) {
         tutti__list_seek(n, stream, f, &c->inside);
@@ -157,14 +157,14 @@ void tutti__cursor_skip(tutti__cursor *c, tutti_off bytes) {
             c->inside = 0;
             list_step(f);
         } else {
-            advance(c);
+            advance_leaf(c);
         }
     } else if (f->node->kind == TUTTI__VEC) {
         const tutti_off run = f->node->vec.child->bytes;
         if (inside < run) {
             c->inside = inside;
         } else if (inside == (f->node->vec.count - f->index) * run) {
-            advance(c);
+            advance_leaf(c);
         } else {
             const tutti_count runs = inside == run ? 1 : inside / run;
             f->index += runs;
@@ -173,7 +173,7 @@ void tutti__cursor_skip(tutti__cursor *c, tutti_off bytes) {
     } else if (inside < f->node->bytes) {
         c->inside = inside;
     } else {
-        advance(c);
+        advance_leaf(c);
     }
 }
 

@@ -1,4 +1,4 @@
-/* access: what the files of this room share about nodes and nobody else needs: the variable-length
+/* access: declarations about nodes that the files of this module share: the variable-length
  * integers of LIST codes and serialised sides, gcd, checked bounds.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_NODE_H
@@ -7,7 +7,7 @@
 #include <string.h>
 #include "access/side.h"
 
-/* ---- LEB128: seven bits a byte, low ones first, the top bit says that more follow */
+/* ---- LEB128: seven bits per byte, low ones first; the top bit means that more follow */
 #define TUTTI__LEB_MAX 10
 
 static inline size_t tutti__leb_size(uint64_t v) {
@@ -121,7 +121,7 @@ static inline int tutti__off_ok(tutti_off v) {
     return v >= -TUTTI__OFF_LIMIT && v <= TUTTI__OFF_LIMIT;
 }
 
-/* Are all offsets of a side within the limit? */
+/* Whether all offsets of a side are within the limit. */
 static inline int tutti__side_fits(tutti__side s) {
     return !s.node || (tutti__off_ok(s.disp) && tutti__off_ok(s.disp + s.node->lo) &&
                        tutti__off_ok(s.disp + s.node->hi));
@@ -151,7 +151,8 @@ static inline uint64_t tutti__mix(uint64_t h, uint64_t v) {
 /* Irregular sides are expanded up to this many runs. */
 #define TUTTI__MAX_RUNS ((tutti_count)1 << 31)
 
-/* Is what is known of a node true, given that its children are valid?  (side_valid.c) */
+/* Whether the derived fields of a node are correct, given that its children are valid
+ * (side_valid.c). */
 int tutti__node_is_valid(const tutti__node *n);
 
 /* Same structure (origins aside)?  Cheap if not: hashes are compared first. */
@@ -165,9 +166,9 @@ tutti_err tutti__side_nest(tutti__side child, tutti_count count, tutti_off strid
  * Costs its number of runs. */
 tutti_err tutti__side_flatten(tutti__side s, tutti__side *out) TUTTI_MUST_USE;
 
-/* Put the file side in order, and the memory side with it.  The sides are replaced on success;
- * mentions that a later one takes the place of are in *lost_out.
- * loops_sort: only if both are nests of loops that can be transposed; done_out says whether. */
+/* Sort the file side, and the memory side with it.  The sides are replaced on success; mentions
+ * that a later one replaces are in *lost_out. loops_sort: only if both are nests of loops that can
+ * be transposed; done_out: whether they were. */
 tutti_err tutti__loops_sort(tutti__mapping *io, tutti__mapping *lost_out,
                             int *done_out) TUTTI_MUST_USE;
 tutti_err tutti__pieces_sort(tutti__mapping *io, tutti__mapping *lost_out) TUTTI_MUST_USE;

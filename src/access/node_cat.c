@@ -69,7 +69,7 @@ typedef struct {
 } group;
 
 /* A part as a group: as such, or (`open`) a VEC as copies of its child. */
-static group group_of(const row *r, tutti_count i, int open) {
+static group part_group(const row *r, tutti_count i, int open) {
     tutti__node *n = r->v[i].node;
     if (open && n->kind == TUTTI__VEC)
         return (group){r->v[i].disp, n->vec.stride, n->vec.count, n->vec.child, i, 1};
@@ -117,9 +117,9 @@ static tutti_err group_put(row *r, const group *g, tutti_count *w) {
 static tutti_err row_group(row *r, int open) {
     tutti_count w = 0;
     if (r->n < 2) return TUTTI_OK;
-    group g = group_of(r, 0, open);
+    group g = part_group(r, 0, open);
     for (tutti_count i = 1; i < r->n; i++) {
-        const group next = group_of(r, i, open);
+        const group next = part_group(r, i, open);
         if (group_join(&g, &next)) continue;
         TUTTI_TRY(group_put(r, &g, &w));
         g = next;
@@ -131,7 +131,7 @@ static tutti_err row_group(row *r, int open) {
 
 /* ---- the node */
 
-/* What is known of a CAT whose parts are in place. */
+/* The derived fields of a CAT whose parts are set. */
 static tutti_err cat_describe(tutti__node *n) {
     n->hash = tutti__mix(TUTTI__CAT + 1, (uint64_t)n->cat.n);
     for (tutti_count i = 0; i < n->cat.n; i++) {
@@ -141,7 +141,7 @@ static tutti_err cat_describe(tutti__node *n) {
         part->start = n->bytes;
         TUTTI_CHECK(tutti__add_ok(n->bytes, c->bytes, &n->bytes) && tutti__off_ok(n->bytes) &&
                         tutti__off_ok(part->disp) && tutti__off_ok(lo) && tutti__off_ok(hi),
-                    TUTTI_ERR_OVERFLOW, "part %lld of a concatenation is too far or too large",
+                    TUTTI_ERR_OVERFLOW, "part %lld of a concatenation exceeds 2^62 bytes",
                     (long long)i);
         const tutti__part *prev = i ? part - 1 : NULL;
         const tutti_off end = prev ? prev->disp + prev->node->hi : 0;
@@ -237,8 +237,8 @@ tutti_err tutti__side_cat(tutti_count n, const tutti__side *parts, tutti__side *
         if (tutti__side_fits(parts[i])) continue;
         const tutti_off disp = parts[i].disp;
         parts_free(n, parts);
-        TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "part %lld of a concatenation is at %lld", (long long)i,
-                   (long long)disp);
+        TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "part %lld of a concatenation has offset %lld: exceeds 2^62",
+                   (long long)i, (long long)disp);
     }
     TUTTI_TRY(row_take(n, parts, &r));
     const tutti_err err = row_to_side(&r, out);

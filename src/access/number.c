@@ -15,16 +15,16 @@ static const struct {
 };
 enum { TYPES = sizeof types / sizeof types[0] };
 
-static int is_type(tutti_type type) {
+static int is_known_type(tutti_type type) {
     return (int)type >= 0 && (int)type < TYPES;
 }
 
 tutti_off tutti_type_size(tutti_type type) {
-    return is_type(type) ? types[type].size : 0;
+    return is_known_type(type) ? types[type].size : 0;
 }
 
 const char *tutti_type_name(tutti_type type) {
-    return is_type(type) ? types[type].name : "";
+    return is_known_type(type) ? types[type].name : "";
 }
 
 tutti_err tutti_type_parse(const char *name, tutti_type *out) {
@@ -34,5 +34,5 @@ tutti_err tutti_type_parse(const char *name, tutti_type *out) {
         *out = (tutti_type)i;
         return TUTTI_OK;
     }
-    TUTTI_FAIL(TUTTI_ERR_ARG, "'%.40s' is no type", name);
+    TUTTI_FAIL(TUTTI_ERR_ARG, "unknown type '%.40s'", name);
 }

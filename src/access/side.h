@@ -21,7 +21,7 @@
 #define TUTTI__MARK_EVERY 64
 #define TUTTI__MAX_DEPTH 24 /* deeper trees are flattened into a LIST when they are made */
 #define TUTTI__OFF_END INT64_MAX
-/* Offsets lie in [-limit, limit]: then the difference of any two fits in 64 bits. */
+/* Offsets are in [-limit, limit]: then the difference of any two fits in 64 bits. */
 #define TUTTI__OFF_LIMIT (((tutti_off)1 << 62) - 1)
 
 typedef enum { TUTTI__RUN, TUTTI__VEC, TUTTI__LIST, TUTTI__CAT } tutti__node_kind;
@@ -122,9 +122,10 @@ tutti_err tutti__access_make_all(tutti_access sides, tutti_access **out) TUTTI_M
 tutti_access tutti__access_share(const tutti_access *a);
 void tutti__access_drop(tutti_access *a);
 
-/* ---- for TUTTI_ASSERT and tests (side_valid.c): is everything that is known of it true, as far as
- * one sees without reading the items of lists?  Costs its nodes.  An access: the same bytes on both
- * sides, the file side monotone, repeats of bytes that lie within it. */
+/* ---- for TUTTI_ASSERT and tests (side_valid.c): whether all derived fields are correct, as far
+ * as this can be checked without reading the items of lists.  Takes time in proportion to the
+ * nodes.  An access: the same bytes on both sides, the file side monotone, repeats of bytes that
+ * are within it. */
 int tutti__side_is_valid(tutti__side s);
 int tutti__access_is_valid(const tutti_access *a);
 
@@ -214,9 +215,9 @@ tutti_off tutti__side_hole(tutti__side s);
 
 /* ---- sets of monotone sides (side_set.c): what aggregators ask of the descriptions they get */
 
-/* Are the sides pairwise disjoint within [lo, hi)?  Exact.  By interval order, then by stride
- * arithmetic (sides with a common period are compared in one period), else by marking grains in a
- * bitmap, window by window.  If not, *where_out is an offset that two of them share. */
+/* Whether the sides are pairwise disjoint within [lo, hi); exact.  By interval order, then by
+ * stride arithmetic (sides with a common period are compared in one period), else by marking
+ * grains in a bitmap, window by window.  If not, *where_out is an offset that two of them share. */
 tutti_err tutti__sides_disjoint(int n, const tutti__side *sides, tutti_off lo, tutti_off hi,
                                 int *disjoint_out, tutti_off *where_out) TUTTI_MUST_USE;
 
@@ -231,8 +232,8 @@ typedef struct {
 } tutti__extents;
 tutti_err tutti__sides_union(int n, const tutti__side *sides, tutti_off lo, tutti_off hi,
                              tutti_off max_gap, tutti__extents *io) TUTTI_MUST_USE;
-/* What each of the sides has within [lo, hi) that one before it has too, appended to shared[i].
- * *done_out: 0 if that would take more looking at gaps than at runs, and nothing has been done. */
+/* The bytes of each side within [lo, hi) that an earlier one has too, appended to shared[i].
+ * *done_out: 0 if that would examine more gaps than runs, and nothing has been done. */
 tutti_err tutti__sides_shared(int n, const tutti__side *const *sides, tutti_off lo, tutti_off hi,
                               tutti__extents *const *shared, int *done_out) TUTTI_MUST_USE;
 void tutti__extents_free(tutti__extents *e);
@@ -274,7 +275,7 @@ static inline tutti_off tutti__access_repeat(const tutti_access *a, void *user, 
     const tutti__scale bytes = {1, 1};
     return a->repeats.file.node ? tutti__repeats_copy(a, user, from, to, bytes) : 0;
 }
-/* Are the repeats of two accesses the same, seen from where each access begins? */
+/* Whether the repeats of two accesses are the same, relative to the begin of each access. */
 int tutti__repeats_alike(const tutti_access *a, const tutti_access *b);
 /* Those with file offsets in [lo, hi). */
 tutti_err tutti__repeats_clip(const tutti__mapping *r, tutti_off lo, tutti_off hi,

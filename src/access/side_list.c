@@ -195,7 +195,7 @@ static uint64_t list_hash(const tutti__node *n) {
 }
 
 /* Set the marks and all that is known of a list whose n, fixed, monotone and code are there. */
-static int list_index(tutti__node *n) {
+static int index_list(tutti__node *n) {
     walk w = {0};
     for (tutti_count i = 0; i < n->list.n; i++) {
         const size_t code = w.at;
@@ -247,8 +247,7 @@ static tutti_err list_node(source *s, const scan *k, tutti__node **out) {
     n->grain = (tutti_off)grain.g;
     if (!fits) {
         tutti__free(n);
-        TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "%lld runs are too many bytes or too far apart",
-                   (long long)k->n);
+        TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "%lld runs exceed 2^62 bytes", (long long)k->n);
     }
     n->hash = list_hash(n);
     TUTTI_ASSERT(tutti__node_is_valid(n));
@@ -260,15 +259,15 @@ tutti_err tutti__side_list(tutti_count n, const tutti_off *offsets, const tutti_
                            tutti_off fixed_length, tutti__side *out) {
     source s = {n, 0, offsets, lengths, fixed_length, 0};
     scan k;
-    TUTTI_CHECK(n >= 0, TUTTI_ERR_ARG, "%lld runs", (long long)n);
+    TUTTI_CHECK(n >= 0, TUTTI_ERR_ARG, "number of runs is %lld: must be >= 0", (long long)n);
     uint64_t all = (uint64_t)1 << TUTTI__MAX_SHIFT;
     for (tutti_count i = 0; i < s.n; i++) {
         const tutti_off offset = s.offsets[i], length = given_length(&s, i);
-        TUTTI_CHECK(length >= 0, TUTTI_ERR_ARG, "run %lld has %lld bytes", (long long)i,
-                    (long long)length);
+        TUTTI_CHECK(length >= 0, TUTTI_ERR_ARG, "run %lld has length %lld: must be >= 0",
+                    (long long)i, (long long)length);
         TUTTI_CHECK(tutti__off_ok(offset) && length <= TUTTI__OFF_LIMIT - offset,
-                    TUTTI_ERR_OVERFLOW, "run %lld: %lld bytes at %lld", (long long)i,
-                    (long long)length, (long long)offset);
+                    TUTTI_ERR_OVERFLOW, "run %lld: %lld bytes at offset %lld exceed 2^62",
+                    (long long)i, (long long)length, (long long)offset);
         if (length > 0) all |= (uint64_t)(offset - s.offsets[0]) | (uint64_t)length;
     }
     s.shift = __builtin_ctzll(all);
@@ -317,10 +316,10 @@ tutti_err tutti__list_from_code(const tutti__list_code *c, tutti__node **out) {
     tutti__node *n = NULL;
     size_t head_size = tutti__leb_put(head, 0);
     TUTTI_CHECK(c->first_length % ((tutti_off)1 << c->shift) == 0, TUTTI_ERR_FORMAT,
-                "an item of %lld bytes in units of %lld", (long long)c->first_length,
+                "invalid list: item of %lld bytes in units of %lld", (long long)c->first_length,
                 1LL << c->shift);
     TUTTI_CHECK(c->n >= 2 && (uint64_t)c->n - 1 <= c->code_size && c->fixed >= 0, TUTTI_ERR_FORMAT,
-                "a list of %lld items in %zu bytes", (long long)c->n, c->code_size);
+                "invalid list: %lld items in %zu bytes", (long long)c->n, c->code_size);
     if (!c->fixed)
         head_size += tutti__leb_put(head + head_size, (uint64_t)c->first_length >> c->shift);
     TUTTI_TRY(list_alloc(c->n, head_size + c->code_size, &n));
@@ -329,9 +328,9 @@ tutti_err tutti__list_from_code(const tutti__list_code *c, tutti__node **out) {
     n->list.shift = c->shift;
     memcpy(n->list.code, head, head_size);
     memcpy(n->list.code + head_size, c->code, c->code_size);
-    if (!list_index(n)) {
+    if (!index_list(n)) {
         tutti__free(n);
-        TUTTI_FAIL(TUTTI_ERR_FORMAT, "the code of a list is not sound");
+        TUTTI_FAIL(TUTTI_ERR_FORMAT, "invalid list: wrong encoding");
     }
     TUTTI_ASSERT(tutti__node_is_valid(n));
     *out = n;
@@ -346,8 +345,9 @@ tutti_err tutti__side_flatten(tutti__side s, tutti__side *out) {
     size_t bytes;
     tutti_off *offsets = NULL;
     if (__builtin_mul_overflow((size_t)runs, 2 * sizeof *offsets, &bytes) || runs > TUTTI__MAX_RUNS)
-        err = tutti__error_set(TUTTI_ERR_UNSUPPORTED, 0, -1, "%lld runs nested more than %d deep",
-                               (long long)runs, TUTTI__MAX_DEPTH);
+        err =
+            tutti__error_set(TUTTI_ERR_UNSUPPORTED, 0, -1, "%lld runs are nested more than %d deep",
+                             (long long)runs, TUTTI__MAX_DEPTH);
     else if ((offsets = tutti__malloc(bytes)) != NULL) {
         tutti_off *lengths = offsets + runs;
         tutti__cursor c;

@@ -24,8 +24,8 @@ typedef struct {
     tutti_err err;         /* of that */
 } bitmap;
 
-/* What happens to grains that are marked already: nothing; the first one is told, and marking ends;
- * they are collected. */
+/* Treatment of grains that are marked already: ignored; the first one is reported and marking
+ * ends; or all are collected. */
 typedef enum { PASS, TELL, COLLECT } again;
 
 static void bitmap_free(bitmap *b) {

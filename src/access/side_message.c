@@ -19,7 +19,7 @@ static size_t marks_of(tutti_count items) {
 }
 
 /* The stretch of a LIST that covers stream bytes [from, to), from a mark on. */
-static tutti_count stretch(tutti__side s, tutti_off from, tutti_off to, heading *h) {
+static tutti_count find_stretch(tutti__side s, tutti_off from, tutti_off to, heading *h) {
     const tutti__node *n = s.node;
     tutti__frame first, last;
     tutti_off inside;
@@ -41,7 +41,7 @@ static tutti_count stretch(tutti__side s, tutti_off from, tutti_off to, heading 
 static size_t write_list(tutti__side s, tutti_off from, tutti_off to, unsigned char *buf,
                          size_t size) {
     heading h;
-    const tutti_count first = stretch(s, from, to, &h);
+    const tutti_count first = find_stretch(s, from, to, &h);
     const tutti__node *n = s.node;
     const size_t marks = marks_of(h.items) * sizeof(tutti__mark);
     const size_t total = 1 + sizeof h + marks + h.code_size;
@@ -59,7 +59,7 @@ size_t tutti__side_to_message(tutti__side s, tutti_off lo, tutti_off hi, void *b
         const tutti_off from = tutti__side_tell(s, lo), to = tutti__side_tell(s, hi);
         if (from < to && tutti__side_bytes_in(s, lo, hi) > 0) {
             heading h;
-            (void)stretch(s, from, to, &h);
+            (void)find_stretch(s, from, to, &h);
             if (h.items >= 2) return write_list(s, from, to, buf, size);
         }
     }

@@ -24,126 +24,126 @@ typedef struct {
     size_t size;
 } writer;
 
-static void put_bytes(writer *w, const void *p, size_t n) {
+static void write_raw(writer *w, const void *p, size_t n) {
     if (w->buf) memcpy(w->buf + w->size, p, n);
     w->size += n;
 }
 
-static void put(writer *w, uint64_t v) {
+static void write_number(writer *w, uint64_t v) {
     unsigned char code[TUTTI__LEB_MAX];
-    put_bytes(w, code, tutti__leb_put(code, v));
+    write_raw(w, code, tutti__leb_put(code, v));
 }
 
-static void put_head(writer *w, int kind, tutti_off disp) {
-    put(w, (uint64_t)kind);
-    put(w, tutti__zigzag(disp));
+static void write_head(writer *w, int kind, tutti_off disp) {
+    write_number(w, (uint64_t)kind);
+    write_number(w, tutti__zigzag(disp));
 }
 
-static void put_side(writer *w, tutti__side s, tutti_off from, tutti_off to);
+static void write_side(writer *w, tutti__side s, tutti_off from, tutti_off to);
 
-static void put_run(writer *w, tutti_off offset, tutti_off bytes) {
-    put_head(w, RUN, offset);
-    put(w, (uint64_t)bytes);
+static void write_run(writer *w, tutti_off offset, tutti_off bytes) {
+    write_head(w, RUN, offset);
+    write_number(w, (uint64_t)bytes);
 }
 
 /* Items first ... last of a list, whole, with its origin at disp. */
-static void put_items(writer *w, const tutti__node *n, tutti_off disp, const tutti__frame *first,
-                      const tutti__frame *last) {
+static void write_list_items(writer *w, const tutti__node *n, tutti_off disp,
+                             const tutti__frame *first, const tutti__frame *last) {
     const tutti_count items = last->index - first->index + 1;
     if (items == 1) {
-        put_run(w, disp + first->item, first->item_bytes);
+        write_run(w, disp + first->item, first->item_bytes);
         return;
     }
-    put_head(w, LIST, disp + first->item);
-    put(w, (uint64_t)((n->monotone ? IS_MONOTONE : 0) | (n->list.fixed ? IS_FIXED : 0) |
-                      n->list.shift << SHIFT_AT));
-    put(w, (uint64_t)items);
-    put(w, (uint64_t)first->item_bytes);
-    put(w, last->code - first->code);
-    put_bytes(w, n->list.code + first->code, last->code - first->code);
+    write_head(w, LIST, disp + first->item);
+    write_number(w, (uint64_t)((n->monotone ? IS_MONOTONE : 0) | (n->list.fixed ? IS_FIXED : 0) |
+                               n->list.shift << SHIFT_AT));
+    write_number(w, (uint64_t)items);
+    write_number(w, (uint64_t)first->item_bytes);
+    write_number(w, last->code - first->code);
+    write_raw(w, n->list.code + first->code, last->code - first->code);
 }
 
 /* Start a CAT if there are several parts; what their displacements are relative to comes out. */
-static tutti_off put_cat(writer *w, tutti_off disp, tutti_count parts) {
+static tutti_off write_cat(writer *w, tutti_off disp, tutti_count parts) {
     if (parts < 2) return disp;
-    put_head(w, CAT, disp);
-    put(w, (uint64_t)parts);
+    write_head(w, CAT, disp);
+    write_number(w, (uint64_t)parts);
     return 0;
 }
 
-static void put_vec(writer *w, tutti__side s, tutti_off from, tutti_off to) {
+static void write_vec(writer *w, tutti__side s, tutti_off from, tutti_off to) {
     tutti__node *child = s.node->vec.child;
     const tutti_off each = child->bytes, stride = s.node->vec.stride;
     const tutti_count a = from / each, b = to / each;
     const tutti_off head = from - a * each, tail = to - b * each;
     if (a == b) {
-        put_side(w, (tutti__side){s.disp + a * stride, child}, head, tail);
+        write_side(w, (tutti__side){s.disp + a * stride, child}, head, tail);
         return;
     }
     const tutti_count whole = b - a - (head > 0);
-    const tutti_off base = put_cat(w, s.disp, (head > 0) + (whole > 0) + (tail > 0));
-    if (head) put_side(w, (tutti__side){base + a * stride, child}, head, each);
+    const tutti_off base = write_cat(w, s.disp, (head > 0) + (whole > 0) + (tail > 0));
+    if (head) write_side(w, (tutti__side){base + a * stride, child}, head, each);
     if (whole) {
         tutti_off disp = base + (b - whole) * stride;
         if (whole > 1) { /* one copy is written as the child */
-            put_head(w, VEC, disp);
-            put(w, (uint64_t)whole);
-            put(w, tutti__zigzag(stride));
+            write_head(w, VEC, disp);
+            write_number(w, (uint64_t)whole);
+            write_number(w, tutti__zigzag(stride));
             disp = 0;
         }
-        put_side(w, (tutti__side){disp, child}, 0, each);
+        write_side(w, (tutti__side){disp, child}, 0, each);
     }
-    if (tail) put_side(w, (tutti__side){base + b * stride, child}, 0, tail);
+    if (tail) write_side(w, (tutti__side){base + b * stride, child}, 0, tail);
 }
 
-static void put_list(writer *w, tutti__side s, tutti_off from, tutti_off to) {
+static void write_list_node(writer *w, tutti__side s, tutti_off from, tutti_off to) {
     const tutti__node *n = s.node;
     tutti__frame a, b, first, last;
     tutti_off before, inside;
     tutti__list_seek(n, from, &a, &before);
     tutti__list_seek(n, to - 1, &b, &inside);
     if (a.index == b.index) {
-        put_run(w, s.disp + a.item + before, to - from);
+        write_run(w, s.disp + a.item + before, to - from);
         return;
     }
     const tutti_off head = before ? a.item_bytes - before : 0;
     const tutti_off tail = inside + 1 < b.item_bytes ? inside + 1 : 0;
     const int whole = from + head < to - tail;
-    const tutti_off base = put_cat(w, s.disp, (head > 0) + whole + (tail > 0));
-    if (head) put_run(w, base + a.item + before, head);
+    const tutti_off base = write_cat(w, s.disp, (head > 0) + whole + (tail > 0));
+    if (head) write_run(w, base + a.item + before, head);
     if (whole) {
         tutti__list_seek(n, from + head, &first, &inside);
         tutti__list_seek(n, to - tail - 1, &last, &inside);
-        put_items(w, n, base, &first, &last);
+        write_list_items(w, n, base, &first, &last);
     }
-    if (tail) put_run(w, base + b.item, tail);
+    if (tail) write_run(w, base + b.item, tail);
 }
 
-static void put_parts(writer *w, tutti__side s, tutti_off from, tutti_off to) {
+static void write_parts(writer *w, tutti__side s, tutti_off from, tutti_off to) {
     const tutti__node *n = s.node;
     const tutti_count a = tutti__cat_part(n, from), b = tutti__cat_part(n, to - 1) + 1;
-    const tutti_off base = put_cat(w, s.disp, b - a);
+    const tutti_off base = write_cat(w, s.disp, b - a);
     for (tutti_count i = a; i < b; i++) {
         const tutti__part *p = &n->cat.part[i];
-        put_side(w, (tutti__side){base + p->disp, p->node}, tutti__max(from - p->start, 0),
-                 tutti__min(to - p->start, p->node->bytes));
+        write_side(w, (tutti__side){base + p->disp, p->node}, tutti__max(from - p->start, 0),
+                   tutti__min(to - p->start, p->node->bytes));
     }
 }
 
 /* Stream bytes [from, to) of a side, from < to. */
-static void put_side(writer *w, tutti__side s, tutti_off from, tutti_off to) {
+static void write_side(writer *w, tutti__side s, tutti_off from, tutti_off to) {
     switch (s.node->kind) {
     case TUTTI__RUN:
-        put_run(w, s.disp + from, to - from);
+        write_run(w, s.disp + from, to - from);
         break;
     case TUTTI__VEC:
-        put_vec(w, s, from, to);
+        write_vec(w, s, from, to);
         break;
     case TUTTI__LIST:
-        put_list(w, s, from, to);
+        write_list_node(w, s, from, to);
         break;
     case TUTTI__CAT:
-        put_parts(w, s, from, to);
+        write_parts(w, s, from, to);
         break;
     }
 }
@@ -157,12 +157,12 @@ size_t tutti__side_serialise(tutti__side s, tutti_off lo, tutti_off hi, void *bu
     }
     writer w = {NULL, 0};
     for (int pass = 0; pass < 2; pass++) {
-        put(&w, MARK);
-        put(&w, VERSION);
+        write_number(&w, MARK);
+        write_number(&w, VERSION);
         if (from < to)
-            put_side(&w, s, from, to);
+            write_side(&w, s, from, to);
         else
-            put(&w, EMPTY);
+            write_number(&w, EMPTY);
         if (pass == 1 || !buf || w.size > size) break;
         w = (writer){buf, 0};
     }
@@ -180,7 +180,7 @@ typedef struct {
     TUTTI_CHECK(cond, TUTTI_ERR_FORMAT, "description of %zu bytes, at byte %zu: %s", r->size, \
                 r->at, what)
 
-static tutti_err get(reader *r, uint64_t limit, uint64_t *out) {
+static tutti_err read_number(reader *r, uint64_t limit, uint64_t *out) {
     uint64_t v = 0;
     SOUND(tutti__leb_try(r->buf, r->size, &r->at, &v), "it ends early or a number is malformed");
     SOUND(v <= limit, "a number is too large");
@@ -189,45 +189,45 @@ static tutti_err get(reader *r, uint64_t limit, uint64_t *out) {
 }
 
 /* A number that is > 0 and a possible length. */
-static tutti_err get_size(reader *r, tutti_off *out) {
+static tutti_err read_byte_count(reader *r, tutti_off *out) {
     uint64_t v = 0;
-    TUTTI_TRY(get(r, TUTTI__OFF_LIMIT, &v));
+    TUTTI_TRY(read_number(r, TUTTI__OFF_LIMIT, &v));
     SOUND(v > 0, "a length or a count is 0");
     *out = (tutti_off)v;
     return TUTTI_OK;
 }
 
-static tutti_err get_offset(reader *r, tutti_off *out) {
+static tutti_err read_offset(reader *r, tutti_off *out) {
     uint64_t v = 0;
-    TUTTI_TRY(get(r, UINT64_MAX, &v));
+    TUTTI_TRY(read_number(r, UINT64_MAX, &v));
     SOUND(tutti__off_ok(tutti__unzigzag(v)), "an offset is too large");
     *out = tutti__unzigzag(v);
     return TUTTI_OK;
 }
 
-static tutti_err get_side(reader *r, int depth, tutti__side *out);
+static tutti_err read_side(reader *r, int depth, tutti__side *out);
 
-static tutti_err get_vec(reader *r, int depth, tutti__side *out) {
+static tutti_err read_vec(reader *r, int depth, tutti__side *out) {
     tutti_count count = 0;
     tutti_off stride = 0;
     tutti__side child = {0, NULL};
-    TUTTI_TRY(get_size(r, &count));
-    TUTTI_TRY(get_offset(r, &stride));
-    TUTTI_TRY(get_side(r, depth, &child));
+    TUTTI_TRY(read_byte_count(r, &count));
+    TUTTI_TRY(read_offset(r, &stride));
+    TUTTI_TRY(read_side(r, depth, &child));
     if (child.node && child.node->depth + 1 >= TUTTI__MAX_DEPTH) tutti__side_free(&child);
     SOUND(child.node, "nested too deep");
     return tutti__side_vec(child, count, stride, out);
 }
 
-static tutti_err get_cat(reader *r, int depth, tutti__side *out) {
+static tutti_err read_cat(reader *r, int depth, tutti__side *out) {
     uint64_t n = 0;
     tutti_err err = TUTTI_OK;
-    TUTTI_TRY(get(r, UINT64_MAX, &n));
+    TUTTI_TRY(read_number(r, UINT64_MAX, &n));
     SOUND(n >= 2 && n <= (r->size - r->at) / 3, "a number of parts that cannot be");
     tutti__side *part = tutti__calloc((size_t)n, sizeof *part);
     if (!part) return TUTTI_ERR_NOMEM;
     for (uint64_t i = 0; i < n && err == TUTTI_OK; i++) {
-        err = get_side(r, depth, &part[i]);
+        err = read_side(r, depth, &part[i]);
         if (err == TUTTI_OK &&
             part[i].node->depth > TUTTI__MAX_DEPTH - (part[i].node->kind != TUTTI__CAT))
             err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "parts nested too deep");
@@ -241,27 +241,27 @@ static tutti_err get_cat(reader *r, int depth, tutti__side *out) {
 }
 
 /* A side that is not empty. */
-static tutti_err get_side(reader *r, int depth, tutti__side *out) {
+static tutti_err read_side(reader *r, int depth, tutti__side *out) {
     uint64_t kind = 0;
     tutti_off disp = 0;
     tutti__side s = {0, NULL};
     SOUND(depth < TUTTI__MAX_DEPTH, "nested too deep");
-    TUTTI_TRY(get(r, CAT, &kind));
+    TUTTI_TRY(read_number(r, CAT, &kind));
     SOUND(kind != EMPTY, "an empty part");
-    TUTTI_TRY(get_offset(r, &disp));
+    TUTTI_TRY(read_offset(r, &disp));
     if (kind == RUN) {
         tutti_off bytes = 0;
-        TUTTI_TRY(get_size(r, &bytes));
+        TUTTI_TRY(read_byte_count(r, &bytes));
         TUTTI_TRY(tutti__side_run(0, bytes, &s));
     }
-    if (kind == VEC) TUTTI_TRY(get_vec(r, depth + 1, &s));
+    if (kind == VEC) TUTTI_TRY(read_vec(r, depth + 1, &s));
     if (kind == LIST) {
         tutti__list_code c = {0};
         uint64_t flags = 0, size = 0;
-        TUTTI_TRY(get(r, IS_MONOTONE | IS_FIXED | TUTTI__MAX_SHIFT << SHIFT_AT, &flags));
-        TUTTI_TRY(get_size(r, &c.n));
-        TUTTI_TRY(get_size(r, &c.first_length));
-        TUTTI_TRY(get(r, UINT64_MAX, &size));
+        TUTTI_TRY(read_number(r, IS_MONOTONE | IS_FIXED | TUTTI__MAX_SHIFT << SHIFT_AT, &flags));
+        TUTTI_TRY(read_byte_count(r, &c.n));
+        TUTTI_TRY(read_byte_count(r, &c.first_length));
+        TUTTI_TRY(read_number(r, UINT64_MAX, &size));
         SOUND(size <= r->size - r->at, "the code of a list goes beyond the end");
         c.monotone = (flags & IS_MONOTONE) != 0;
         c.shift = (int)(flags >> SHIFT_AT);
@@ -272,7 +272,7 @@ static tutti_err get_side(reader *r, int depth, tutti__side *out) {
         s.disp = 0;
         TUTTI_TRY(tutti__list_from_code(&c, &s.node));
     }
-    if (kind == CAT) TUTTI_TRY(get_cat(r, depth + 1, &s));
+    if (kind == CAT) TUTTI_TRY(read_cat(r, depth + 1, &s));
     if (tutti__add_ok(s.disp, disp, &s.disp) && tutti__side_fits(s)) {
         *out = s;
         return TUTTI_OK;
@@ -281,13 +281,13 @@ static tutti_err get_side(reader *r, int depth, tutti__side *out) {
     SOUND(0, "an offset is too large");
 }
 
-static tutti_err get_all(reader *r, tutti__side *out) {
+static tutti_err read_sides(reader *r, tutti__side *out) {
     uint64_t v = 0;
-    TUTTI_TRY(get(r, UINT64_MAX, &v));
+    TUTTI_TRY(read_number(r, UINT64_MAX, &v));
     SOUND(v == MARK, "this is no description of an access");
-    TUTTI_TRY(get(r, UINT64_MAX, &v));
+    TUTTI_TRY(read_number(r, UINT64_MAX, &v));
     SOUND(v == VERSION, "another version of the format");
-    if (r->at == r->size || r->buf[r->at] != EMPTY) return get_side(r, 0, out);
+    if (r->at == r->size || r->buf[r->at] != EMPTY) return read_side(r, 0, out);
     r->at++;
     *out = (tutti__side){0, NULL};
     return TUTTI_OK;
@@ -297,7 +297,7 @@ tutti_err tutti__side_parse(const void *buf, size_t size, int monotone, size_t *
                             tutti__side *out) {
     reader reading = {buf, size, 0}, *r = &reading;
     tutti__side s = {0, NULL};
-    const tutti_err err = get_all(r, &s);
+    const tutti_err err = read_sides(r, &s);
     if (err == TUTTI_ERR_NOMEM || err == TUTTI_ERR_FORMAT) return err;
     SOUND(err == TUTTI_OK, "sizes or offsets do not fit");
     if (monotone && !tutti__side_monotone(s)) {

@@ -19,12 +19,13 @@
 /* More parts per CAT than this on average are an irregular pattern, which bitmaps do faster. */
 #define MAX_PARTS 64
 
-static int by_first(const void *a, const void *b) {
+static int compare_starts(const void *a, const void *b) {
     const tutti__view *v = a, *w = b;
     return (v->first > w->first) - (v->first < w->first);
 }
 
-size_t tutti__views_clip(tutti__view *v, size_t n, tutti_off lo, tutti_off hi) {
+/* Clip to [lo, hi) and sort by first byte; views without bytes are dropped.  Returns how many stay. */
+static size_t clip_views(tutti__view *v, size_t n, tutti_off lo, tutti_off hi) {
     size_t kept = 0;
     int sorted = 1;
     for (size_t i = 0; i < n; i++) {
@@ -44,11 +45,11 @@ size_t tutti__views_clip(tutti__view *v, size_t n, tutti_off lo, tutti_off hi) {
         if (kept > 0 && v[kept - 1].first > first) sorted = 0;
         kept++;
     }
-    if (!sorted) qsort(v, kept, sizeof *v, by_first);
+    if (!sorted) qsort(v, kept, sizeof *v, compare_starts);
     return kept;
 }
 
-/* ---- CATs: go on with their parts */
+/* ---- CATs: continue with their parts */
 
 /* The parts of a CAT with bounds in [lo, hi), relative to its origin: the first, and how many. */
 static size_t parts_in(const tutti__node *n, tutti_off lo, tutti_off hi, tutti_count *first_out) {
@@ -159,7 +160,7 @@ static tutti_err examine_group(tutti__overlap *o, tutti__group *g) {
 }
 
 /* The end of the group of overlapping intervals that starts at view i. */
-static size_t group_end(const tutti__view *v, size_t n, size_t i, tutti_off *end_out) {
+static size_t find_group_end(const tutti__view *v, size_t n, size_t i, tutti_off *end_out) {
     tutti_off end = v[i].end;
     for (i++; i < n && v[i].first < end; i++) end = tutti__max(end, v[i].end);
     *end_out = end;
@@ -168,10 +169,10 @@ static size_t group_end(const tutti__view *v, size_t n, size_t i, tutti_off *end
 
 static tutti_err views_examine(tutti__overlap *o, tutti__view *v, size_t n, tutti_off lo,
                                tutti_off hi, int level) {
-    n = tutti__views_clip(v, n, lo, hi);
+    n = clip_views(v, n, lo, hi);
     for (size_t i = 0, j; i < n && !o->shared; i = j) {
         tutti_off end;
-        j = group_end(v, n, i, &end);
+        j = find_group_end(v, n, i, &end);
         tutti__group g = {v + i, j - i, v[i].first, end, level};
         if (g.n > 1) TUTTI_TRY(examine_group(o, &g));
     }
@@ -230,7 +231,7 @@ static tutti_err join_view(const tutti__joiner *j, const tutti__view *v) {
     return TUTTI_OK;
 }
 
-/* Do the views fill [lo, hi) exactly, every byte once? */
+/* Whether the views fill [lo, hi) exactly, every byte once. */
 static tutti_err is_filled(const tutti__group *g, int *filled_out) {
     tutti__overlap o = {.budget = BUDGET, .examine = views_examine};
     tutti_off bytes = 0;
@@ -252,7 +253,7 @@ static tutti_err is_filled(const tutti__group *g, int *filled_out) {
 static tutti_err join_views(const tutti__joiner *j, const tutti__view *v, size_t n) {
     for (size_t i = 0, k; i < n; i = k) {
         tutti_off end;
-        k = group_end(v, n, i, &end);
+        k = find_group_end(v, n, i, &end);
         const tutti__group g = {(tutti__view *)v + i, k - i, v[i].first, end, 0};
         int filled = 1;
         if (g.hi - g.lo > j->max_gap) TUTTI_TRY(is_filled(&g, &filled));
@@ -274,7 +275,7 @@ tutti_err tutti__sides_union(int n, const tutti__side *sides, tutti_off lo, tutt
     tutti_err err;
 
     if (!v) return TUTTI_ERR_NOMEM;
-    count = tutti__views_clip(v, count, lo, hi);
+    count = clip_views(v, count, lo, hi);
     err = join_views(&j, v, count);
     if (err != TUTTI_OK) io->n = j.own;
     tutti__free(v);

@@ -9,8 +9,8 @@
 
 #include "access/node.h"
 
-/* A side (or a subtree of one, its reference borrowed) seen through a window of the file: its bytes
- * there lie in [first, end), and both ends are bytes of it. */
+/* A side (or a subtree of one, its reference borrowed) within a window of the file: its bytes
+ * there are in [first, end), and both ends are bytes of it. */
 typedef struct {
     tutti__side side;
     tutti_off first, end;
@@ -23,15 +23,11 @@ struct tutti__overlap {
     int shared;      /* answer: a byte that two views have */
     tutti_off where; /* was found here */
     int64_t budget;  /* steps of arithmetic left; when they are used up, bitmaps decide */
-    /* Look for a shared byte in [lo, hi); the array is reordered.  `level`: how deep the questions
-     * nest, since stride arithmetic asks again about parts of what it was asked about. */
+    /* Find a shared byte in [lo, hi); the array is reordered.  `level`: recursion depth, since
+     * stride arithmetic examines parts again. */
     tutti_err (*examine)(tutti__overlap *o, tutti__view *v, size_t n, tutti_off lo, tutti_off hi,
                          int level);
 };
-
-/* Clip to [lo, hi) and sort by first byte; views without bytes are dropped.  Returns how many stay.
- */
-size_t tutti__views_clip(tutti__view *v, size_t n, tutti_off lo, tutti_off hi);
 
 /* Look for a shared byte by stride arithmetic, for views (none of them a RUN) whose intervals
  * overlap. */
@@ -44,8 +40,8 @@ typedef struct {
 tutti_err tutti__group_by_period(tutti__overlap *o, const tutti__group *g) TUTTI_MUST_USE;
 /* The same by marking. */
 tutti_err tutti__group_by_marks(tutti__overlap *o, const tutti__group *g) TUTTI_MUST_USE;
-/* What each view has that one before it has too, appended to shared[i].  Worth it if marks are few
- * beside runs. */
+/* The bytes of each view that an earlier one has too, appended to shared[i].  Faster if there are
+ * few marks compared with runs. */
 int tutti__marks_are_few(const tutti__group *g);
 tutti_err tutti__shared_by_marks(const tutti__group *g,
                                  tutti__extents *const *shared) TUTTI_MUST_USE;

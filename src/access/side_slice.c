@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
-static tutti_err slice(tutti__side s, tutti_off from, tutti_off to, tutti__side *out);
+static tutti_err slice_side(tutti__side s, tutti_off from, tutti_off to, tutti__side *out);
 
 static tutti_err slice_vec(tutti__side s, tutti_off from, tutti_off to, tutti__side *out) {
     const tutti__node *n = s.node;
@@ -12,11 +12,12 @@ static tutti_err slice_vec(tutti__side s, tutti_off from, tutti_off to, tutti__s
     tutti_count i = from / each;
     const tutti_count last = to / each;
     const tutti_off head = from - i * each, tail = to - last * each;
-    if (i == last) return slice((tutti__side){s.disp + i * stride, n->vec.child}, head, tail, out);
+    if (i == last)
+        return slice_side((tutti__side){s.disp + i * stride, n->vec.child}, head, tail, out);
     tutti__side part[3] = {{0, NULL}, {0, NULL}, {0, NULL}};
     tutti_err err = TUTTI_OK;
     if (head) {
-        err = slice((tutti__side){s.disp + i * stride, n->vec.child}, head, each, &part[0]);
+        err = slice_side((tutti__side){s.disp + i * stride, n->vec.child}, head, each, &part[0]);
         i++;
     }
     if (err == TUTTI_OK && last > i) {
@@ -24,13 +25,13 @@ static tutti_err slice_vec(tutti__side s, tutti_off from, tutti_off to, tutti__s
         err = tutti__side_vec(child, last - i, stride, &part[1]);
     }
     if (err == TUTTI_OK && tail)
-        err = slice((tutti__side){s.disp + last * stride, n->vec.child}, 0, tail, &part[2]);
+        err = slice_side((tutti__side){s.disp + last * stride, n->vec.child}, 0, tail, &part[2]);
     if (err == TUTTI_OK) return tutti__side_cat(3, part, out);
     for (int k = 0; k < 3; k++) tutti__side_free(&part[k]);
     return err;
 }
 
-static tutti_err slice_list(tutti__side s, tutti_off from, tutti_off to, tutti__side *out) {
+static tutti_err slice_list_node(tutti__side s, tutti_off from, tutti_off to, tutti__side *out) {
     tutti__frame first, last;
     tutti_off inside;
     tutti__list_seek(s.node, from, &first, &inside);
@@ -62,8 +63,8 @@ static tutti_err slice_cat(tutti__side s, tutti_off from, tutti_off to, tutti__s
     tutti_err err = TUTTI_OK;
     for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) {
         const tutti__part *p = &all[first + i];
-        err = slice((tutti__side){s.disp + p->disp, p->node}, tutti__max(from - p->start, 0),
-                    tutti__min(to - p->start, p->node->bytes), &part[i]);
+        err = slice_side((tutti__side){s.disp + p->disp, p->node}, tutti__max(from - p->start, 0),
+                         tutti__min(to - p->start, p->node->bytes), &part[i]);
     }
     if (err == TUTTI_OK)
         err = tutti__side_cat(n, part, out);
@@ -74,7 +75,7 @@ static tutti_err slice_cat(tutti__side s, tutti_off from, tutti_off to, tutti__s
 }
 
 /* `s` is borrowed. */
-static tutti_err slice(tutti__side s, tutti_off from, tutti_off to, tutti__side *out) {
+static tutti_err slice_side(tutti__side s, tutti_off from, tutti_off to, tutti__side *out) {
     if (from == 0 && to == s.node->bytes) {
         *out = (tutti__side){s.disp, tutti__node_ref(s.node)};
         return TUTTI_OK;
@@ -83,7 +84,7 @@ static tutti_err slice(tutti__side s, tutti_off from, tutti_off to, tutti__side 
     case TUTTI__VEC:
         return slice_vec(s, from, to, out);
     case TUTTI__LIST:
-        return slice_list(s, from, to, out);
+        return slice_list_node(s, from, to, out);
     case TUTTI__CAT:
         return slice_cat(s, from, to, out);
     case TUTTI__RUN:
@@ -96,7 +97,7 @@ tutti_err tutti__side_slice(tutti__side s, tutti_off from, tutti_off to, tutti__
     TUTTI_ASSERT(tutti__side_is_valid(s));
     from = tutti__max(from, 0);
     to = tutti__min(to, tutti__side_bytes(s));
-    if (from < to) return slice(s, from, to, out);
+    if (from < to) return slice_side(s, from, to, out);
     *out = (tutti__side){0, NULL};
     return TUTTI_OK;
 }

@@ -111,7 +111,7 @@ static tutti_err read_int(const unsigned char *at, const char *what, int limit, 
     return TUTTI_OK;
 }
 
-static tutti_err read_offset(const unsigned char *at, const char *what, tutti_off *out) {
+static tutti_err read_off64(const unsigned char *at, const char *what, tutti_off *out) {
     const uint64_t v = tutti__load_le64(at);
     TUTTI_CHECK(v <= (uint64_t)TUTTI__OFF_LIMIT, TUTTI_ERR_FORMAT, "invalid header: %s is %llu",
                 what, (unsigned long long)v);
@@ -178,17 +178,17 @@ static tutti_err read_slot(const unsigned char *from, tutti__header *out) {
     s->type = (tutti_type)type;
     s->order = (tutti_order)order;
     TUTTI_TRY(read_int(from + AT_NDIMS, "ndims", TUTTI_MAX_DIMS, &s->ndims));
-    TUTTI_TRY(read_offset(from + AT_ELEMENT, "element size", &s->element_size));
-    TUTTI_TRY(read_offset(from + AT_OFFSET, "offset", &s->offset));
-    TUTTI_TRY(read_offset(from + AT_BYTES, "bytes", &h.bytes));
+    TUTTI_TRY(read_off64(from + AT_ELEMENT, "element size", &s->element_size));
+    TUTTI_TRY(read_off64(from + AT_OFFSET, "offset", &s->offset));
+    TUTTI_TRY(read_off64(from + AT_BYTES, "bytes", &h.bytes));
     int kind;
     for (int d = 0; d < h.spec.ndims; d++) {
         const unsigned char *dist = from + AT_DIST + (ptrdiff_t)16 * d;
-        TUTTI_TRY(read_offset(from + AT_SHAPE + (ptrdiff_t)8 * d, "extent", &h.spec.shape[d]));
+        TUTTI_TRY(read_off64(from + AT_SHAPE + (ptrdiff_t)8 * d, "extent", &h.spec.shape[d]));
         TUTTI_TRY(read_int(dist, "distribution", TUTTI_DIST_RAGGED, &kind));
         h.dim[d].kind = (tutti_dist_kind)kind;
         TUTTI_TRY(read_int(dist + 4, "ranks in a dimension", INT_MAX, &h.dim[d].procs));
-        TUTTI_TRY(read_offset(dist + 8, "block", &h.dim[d].block));
+        TUTTI_TRY(read_off64(dist + 8, "block", &h.dim[d].block));
     }
     TUTTI_TRY(check_byte_order(from, s->type));
     TUTTI_TRY(check_header(&h));

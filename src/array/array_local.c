@@ -3,7 +3,6 @@
  * of its own.  Descriptor and parts have the same id; the descriptor is written last.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
-#include "base/options_impl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +29,7 @@ static tutti_err derive_part_options(const tutti_array *a, const tutti_options *
                                      tutti_options *out) {
     const tutti__team *t = tutti__file_team(a->head);
     /* the descriptor was opened with the same options */
-    if (!opt || tutti__options_take(opt, out) != TUTTI_OK) (void)tutti_options_init(out);
+    if (tutti__object_options(opt, out) != TUTTI_OK) (void)tutti_options_init(out);
     TUTTI_TRY(tutti__team_tell(tutti__file_team(a->head), out, (int)sizeof *out));
     out->nodes[0] = out->trace[0] = '\0';
     if (out->fault[0] == '*') return TUTTI_OK; /* the fault is for every rank */

@@ -111,7 +111,7 @@ static tutti_err check_open_arguments(const char *path, int mode, const void *a_
     return TUTTI_OK;
 }
 
-static tutti_err read_header(void *context) {
+static tutti_err read_header_on_root(void *context) {
     file_header *w = context;
     return tutti__array_header_read(w->file, &w->header);
 }
@@ -120,8 +120,8 @@ static tutti_err open_array_files(MPI_Comm comm, const char *path, const tutti_a
                                   const tutti_options *opt, tutti_array *a) {
     TUTTI_TRY(tutti_file_open(comm, path, a->mode | TUTTI_READ, opt, &a->file));
     file_header w = {.file = a->file};
-    tutti_err err = tutti__on_root_share(tutti__file_team(a->file), read_header, &w, &w.header,
-                                         (int)sizeof w.header);
+    tutti_err err = tutti__on_root_share(tutti__file_team(a->file), read_header_on_root, &w,
+                                         &w.header, (int)sizeof w.header);
     TUTTI_TRY(tutti__array_error(a->file, "open", err));
     const tutti__header h = w.header;
     a->spec = a->local = h.spec;

@@ -177,7 +177,7 @@ static tutti_off staging_limit(const tutti_array *a) {
 }
 
 /* Windows of the engine for one operation at a time, if it is not in the background. */
-static tutti_off window_bytes(const tutti_array *a, tutti_off budget) {
+static tutti_off engine_window_bytes(const tutti_array *a, tutti_off budget) {
     if (!a) return 0;
     return tutti__min(budget / 8, tutti__file_options(a->file)->cb_buffer_size /
                                       tutti__file_team(a->file)->nodes.largest);
@@ -217,9 +217,10 @@ static tutti_err make_tiling(tutti_tiles *t, const tutti_tiles_spec *spec) {
         tutti__max(spec->budget, 0) - (tutti_off)sizeof *t - description_bytes(t->tiling.ndims);
     int n = 0;
     limits[n++] = (tutti__tile_limit){(t->ins + reads) * read, (t->outs + writes) * written, left};
-    limits[n++] = (tutti__tile_limit){
-        (2 * t->ins + 3 * reads) * read / 2, (2 * t->outs + 3 * writes) * written / 2,
-        left - (reads ? 0 : window_bytes(from, left)) - (writes ? 0 : window_bytes(to, left))};
+    limits[n++] = (tutti__tile_limit){(2 * t->ins + 3 * reads) * read / 2,
+                                      (2 * t->outs + 3 * writes) * written / 2,
+                                      left - (reads ? 0 : engine_window_bytes(from, left)) -
+                                          (writes ? 0 : engine_window_bytes(to, left))};
     if (reads)
         limits[n++] = (tutti__tile_limit){read, t->in_place ? written : 0, staging_limit(from)};
     if (writes && !t->in_place) limits[n++] = (tutti__tile_limit){0, written, staging_limit(to)};

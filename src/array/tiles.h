@@ -2,17 +2,10 @@
  * elements, and how a rank's elements are divided into tiles.
  *
  *      +---------------- frame --+
+ *      |  halo                   |      frame = core with halo on all sides, cut at the array's end
+ *      |    +------- core --+    |      cores are disjoint; together they are the rank's region
+ *      |    |               |    |
  *
- *  halo
- *      frame = core with halo on all sides, cut at the array's end
- *
- *    +------- core --+
- *      cores are disjoint; together they are the rank's region
- *
- *
- *
- *
- * |
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TILES_H
 #define TUTTI_TILES_H

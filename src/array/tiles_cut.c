@@ -15,7 +15,7 @@
 /* Minimum extent of a core, in halos, before other dimensions are divided. */
 enum { HALOS = 8 };
 
-static tutti_count extent_of(const tutti__box *b, int d) {
+static tutti_count box_extent(const tutti__box *b, int d) {
     return tutti__max(b->hi[d] - b->lo[d], 0);
 }
 
@@ -34,7 +34,7 @@ static void add_halo(const tutti__tiling *t, tutti__box *b) {
 
 tutti_count tutti__tiling_core_max(const tutti__tiling *t) {
     tutti_count n = 1;
-    for (int d = 0; d < t->ndims; d++) n *= tutti__min(t->tile[d], extent_of(&t->of, d));
+    for (int d = 0; d < t->ndims; d++) n *= tutti__min(t->tile[d], box_extent(&t->of, d));
     return n;
 }
 
@@ -45,7 +45,7 @@ tutti_count tutti__tiling_frame_max(const tutti__tiling *t) {
     if (tutti__box_count(t->ndims, &all) == 0) return 0;
     add_halo(t, &all);
     for (int d = 0; d < t->ndims; d++) {
-        const tutti_count more = extent_of(&all, d) - t->tile[d];
+        const tutti_count more = box_extent(&all, d) - t->tile[d];
         n *= t->tile[d] + (more / 2 < t->halo[d] ? more : 2 * t->halo[d]);
     }
     return n;
@@ -73,7 +73,7 @@ static int fits_limits(const tutti__tiling *t, int n, const tutti__tile_limit *l
 static int choose_extents(tutti__tiling *t, tutti_order file_order, const tutti_count *asked, int n,
                           const tutti__tile_limit *limits) {
     for (int d = 0; d < t->ndims; d++) {
-        const tutti_count all = tutti__max(extent_of(&t->of, d), 1);
+        const tutti_count all = tutti__max(box_extent(&t->of, d), 1);
         t->tile[d] = asked[d] > 0 ? tutti__min(asked[d], all) : all;
     }
     for (int pass = 0; pass < 2; pass++)
@@ -114,12 +114,12 @@ tutti_err tutti__tiling_cut(tutti__tiling *t, tutti_order file_order, int n,
                        t->overhead);
     /* Equal sizes, with the same number of tiles. */
     for (int d = 0; d < t->ndims; d++) {
-        const tutti_count all = extent_of(&t->of, d);
+        const tutti_count all = box_extent(&t->of, d);
         if (asked[d] == 0 && all > 0) t->tile[d] = divide_up(all, divide_up(all, t->tile[d]));
     }
     t->tiles = 1;
     for (int d = 0; d < t->ndims; d++) {
-        t->along[d] = divide_up(extent_of(&t->of, d), t->tile[d]);
+        t->along[d] = divide_up(box_extent(&t->of, d), t->tile[d]);
         t->tiles *= t->along[d];
     }
     return TUTTI_OK;

@@ -1,6 +1,6 @@
-/* base: the last error of each thread.  Whoever finds the trouble records code and text; the layers
- * it passes on its way up add what only they know (operation, file, rank), and the line for people
- * is composed when somebody asks for it.  Nothing here prints, allocates or touches errno.
+/* base: the last error of each thread.  The code that finds an error records code and text; the
+ * layers above add what only they know (operation, file, rank), and the message is composed when
+ * it is requested.  Nothing here prints, allocates or touches errno.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/error_impl.h"
 
@@ -140,8 +140,10 @@ tutti_err tutti__error_refusal(void) {
     refusal.code = TUTTI_OK;
     if (why.code == TUTTI_OK && last.code != TUTTI_OK) /* it could not be made, perhaps */
         return tutti__error_set(TUTTI_ERR_ARG, 0, -1,
-                                "the access is NULL; the last error of this rank: %.300s", text);
-    if (why.code == TUTTI_OK) return tutti__error_set(TUTTI_ERR_ARG, 0, -1, "the access is NULL");
+                                "argument access is NULL; the last error of this rank: %.300s",
+                                text);
+    if (why.code == TUTTI_OK)
+        return tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument access is NULL");
     tutti__error_assign(&why);
     return why.code;
 }
@@ -160,8 +162,8 @@ const tutti_error_info *tutti_last_error(void) {
     return &last;
 }
 
-static size_t append(size_t at, const char *fmt, ...) TUTTI_PRINTF(2, 3);
-static size_t append(size_t at, const char *fmt, ...) {
+static size_t append_text(size_t at, const char *fmt, ...) TUTTI_PRINTF(2, 3);
+static size_t append_text(size_t at, const char *fmt, ...) {
     va_list args;
     va_start(args, fmt);
     const int n = vsnprintf(line + at, sizeof line - at, fmt, args);
@@ -176,14 +178,15 @@ const char *tutti_last_message(void) {
     if (last.code == TUTTI_OK) return line;
     /* "OPERATION of 'PATH' at offset N, rank R: TEXT", without what is unknown */
     size_t at = 0;
-    if (last.operation[0]) at = append(at, "%s", last.operation);
-    if (last.path[0]) at = append(at, "%s'%s'", at ? " of " : "", last.path);
+    if (last.operation[0]) at = append_text(at, "%s", last.operation);
+    if (last.path[0]) at = append_text(at, "%s'%s'", at ? " of " : "", last.path);
     if (last.offset >= 0)
-        at = append(at, "%sat offset %lld", at ? " " : "", (long long)last.offset);
-    if (last.rank >= 0) at = append(at, "%srank %d", at ? ", " : "", last.rank);
-    at = append(at, "%s%s", at ? ": " : "", last.text[0] ? last.text : tutti_strerror(last.code));
+        at = append_text(at, "%sat offset %lld", at ? " " : "", (long long)last.offset);
+    if (last.rank >= 0) at = append_text(at, "%srank %d", at ? ", " : "", last.rank);
+    at = append_text(at, "%s%s", at ? ": " : "",
+                     last.text[0] ? last.text : tutti_strerror(last.code));
     if (last.sys_errno && !strstr(last.text, errno_name(last.sys_errno)))
-        append(at, " (%s)", errno_name(last.sys_errno));
+        append_text(at, " (%s)", errno_name(last.sys_errno));
     errno = saved_errno;
     return line;
 }

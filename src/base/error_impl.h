@@ -58,7 +58,8 @@ tutti_err tutti__error_sys(int sys_errno, tutti_off offset, const char *what);
 /* Copy a path for a message: if it does not fit, "..." and its end, which distinguishes it from others. */
 void tutti__copy_path_end(char *to, size_t size, const char *from);
 
-/* Add what the caller's layer knows; each is kept if it was set already.  NULL or -1: unknown. */
+/* Add the context of the caller's layer; values that are set already are kept.  NULL or -1:
+ * unknown. */
 void tutti__error_context(const char *operation, const char *path, int rank);
 
 /* Replace the thread's error (when it came from another rank); clear it. */
@@ -93,9 +94,9 @@ static inline void tutti__error_restore(const tutti__kept_error *kept) {
         const tutti_err step_ = (step);                \
         before_ != TUTTI_OK ? before_ : step_;         \
     })
-/* What the caller has said by tutti_refuse, once; otherwise that the access is NULL. */
+/* The error that the caller has set by tutti_refuse, once; otherwise that argument access is NULL. */
 tutti_err tutti__error_refusal(void);
-/* The same where something else is NULL: TUTTI_OK if he has said nothing. */
+/* The same for another NULL argument: TUTTI_OK if the caller has set none. */
 tutti_err tutti__error_refused(void);
 
 #endif

@@ -1,7 +1,7 @@
-/* base: fibers on the C library's contexts.  The stack is mapped with a page below it that nobody
- * may touch, so that an overflow is a crash and not a silent corruption.  A few stacks are kept for
- * the next fibers: to map one and to touch its pages anew takes longer than a small operation.  The
- * sanitizers are told of every switch, since they keep account of stacks.
+/* base: fibers on the C library's contexts.  A guard page below each stack turns an overflow into
+ * a crash instead of silent corruption.  Some stacks are kept for later fibers: mapping one and
+ * touching its pages takes longer than a small operation.  The sanitizers are notified of every
+ * switch, since they track stacks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/fiber.h"
 
@@ -75,7 +75,7 @@ static void *thread_now(void) {
 
 /* ---- switching */
 
-/* The last error belongs to whoever runs. */
+/* The last error belongs to the running fiber or thread. */
 static void errors_swap(tutti__fiber *f) {
     const tutti_error_info other = f->error;
     f->error = *tutti_last_error();
@@ -140,7 +140,7 @@ int tutti__fiber_halfway(const tutti__fiber *f) {
 
 enum { SPARES = 4 }; /* as many as are seldom under way at a time */
 
-static _Atomic(char *) spare[SPARES]; /* guards and stacks that nobody uses */
+static _Atomic(char *) spare[SPARES]; /* unused stacks with their guards */
 
 /* A spare one, or NULL. */
 static char *stack_reuse(void) {
@@ -170,11 +170,12 @@ static tutti_err stack_take(char **out) {
     if (*out) return TUTTI_OK;
     char *p = mmap(NULL, GUARD + STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
-        return tutti__error_set(TUTTI_ERR_NOMEM, errno, -1, "no memory for a stack");
+        return tutti__error_set(TUTTI_ERR_NOMEM, errno, -1, "cannot allocate a fiber stack");
     if (mprotect(p, GUARD, PROT_NONE) != 0) {
         const int why = errno;
         munmap(p, GUARD + STACK);
-        return tutti__error_set(TUTTI_ERR_NOMEM, why, -1, "no guard page for a stack");
+        return tutti__error_set(TUTTI_ERR_NOMEM, why, -1,
+                                "cannot protect the guard page of a fiber stack");
     }
     *out = p;
     return TUTTI_OK;
@@ -191,7 +192,8 @@ tutti_err tutti__fiber_make(tutti__fiber_fn *fn, void *context, tutti__fiber **o
     f->error = (tutti_error_info){.rank = -1, .offset = -1};
     tutti_err err = stack_take(&f->memory);
     if (err == TUTTI_OK && getcontext(&f->inside) != 0) {
-        err = tutti__error_set(TUTTI_ERR_UNSUPPORTED, errno, -1, "no contexts on this machine");
+        err = tutti__error_set(TUTTI_ERR_UNSUPPORTED, errno, -1,
+                               "cannot create a fiber: this machine has no contexts");
         stack_give_back(f->memory);
     }
     if (err != TUTTI_OK) {

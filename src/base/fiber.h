@@ -16,14 +16,15 @@ tutti_err tutti__fiber_make(tutti__fiber_fn *fn, void *context, tutti__fiber **o
 /* Run it until it leaves or returns; 1: it has returned.  Not from inside a fiber.  Each side keeps
  * its own last error. */
 int tutti__fiber_resume(tutti__fiber *f);
-/* Inside a fiber: back to whoever resumed it, and 1 once resumed again.  Outside: 0 at once. */
+/* Inside a fiber: return to the code that resumed it; returns 1 when resumed again.  Outside:
+ * returns 0 at once. */
 int tutti__fiber_leave(void);
 int tutti__fiber_inside(void); /* are we in one? */
 /* Seconds for which the current fiber has not been running since it was made; 0 outside. */
 double tutti__fiber_absent(void);
 /* A clock that stands still meanwhile. */
 double tutti__fiber_clock(void);
-/* Has it been resumed, and not returned yet? */
+/* Whether it has been resumed and has not returned. */
 int tutti__fiber_halfway(const tutti__fiber *f);
 /* Free one that has returned or was never resumed; nulls it. */
 void tutti__fiber_free(tutti__fiber **f);

@@ -1,7 +1,7 @@
-/* base: handles that are alive.  Everything that a caller holds by an address is listed here until
- * it is freed, so that a stale handle (of a closed file, a freed plan) is an error and not a crash:
- * the address is looked up, and memory that is gone is never read.  An address that has been given
- * to a new object of the same kind meanwhile cannot be told from it.
+/* base: live handles.  Every object that a caller holds by an address is listed here until it is
+ * freed, so that a stale handle (of a closed file, a freed plan) is an error and not a crash: the
+ * address is looked up, and freed memory is never read.  An address that has been reused by a new
+ * object of the same kind cannot be distinguished from it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_HANDLE_H
 #define TUTTI_HANDLE_H
@@ -29,8 +29,8 @@ void tutti__handle_remove(tutti__handle *h);
 int tutti__handle_alive(const void *object, const tutti__class *class);
 /* The same as an error: TUTTI_ERR_ARG if `object` is NULL, TUTTI_ERR_STATE if it is stale.   Not collective. */
 tutti_err tutti__handle_check(const void *object, const tutti__class *class) TUTTI_MUST_USE;
-/* An object of this class for which is(h, context) is true, or NULL.  The caller knows that it is not
- * removed meanwhile. */
+/* An object of this class for which is(h, context) is true, or NULL.  The caller guarantees that
+ * it is not removed meanwhile. */
 const tutti__handle *tutti__handle_search(const tutti__class *class,
                                           int (*is)(const tutti__handle *h, const void *context),
                                           const void *context);

@@ -28,7 +28,7 @@ static int must_fail(void) {
 }
 
 /* Count a new block, or record that there is none; errno is the caller's. */
-static void *finish(void *p, size_t bytes, int saved_errno) {
+static void *count_block(void *p, size_t bytes, int saved_errno) {
     if (p)
         atomic_fetch_add_explicit(&live_blocks, 1, memory_order_relaxed);
     else
@@ -40,15 +40,15 @@ static void *finish(void *p, size_t bytes, int saved_errno) {
 void *tutti__malloc(size_t bytes) {
     const int saved_errno = errno;
     void *p = must_fail() ? NULL : malloc(bytes ? bytes : 1);
-    return finish(p, bytes, saved_errno);
+    return count_block(p, bytes, saved_errno);
 }
 
 void *tutti__calloc(size_t n, size_t size) {
     const int saved_errno = errno;
     size_t bytes;
-    if (__builtin_mul_overflow(n, size, &bytes)) return finish(NULL, SIZE_MAX, saved_errno);
+    if (__builtin_mul_overflow(n, size, &bytes)) return count_block(NULL, SIZE_MAX, saved_errno);
     void *p = must_fail() ? NULL : calloc(1, bytes ? bytes : 1);
-    return finish(p, bytes, saved_errno);
+    return count_block(p, bytes, saved_errno);
 }
 
 /* The old block survives a failure; a grown block is still one block. */
@@ -56,7 +56,7 @@ void *tutti__realloc(void *p, size_t bytes) {
     if (!p) return tutti__malloc(bytes);
     const int saved_errno = errno;
     void *q = must_fail() ? NULL : realloc(p, bytes ? bytes : 1);
-    if (!q) return finish(NULL, bytes, saved_errno);
+    if (!q) return count_block(NULL, bytes, saved_errno);
     errno = saved_errno;
     return q;
 }
@@ -66,7 +66,7 @@ void *tutti__malloc_aligned(size_t align, size_t bytes) {
     void *p = NULL;
     if (align < sizeof(void *)) align = sizeof(void *);
     if (must_fail() || posix_memalign(&p, align, bytes ? bytes : 1) != 0) p = NULL;
-    return finish(p, bytes, saved_errno);
+    return count_block(p, bytes, saved_errno);
 }
 
 char *tutti__strdup(const char *s) {

@@ -35,9 +35,9 @@ static inline int tutti__all_zero(const int64_t *words, size_t n) {
         if (words[i] != 0) return 0;
     return 1;
 }
-#define TUTTI_CHECK_RESERVED(s, what)                                                          \
-    TUTTI_CHECK(tutti__all_zero((s)->reserved, sizeof(s)->reserved / sizeof(s)->reserved[0]),  \
-                TUTTI_ERR_ARG, "%s: `reserved` is not 0: begin with = {0} or name the fields", \
+#define TUTTI_CHECK_RESERVED(s, what)                                                           \
+    TUTTI_CHECK(tutti__all_zero((s)->reserved, sizeof(s)->reserved / sizeof(s)->reserved[0]),   \
+                TUTTI_ERR_ARG, "%s: field reserved is not 0: initialise the struct with = {0}", \
                 what)
 
 /* tutti_size_to_int with an error: TUTTI_ERR_OVERFLOW. */

@@ -69,22 +69,22 @@ static const int switch_methods[] = {TUTTI_METHOD_TWO_PHASE, TUTTI_METHOD_INDEPE
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static char plain(char c) {
+static char normalize_char(char c) {
     if (c >= 'A' && c <= 'Z') return (char)(c - 'A' + 'a');
     return c == '-' ? '_' : c;
 }
 
-static int same(const char *a, size_t na, const char *b, size_t nb) {
+static int names_are_equal(const char *a, size_t na, const char *b, size_t nb) {
     if (na != nb) return 0;
-    while (na > 0 && plain(a[na - 1]) == plain(b[na - 1])) --na;
+    while (na > 0 && normalize_char(a[na - 1]) == normalize_char(b[na - 1])) --na;
     return na == 0;
 }
 
 /* Where `text` is in a list "one|two|three"; -1: nowhere. */
-static int list_index(const char *list, const char *text, size_t n) {
+static int find_choice(const char *list, const char *text, size_t n) {
     for (int i = 0;; ++i) {
         const size_t item = strcspn(list, "|");
-        if (item > 0 && same(list, item, text, n)) return i;
+        if (item > 0 && names_are_equal(list, item, text, n)) return i;
         if (list[item] == '\0') return -1;
         list += item + 1;
     }
@@ -100,10 +100,10 @@ static const option_row *find_row(const char *key) {
     const size_t n = strlen(key), skip = sizeof prefix - 1;
     for (int i = 0; i < ROWS; ++i) {
         const char *name = rows[i].name;
-        if (same(key, n, name, strlen(name)) || list_index(rows[i].alias, key, n) >= 0)
+        if (names_are_equal(key, n, name, strlen(name)) || find_choice(rows[i].alias, key, n) >= 0)
             return &rows[i];
-        if (n > skip && same(key, skip, prefix, skip) &&
-            same(key + skip, n - skip, name, strlen(name)))
+        if (n > skip && names_are_equal(key, skip, prefix, skip) &&
+            names_are_equal(key + skip, n - skip, name, strlen(name)))
             return &rows[i];
     }
     return NULL;
@@ -111,7 +111,7 @@ static const option_row *find_row(const char *key) {
 
 static int find_switch(const char *key) {
     for (int i = 0; i < SWITCHES; ++i)
-        if (same(key, strlen(key), switches[i].key, strlen(switches[i].key))) return i;
+        if (names_are_equal(key, strlen(key), switches[i].key, strlen(switches[i].key))) return i;
     return -1;
 }
 
@@ -123,26 +123,25 @@ static int is_size(size_t n) {
 
 tutti_err tutti__options_begun(const tutti_options *opt) {
     TUTTI_CHECK(opt->struct_size != 0, TUTTI_ERR_ARG,
-                "the options have not been initialised (struct_size is 0): begin with "
-                "tutti_options_init");
+                "options are not initialised (struct_size is 0): call tutti_options_init first");
     TUTTI_CHECK(is_size(opt->struct_size), TUTTI_ERR_ARG,
-                "the options have a struct_size of %zu, which no version of Tutti has: begin with "
-                "tutti_options_init",
+                "struct_size is %zu, not that of any tutti_options: call tutti_options_init first",
                 opt->struct_size);
     return TUTTI_OK;
 }
 
-/* What the program has of `full`; what it has beyond is for a later version. */
-static void give(const tutti_options *full, tutti_options *opt, size_t size) {
+/* The part of `full` that the program's struct has; fields that only the program knows are 0. */
+static void copy_options(const tutti_options *full, tutti_options *opt, size_t size) {
     memset(opt, 0, size);
     memcpy(opt, full, size < sizeof *full ? size : sizeof *full);
     opt->struct_size = size;
 }
 
 tutti_err tutti__options_give(const tutti_options *full, tutti_options *opt, size_t size) {
-    TUTTI_CHECK(opt != NULL, TUTTI_ERR_ARG, "nowhere to put the options");
-    TUTTI_CHECK(is_size(size), TUTTI_ERR_ARG, "%zu bytes are no size of tutti_options", size);
-    give(full, opt, size);
+    TUTTI_CHECK(opt != NULL, TUTTI_ERR_ARG, "argument opt is NULL");
+    TUTTI_CHECK(is_size(size), TUTTI_ERR_ARG, "struct size %zu is not that of any tutti_options",
+                size);
+    copy_options(full, opt, size);
     return TUTTI_OK;
 }
 
@@ -152,7 +151,7 @@ tutti_err tutti__options_take(const tutti_options *opt, tutti_options *full_out)
     const char *bytes = (const char *)opt;
     for (size_t i = sizeof *full_out; i < size; ++i)
         TUTTI_CHECK(bytes[i] == 0, TUTTI_ERR_UNSUPPORTED,
-                    "the program sets an option that is newer than this library (%s)",
+                    "the program sets an option that this library (%s) does not have",
                     TUTTI_VERSION_STRING);
     tutti_options_defaults(full_out);
     memcpy(full_out, opt, size < sizeof *full_out ? size : sizeof *full_out);
@@ -160,14 +159,14 @@ tutti_err tutti__options_take(const tutti_options *opt, tutti_options *full_out)
     return TUTTI_OK;
 }
 
-/* Does the program's struct have the row? */
+/* Whether the program's struct has the row. */
 static tutti_err has_row(const tutti_options *opt, const option_row *row) {
     TUTTI_TRY(tutti__options_begun(opt));
     const size_t bytes = row->type == TYPE_TEXT   ? TEXT_SIZE
                          : row->type == TYPE_SIZE ? sizeof(tutti_off)
                                                   : sizeof(int);
     TUTTI_CHECK(row->place + bytes <= opt->struct_size, TUTTI_ERR_OPTION,
-                "option %s is newer than this program", row->name);
+                "option %s is newer than the program's tutti_options", row->name);
     return TUTTI_OK;
 }
 
@@ -205,7 +204,7 @@ static int find_range(const option_row *row, tutti_off *lo_out, tutti_off *hi_ou
     return 0;
 }
 
-static int number_fits(const option_row *row, tutti_off number) {
+static int option_fits(const option_row *row, tutti_off number) {
     tutti_off lo, hi;
     const int power = find_range(row, &lo, &hi);
     return number >= lo && number <= hi && (!power || (number & (number - 1)) == 0);
@@ -233,7 +232,7 @@ static int parse_size(const char *text, size_t n, tutti_off *number_out) {
     if (used == 0) return 0;
     for (int i = 0; i < 5; ++i) {
         const int plain_bytes = i == 0 && used == n;
-        if (!plain_bytes && list_index(units[i], text + used, n - used) < 0) continue;
+        if (!plain_bytes && find_choice(units[i], text + used, n - used) < 0) continue;
         return !__builtin_mul_overflow(number, (tutti_off)1 << (10 * i), number_out);
     }
     return 0;
@@ -241,22 +240,22 @@ static int parse_size(const char *text, size_t n, tutti_off *number_out) {
 
 /* "automatic", which other libraries take for a switch, means the default. */
 static int parse_bool(const option_row *row, const char *text, size_t n, tutti_off *number_out) {
-    const int word = list_index("false|true|0|1|no|yes|off|on|disable|enable", text, n);
+    const int word = find_choice("false|true|0|1|no|yes|off|on|disable|enable", text, n);
     tutti_options defaults;
     if (word >= 0) {
         *number_out = word % 2;
         return 1;
     }
-    if (list_index("auto|automatic", text, n) < 0) return 0;
+    if (find_choice("auto|automatic", text, n) < 0) return 0;
     tutti_options_defaults(&defaults);
     *number_out = load_number(&defaults, row);
     return 1;
 }
 
-static int parse_number(const option_row *row, const char *text, size_t n, tutti_off *number_out) {
+static int parse_value(const option_row *row, const char *text, size_t n, tutti_off *number_out) {
     switch (row->type) {
     case TYPE_CHOICE:
-        *number_out = list_index(row->choices, text, n);
+        *number_out = find_choice(row->choices, text, n);
         return *number_out >= 0;
     case TYPE_BOOL:
         return parse_bool(row, text, n, number_out);
@@ -270,7 +269,7 @@ static int parse_number(const option_row *row, const char *text, size_t n, tutti
 /* ---- setting --------------------------------------------------------------------------------- */
 
 /* 16777216 as 16m. */
-static void shorten(tutti_off number, char *out, size_t size) {
+static void format_size(tutti_off number, char *out, size_t size) {
     static const char *const units[] = {"", "k", "m", "g", "t"};
     int unit = 0;
     for (; unit < 4 && number > 0 && number % 1024 == 0; ++unit) number /= 1024;
@@ -279,12 +278,12 @@ static void shorten(tutti_off number, char *out, size_t size) {
 
 static void format_limit(const option_row *row, tutti_off limit, char *out, size_t size) {
     if (row->type == TYPE_SIZE)
-        shorten(limit, out, size);
+        format_size(limit, out, size);
     else
         snprintf(out, size, "%lld", (long long)limit);
 }
 
-static void describe(const option_row *row, char *out, size_t size) {
+static void describe_values(const option_row *row, char *out, size_t size) {
     if (row->type == TYPE_CHOICE)
         snprintf(out, size, "one of %s", row->choices);
     else if (row->type == TYPE_BOOL)
@@ -309,18 +308,18 @@ static void describe(const option_row *row, char *out, size_t size) {
 
 void tutti__options_takes(int i, char *out, size_t size) {
     TUTTI_ASSERT(i >= 0 && i < ROWS);
-    describe(&rows[i], out, size);
+    describe_values(&rows[i], out, size);
 }
 
-static tutti_err refuse(const option_row *row, const char *what, const char *value) {
+static tutti_err refuse_value(const option_row *row, const char *what, const char *value) {
     char takes[160];
-    describe(row, takes, sizeof takes);
+    describe_values(row, takes, sizeof takes);
     return tutti__error_set(TUTTI_ERR_OPTION, 0, -1, "%s cannot be '%.100s': it takes %s", what,
                             value, takes);
 }
 
 /* The text without blanks around it. */
-static const char *trim(const char *text, size_t *n_out) {
+static const char *trim_blanks(const char *text, size_t *n_out) {
     text += strspn(text, " \t");
     size_t n = strlen(text);
     while (n > 0 && (text[n - 1] == ' ' || text[n - 1] == '\t')) --n;
@@ -334,35 +333,35 @@ static tutti_err set_row(tutti_options *opt, const option_row *row, const char *
     tutti_off number = 0;
     if (row->type == TYPE_TEXT) {
         char *field = (char *)opt + row->place;
-        if (strlen(value) >= TEXT_SIZE) return refuse(row, what, value);
+        if (strlen(value) >= TEXT_SIZE) return refuse_value(row, what, value);
         memset(field, 0, TEXT_SIZE);
         memcpy(field, value, strlen(value) + 1);
         return TUTTI_OK;
     }
     size_t n;
-    const char *text = trim(value, &n);
-    if (!parse_number(row, text, n, &number) || !number_fits(row, number))
-        return refuse(row, what, value);
+    const char *text = trim_blanks(value, &n);
+    if (!parse_value(row, text, n, &number) || !option_fits(row, number))
+        return refuse_value(row, what, value);
     store_number(opt, row, number);
     return TUTTI_OK;
 }
 
 tutti_err tutti_options_set(tutti_options *opt, const char *key, const char *value) {
     char what[64];
-    TUTTI_CHECK(opt && key && value, TUTTI_ERR_ARG, "the options, the key or the value is NULL");
+    TUTTI_CHECK(opt && key && value, TUTTI_ERR_ARG, "argument opt, key or value is NULL");
     TUTTI_TRY(tutti__options_begun(opt));
     if (find_switch(key) >= 0) {
         const int i = find_switch(key);
         size_t n;
-        const char *text = trim(value, &n);
-        const int word = list_index(SWITCH_CHOICES, text, n);
+        const char *text = trim_blanks(value, &n);
+        const int word = find_choice(SWITCH_CHOICES, text, n);
         TUTTI_CHECK(word >= 0, TUTTI_ERR_OPTION, "option %s cannot be '%.100s': it takes one of %s",
                     switches[i].key, value, SWITCH_CHOICES);
         store_number(opt, find_row(switches[i].name), switch_methods[word]);
         return TUTTI_OK;
     }
     const option_row *row = find_row(key);
-    TUTTI_CHECK(row, TUTTI_ERR_OPTION, "there is no option '%.100s'", key);
+    TUTTI_CHECK(row, TUTTI_ERR_OPTION, "unknown option '%.100s'", key);
     TUTTI_TRY(has_row(opt, row));
     snprintf(what, sizeof what, "option %.50s", key);
     return set_row(opt, row, what, value);
@@ -386,7 +385,7 @@ void tutti_options_defaults_sized(tutti_options *opt, size_t struct_size) {
     tutti_options full;
     if (!opt || !is_size(struct_size)) return;
     set_defaults(&full);
-    give(&full, opt, struct_size);
+    copy_options(&full, opt, struct_size);
 }
 
 /* An empty variable is one that is not set. */
@@ -417,14 +416,14 @@ tutti_err tutti_options_init_sized(tutti_options *opt, size_t struct_size) {
     const tutti_error_info before = *tutti_last_error();
     tutti_error_info first = {.code = TUTTI_OK};
     tutti_options full;
-    TUTTI_CHECK(opt, TUTTI_ERR_ARG, "the options are NULL");
-    TUTTI_CHECK(is_size(struct_size), TUTTI_ERR_ARG, "%zu bytes are no size of tutti_options",
-                struct_size);
+    TUTTI_CHECK(opt, TUTTI_ERR_ARG, "argument opt is NULL");
+    TUTTI_CHECK(is_size(struct_size), TUTTI_ERR_ARG,
+                "struct size %zu is not that of any tutti_options", struct_size);
     set_defaults(&full);
     for (int i = 0; i < ROWS; ++i) {
         if (set_from_environment(&full, &rows[i]) == TUTTI_OK) continue;
-        /* Options that only tell or advise: a variable of theirs that cannot be taken is as good as
-         * not set, since whoever looks at a program must not keep it from its work. */
+        /* Options that only report or advise: an invalid variable is ignored, since observing a
+         * program must not make it fail. */
         const char *name = rows[i].name;
         if (strcmp(name, "explain") == 0 || strcmp(name, "trace") == 0 ||
             strcmp(name, "profile") == 0) {
@@ -435,7 +434,7 @@ tutti_err tutti_options_init_sized(tutti_options *opt, size_t struct_size) {
             first = *tutti_last_error();
         }
     }
-    give(&full, opt, struct_size);
+    copy_options(&full, opt, struct_size);
     tutti__error_assign(first.code != TUTTI_OK ? &first : &before);
     return first.code;
 }
@@ -443,7 +442,7 @@ tutti_err tutti_options_init_sized(tutti_options *opt, size_t struct_size) {
 /* ---- getting --------------------------------------------------------------------------------- */
 
 static int row_is_valid(const tutti_options *opt, const option_row *row) {
-    if (row->type != TYPE_TEXT) return number_fits(row, load_number(opt, row));
+    if (row->type != TYPE_TEXT) return option_fits(row, load_number(opt, row));
     return memchr((const char *)opt + row->place, '\0', TEXT_SIZE) != NULL;
 }
 
@@ -453,7 +452,7 @@ tutti_err tutti__options_check(const tutti_options *opt) {
         if (row_is_valid(opt, &rows[i])) continue;
         if (rows[i].type != TYPE_TEXT)
             snprintf(number, sizeof number, "%lld", (long long)load_number(opt, &rows[i]));
-        return refuse(&rows[i], rows[i].name, number);
+        return refuse_value(&rows[i], rows[i].name, number);
     }
     return TUTTI_OK;
 }
@@ -472,14 +471,14 @@ static void format_row(const tutti_options *opt, const option_row *row, char *ou
 
 tutti_err tutti_options_get(const tutti_options *opt, const char *key, char *value, size_t size) {
     char text[TEXT_SIZE];
-    TUTTI_CHECK(value && size > 0, TUTTI_ERR_ARG, "there is no room for a value");
+    TUTTI_CHECK(value && size > 0, TUTTI_ERR_ARG, "argument value_out is NULL or has size 0");
     value[0] = '\0';
-    TUTTI_CHECK(opt && key, TUTTI_ERR_ARG, "the options or the key is NULL");
+    TUTTI_CHECK(opt && key, TUTTI_ERR_ARG, "argument opt or key is NULL");
     const int alias = find_switch(key);
     const option_row *row = find_row(alias >= 0 ? switches[alias].name : key);
-    TUTTI_CHECK(row, TUTTI_ERR_OPTION, "there is no option '%.100s'", key);
+    TUTTI_CHECK(row, TUTTI_ERR_OPTION, "unknown option '%.100s'", key);
     TUTTI_TRY(has_row(opt, row));
-    TUTTI_CHECK(row_is_valid(opt, row), TUTTI_ERR_OPTION, "option %s has an impossible value",
+    TUTTI_CHECK(row_is_valid(opt, row), TUTTI_ERR_OPTION, "option %s has an invalid value",
                 row->name);
     if (alias >= 0) {
         const tutti_off method = load_number(opt, row);
@@ -489,8 +488,9 @@ tutti_err tutti_options_get(const tutti_options *opt, const char *key, char *val
         format_row(opt, row, text, sizeof text);
     }
     snprintf(value, size, "%s", text);
-    TUTTI_CHECK(strlen(text) < size, TUTTI_ERR_ARG, "option %s needs room for %zu bytes, not %zu",
-                row->name, strlen(text) + 1, size);
+    TUTTI_CHECK(strlen(text) < size, TUTTI_ERR_ARG,
+                "value of option %s needs %zu bytes: buffer has %zu", row->name, strlen(text) + 1,
+                size);
     return TUTTI_OK;
 }
 
@@ -509,7 +509,7 @@ static void write_default_texts(void) {
     tutti_options_defaults(&defaults);
     for (int i = 0; i < ROWS; ++i) {
         if (rows[i].type == TYPE_SIZE)
-            shorten(load_number(&defaults, &rows[i]), default_texts[i], TEXT_SIZE);
+            format_size(load_number(&defaults, &rows[i]), default_texts[i], TEXT_SIZE);
         else
             format_row(&defaults, &rows[i], default_texts[i], TEXT_SIZE);
     }

@@ -1,4 +1,4 @@
-/* base: what the library itself wants to know of options, beyond tutti/options.h.
+/* base: functions for options inside the library, beyond tutti/options.h.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_OPTIONS_IMPL_H
 #define TUTTI_OPTIONS_IMPL_H
@@ -17,16 +17,17 @@ tutti_err tutti__options_take(const tutti_options *opt, tutti_options *full_out)
 /* The way back, as far as the caller's struct goes. */
 tutti_err tutti__options_give(const tutti_options *full, tutti_options *opt,
                               size_t size) TUTTI_MUST_USE;
-/* Has it been initialised? */
+/* Whether it has been initialised. */
 tutti_err tutti__options_begun(const tutti_options *opt) TUTTI_MUST_USE;
 
-/* What was last wrong with a TUTTI_ variable that is not worth an error (trace, explain,
- * profile).  1 and the sentence, once; 0: nothing. */
+/* The last problem with a TUTTI_ variable that is not an error (trace, explain, profile).  Returns
+ * 1 and the sentence, once; 0: none. */
 int tutti__options_ignored(char *out, size_t size);
 
 /* Choice `i` of a list such as TUTTI_CHOICES_exchange, cut or copied into `out`. */
 void tutti__options_choice(const char *list, int i, char *out, size_t size);
-/* What row `i`, which must exist, takes, in words: "one of a|b", "a size from 64k to 1t" ... */
+/* The allowed values of row `i`, which must exist, in words: "one of a|b", "a size from 64k to 1t"
+ * ... */
 void tutti__options_takes(int i, char *out, size_t size);
 
 #endif

@@ -40,11 +40,11 @@ const tutti_profile_info *tutti_profile_row(int i) {
     return i >= 0 && i < ROWS ? &rows[i] : NULL;
 }
 
-static double *field(tutti_profile *p, int i) {
+static double *field_of_row(tutti_profile *p, int i) {
     return (double *)(void *)((char *)p + rows[i].field);
 }
 
-static double value(const tutti_profile *p, int i) {
+static double value_of_row(const tutti_profile *p, int i) {
     return *(const double *)(const void *)((const char *)p + rows[i].field);
 }
 
@@ -56,17 +56,17 @@ void tutti_profile_defaults_sized(tutti_profile *p, const char *type, size_t str
     if (!p) return;
     for (size_t i = 0; type && i < sizeof elsewhere / sizeof *elsewhere; i++)
         if (strcmp(type, elsewhere[i]) == 0) remote = 1;
-    for (int i = 0; i < ROWS; i++) *field(&full, i) = facts[i].usual[remote];
+    for (int i = 0; i < ROWS; i++) *field_of_row(&full, i) = facts[i].usual[remote];
     memset(p, 0, struct_size); /* the caller's may be of another version */
     memcpy(p, &full, struct_size < sizeof full ? struct_size : sizeof full);
 }
 
 static void copy_section(tutti_profile *to, const tutti_profile *from, int section) {
     for (int i = 0; i < ROWS; i++)
-        if (facts[i].section == section) *field(to, i) = value(from, i);
+        if (facts[i].section == section) *field_of_row(to, i) = value_of_row(from, i);
 }
 
-static int number_fits(int i, double x) {
+static int is_in_range(int i, double x) {
     switch (facts[i].unit) {
     case UNIT_COUNT:
         return x >= 1 && x <= 1e7;
@@ -91,7 +91,7 @@ static double ten_to(int exponent) {
     return x;
 }
 
-static double scale(double x, int exponent) {
+static double scale_by_ten(double x, int exponent) {
     return exponent < 0 ? x / ten_to(exponent) : x * ten_to(exponent);
 }
 
@@ -111,7 +111,7 @@ static int parse_exponent(const char *s, int *out) {
 }
 
 /* 12, 1.5, 3.2e9, 2e-05; 0: not a number. */
-static int parse_number(const char *s, double *out) {
+static int parse_decimal(const char *s, double *out) {
     double mantissa = 0;
     int digits = 0, exponent = 0, more = 0;
     for (; is_digit(*s); s++, digits++) mantissa = 10 * mantissa + (*s - '0');
@@ -125,11 +125,11 @@ static int parse_number(const char *s, double *out) {
     } else if (*s) {
         return 0;
     }
-    *out = scale(mantissa, exponent + more);
+    *out = scale_by_ten(mantissa, exponent + more);
     return 1;
 }
 
-/* `digits` with `places` of them behind the point; zeros at the end go. */
+/* `digits` with `places` of them after the point, without trailing zeros. */
 static int format_decimal(long digits, int places, char *out, size_t size) {
     long one = 1;
     for (; places > 0 && digits % 10 == 0; places--) digits /= 10;
@@ -145,9 +145,9 @@ static void format_number(double x, char *out, size_t size) {
         snprintf(out, size, "0");
         return;
     }
-    while (scale(x, -exponent) >= 10) exponent++;
-    while (scale(x, -exponent) < 1) exponent--;
-    long digits = (long)(scale(x, 5 - exponent) + 0.5);
+    while (scale_by_ten(x, -exponent) >= 10) exponent++;
+    while (scale_by_ten(x, -exponent) < 1) exponent--;
+    long digits = (long)(scale_by_ten(x, 5 - exponent) + 0.5);
     if (digits >= 1000000) {
         digits /= 10;
         exponent++;
@@ -172,9 +172,9 @@ typedef struct {
     unsigned char set_here[ROWS];
 } reader;
 
-#define REFUSE(r, ...) return refuse((r)->line, __VA_ARGS__)
+#define REFUSE(r, ...) return refuse_line((r)->line, __VA_ARGS__)
 
-static tutti_err refuse(int line, const char *what, const char *text) {
+static tutti_err refuse_line(int line, const char *what, const char *text) {
     return tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "line %d of the profile: %s '%.60s'", line,
                             what, text);
 }
@@ -183,7 +183,7 @@ static tutti_profile *now_filled(const reader *r) {
     return r->where == IN_MACHINE ? &r->set->machine : &r->set->files[r->set->n - 1].p;
 }
 
-/* What the section has not said is what is usual. */
+/* Values that the section does not have get their defaults. */
 static void section_end(reader *r) {
     tutti_profile usual;
     if (r->where == IN_HEAD) return;
@@ -191,7 +191,7 @@ static void section_end(reader *r) {
     tutti_profile_defaults(&usual,
                            r->where == IN_FILES ? r->set->files[r->set->n - 1].place.type : NULL);
     for (int i = 0; i < ROWS; i++)
-        if (!r->set_here[i]) *field(p, i) = value(&usual, i);
+        if (!r->set_here[i]) *field_of_row(p, i) = value_of_row(&usual, i);
 }
 
 static void section_begin(reader *r, int where) {
@@ -262,11 +262,11 @@ static int read_place(reader *r, const char *key, const char *text, tutti_err *e
     } else {
         return 0;
     }
-    *err_out = good ? TUTTI_OK : refuse(r->line, "wrong or said twice:", key);
+    *err_out = good ? TUTTI_OK : refuse_line(r->line, "invalid or duplicate entry", key);
     return 1;
 }
 
-static char *strip(char *s) {
+static char *strip_blanks(char *s) {
     s += strspn(s, " \t");
     size_t n = strlen(s);
     while (n > 0 && strchr(" \t\r", s[n - 1])) n--;
@@ -279,15 +279,15 @@ static tutti_err read_line(reader *r, char *line) {
     for (const char *c = line; *c; c++)
         if ((unsigned char)*c < ' ' && *c != '\t' && *c != '\r')
             REFUSE(r, "a control character in", line);
-    char *s = strip(line);
+    char *s = strip_blanks(line);
     if (*s == '[') return read_heading(r, s);
     s[strcspn(s, "#")] = '\0';
-    s = strip(s);
+    s = strip_blanks(s);
     if (!*s) return TUTTI_OK;
     char *equals = strchr(s, '=');
     if (!equals) REFUSE(r, "neither a section nor name = number:", s);
     *equals = '\0';
-    const char *key = strip(s), *text = strip(equals + 1);
+    const char *key = strip_blanks(s), *text = strip_blanks(equals + 1);
     tutti_err err = TUTTI_OK;
     if (r->where == IN_HEAD) {
         if (strcmp(key, "version") != 0) REFUSE(r, "this belongs into a section:", key);
@@ -301,20 +301,20 @@ static tutti_err read_line(reader *r, char *line) {
     while (i < ROWS && (facts[i].section != section || strcmp(key, rows[i].name) != 0)) i++;
     if (i == ROWS) REFUSE(r, "no such number in this section:", key);
     if (r->set_here[i]) REFUSE(r, "said twice:", key);
-    if (!parse_number(text, &x) || !number_fits(i, x)) REFUSE(r, "an impossible number:", text);
-    *field(now_filled(r), i) = x;
+    if (!parse_decimal(text, &x) || !is_in_range(i, x)) REFUSE(r, "an impossible number:", text);
+    *field_of_row(now_filled(r), i) = x;
     r->set_here[i] = 1;
     return TUTTI_OK;
 }
 
-static tutti_err read_all(reader *r, const char *text, size_t n) {
+static tutti_err read_lines(reader *r, const char *text, size_t n) {
     char line[1024];
     for (size_t at = 0; at < n; r->line++) {
         const char *end = memchr(text + at, '\n', n - at);
         const size_t length = end ? (size_t)(end - text) - at : n - at;
         if (length >= sizeof line || memchr(text + at, '\0', length))
             return tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
-                                    "line %d of the profile: too long, or not text", r->line);
+                                    "line %d of the profile is too long or not text", r->line);
         memcpy(line, text + at, length);
         line[length] = '\0';
         TUTTI_TRY(read_line(r, line));
@@ -329,9 +329,9 @@ tutti_err tutti__profile_parse(const char *text, size_t n, tutti__profile_set *s
     tutti__profile_set set = {.n = 0};
     reader r = {.set = &set, .line = 1};
     TUTTI_CHECK(n <= TUTTI__PROFILE_BYTES, TUTTI_ERR_FORMAT,
-                "a profile of %zu bytes is longer than %d", n, (int)TUTTI__PROFILE_BYTES);
+                "profile has %zu bytes: at most %d are supported", n, (int)TUTTI__PROFILE_BYTES);
     tutti_profile_defaults(&set.machine, NULL);
-    const tutti_err err = read_all(&r, text, n);
+    const tutti_err err = read_lines(&r, text, n);
     if (err != TUTTI_OK) {
         tutti__profile_set_free(&set);
         return err;
@@ -362,7 +362,7 @@ static void print_numbers(FILE *f, const tutti_profile *p, int section) {
     char number[64];
     for (int i = 0; i < ROWS; i++) {
         if (facts[i].section != section) continue;
-        format_number(value(p, i), number, sizeof number);
+        format_number(value_of_row(p, i), number, sizeof number);
         fprintf(f, "%-24s = %-12s # %s%s\n", rows[i].name, number, unit_text(i), rows[i].help);
     }
 }
@@ -385,7 +385,7 @@ char *tutti__profile_print(const tutti__profile_set *s) {
         const int failed = ferror(f);
         if (fclose(f) == 0 && !failed) return text;
     }
-    if (text) tutti__error_record(TUTTI_ERR_NOMEM, 0, -1, "no memory for the text of a profile");
+    if (text) tutti__error_record(TUTTI_ERR_NOMEM, 0, -1, "cannot allocate the text of a profile");
     tutti__free(text);
     return NULL;
 }
@@ -415,29 +415,29 @@ void tutti__profile_pick(const tutti__profile_set *s, const tutti_place *place,
         p_out->measured = 1;
         return;
     }
-    /* nobody has measured it; if it is reached by the network it is no faster than that */
+    /* not measured; a network file system is no faster than the network */
     for (int k = 0; k < ROWS && p_out->remote > 0; k++) {
         const int one = strstr(rows[k].name, "_one_") != NULL;
         const double most = p_out->net_bandwidth * (one ? 1 : p_out->nodes);
         if (facts[k].section == SECTION_FILES && facts[k].unit == UNIT_RATE &&
-            value(p_out, k) > most)
-            *field(p_out, k) = most;
+            value_of_row(p_out, k) > most)
+            *field_of_row(p_out, k) = most;
     }
 }
 
-static tutti_err check_put(const tutti_place *place, const tutti_profile *p) {
+static tutti_err check_place_and_numbers(const tutti_place *place, const tutti_profile *p) {
     for (const char *c = place->mount; *c; c++)
         TUTTI_CHECK((unsigned char)*c >= ' ', TUTTI_ERR_ARG,
-                    "the mount point has a control character in its name");
+                    "mount point contains a control character");
     for (int i = 0; i < ROWS; i++)
-        TUTTI_CHECK(number_fits(i, value(p, i)), TUTTI_ERR_ARG, "%s has an impossible value",
+        TUTTI_CHECK(is_in_range(i, value_of_row(p, i)), TUTTI_ERR_ARG, "%s has an invalid value",
                     rows[i].name);
     return TUTTI_OK;
 }
 
 static tutti_err section_add(tutti__profile_set *s) {
     TUTTI_CHECK(s->n < TUTTI__PROFILE_SECTIONS, TUTTI_ERR_FORMAT,
-                "the profile has %d file systems already", s->n);
+                "profile is full: it has %d file systems", s->n);
     tutti__profile_files *more = tutti__realloc(s->files, (size_t)(s->n + 1) * sizeof *more);
     if (!more) return TUTTI_ERR_NOMEM;
     s->files = more;
@@ -448,7 +448,7 @@ static tutti_err section_add(tutti__profile_set *s) {
 tutti_err tutti__profile_put(tutti__profile_set *s, const tutti_place *place,
                              const tutti_profile *p) {
     int i = 0;
-    TUTTI_TRY(check_put(place, p));
+    TUTTI_TRY(check_place_and_numbers(place, p));
     /* whatever is known of that mount point goes, also if another file system was there */
     while (i < s->n && strcmp(s->files[i].place.mount, place->mount) != 0) i++;
     if (i == s->n) i = find_place(s, place);

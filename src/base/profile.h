@@ -9,7 +9,7 @@
 /* More is refused. */
 enum { TUTTI__PROFILE_BYTES = 256 << 10, TUTTI__PROFILE_SECTIONS = 64 };
 
-/* What a text says of one file system. */
+/* The entries of a text for one file system. */
 typedef struct tutti__profile_files {
     tutti_place place;
     tutti_profile p; /* the numbers of FILES count */
@@ -41,8 +41,8 @@ void tutti__profile_pick(const tutti__profile_set *s, const tutti_place *place,
 tutti_err tutti__profile_put(tutti__profile_set *s, const tutti_place *place,
                              const tutti_profile *p) TUTTI_MUST_USE;
 
-/* tutti_profile_load; *ignored_out is the trouble with a file that nobody has named and that is
- * therefore as good as not there (code TUTTI_OK: no trouble). */
+/* tutti_profile_load; *ignored_out is the error of a default file, which is then ignored (code
+ * TUTTI_OK: none). */
 tutti_err tutti__profile_load(const char *file, const tutti_place *place, tutti_profile *p_out,
                               tutti_error_info *ignored_out) TUTTI_MUST_USE;
 

@@ -1,8 +1,9 @@
-/* base: profiles in files: which file system a path is on, where profiles are, reading, replacing.
+/* base: profiles in files: the file system of a path, the location of profiles, reading,
+ * replacing.
  *
- * The mount point is found by walking up from the path until the device changes, which takes a few
- * calls and no list of all mounts.  A profile is replaced by renaming a new one, so that nobody
- * ever reads half of it.
+ * The mount point is found by following the path upwards until the device changes, which takes a
+ * few calls and no list of all mounts.  A profile is replaced by renaming a new one, so that it is
+ * never read half-written.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/machine.h"
 #include "base/memory.h"
@@ -61,7 +62,7 @@ static void path_up(char *path) {
 static tutti_err path_resolve(const char *path, path_text out) {
     path_text copy;
     TUTTI_CHECK(path && path[0] && strlen(path) < sizeof copy, TUTTI_ERR_ARG,
-                "no path, or too long");
+                "argument path is NULL, empty or too long");
     if (realpath(path, out)) return TUTTI_OK;
     snprintf(copy, sizeof copy, "%s", path);
     path_up(copy);
@@ -85,15 +86,15 @@ tutti_err tutti_profile_place(const char *path, tutti_place *place_out) {
     path_text full;
     struct stat st;
     struct statfs fs;
-    TUTTI_CHECK(place_out, TUTTI_ERR_ARG, "nowhere to put the place");
+    TUTTI_CHECK(place_out, TUTTI_ERR_ARG, "argument place_out is NULL");
     TUTTI_TRY(path_resolve(path, full));
     if (stat(full, &st) != 0 || statfs(full, &fs) != 0)
-        return at_file(path, tutti__error_sys(errno, -1, "cannot ask for its file system"));
+        return at_file(path, tutti__error_sys(errno, -1, "cannot determine its file system"));
     mount_of(full, st.st_dev);
     tutti_place place;
     memset(&place, 0, sizeof place);
     TUTTI_CHECK(strlen(full) < sizeof place.mount, TUTTI_ERR_UNSUPPORTED,
-                "the path of the mount point is longer than %zu bytes", sizeof place.mount - 1);
+                "path of the mount point exceeds %zu bytes", sizeof place.mount - 1);
     memcpy(place.mount, full, strlen(full) + 1);
     snprintf(place.type, sizeof place.type, "%s", type_name((unsigned long)fs.f_type));
     place.major = major(st.st_dev);
@@ -108,7 +109,7 @@ tutti_err tutti_profile_path(char *path_out, size_t size) {
     const char *config = secure_getenv("XDG_CONFIG_HOME");
     const char *home = secure_getenv("HOME");
     int n = -1;
-    TUTTI_CHECK(path_out && size > 0, TUTTI_ERR_ARG, "there is no room for a path");
+    TUTTI_CHECK(path_out && size > 0, TUTTI_ERR_ARG, "argument path_out is NULL or has size 0");
     path_out[0] = '\0';
     if (config && config[0] == '/')
         n = snprintf(path_out, size, "%s/tutti/profile", config);
@@ -116,7 +117,7 @@ tutti_err tutti_profile_path(char *path_out, size_t size) {
         n = snprintf(path_out, size, "%s/.config/tutti/profile", home);
     if (n < 0 || (size_t)n >= size) path_out[0] = '\0';
     TUTTI_CHECK(path_out[0], TUTTI_ERR_NOT_FOUND,
-                "neither XDG_CONFIG_HOME nor HOME is a directory for a profile");
+                "no directory for a profile: set XDG_CONFIG_HOME or HOME");
     return TUTTI_OK;
 }
 
@@ -169,8 +170,7 @@ static tutti_err load_set(const char *path, int must, int *found_out, tutti__pro
     return at_file(path, err);
 }
 
-/* A file that nobody has named, perhaps of another version: with a mistake in it, it is not there.
- */
+/* A default file, perhaps of another version: if it is invalid, it is ignored. */
 static tutti_err load_unnamed(const char *path, int *found_out, tutti__profile_set *set_out,
                               tutti_error_info *ignored_out) {
     const tutti_err err = load_set(path, 0, found_out, set_out);
@@ -197,7 +197,7 @@ tutti_err tutti_profile_load_sized(const char *file, const tutti_place *place, t
                                    size_t struct_size) {
     tutti_error_info ignored;
     tutti_profile full;
-    TUTTI_CHECK(place && p_out, TUTTI_ERR_ARG, "the place or where to put the numbers is NULL");
+    TUTTI_CHECK(place && p_out, TUTTI_ERR_ARG, "argument place or profile_out is NULL");
     TUTTI_TRY(tutti__profile_load(file, place, &full, &ignored));
     memset(p_out, 0, struct_size); /* the caller's may be of another version */
     memcpy(p_out, &full, struct_size < sizeof full ? struct_size : sizeof full);
@@ -209,7 +209,7 @@ tutti_err tutti__profile_load(const char *file, const tutti_place *place, tutti_
     tutti__profile_set set = {.n = 0};
     int found = 0;
     ignored_out->code = TUTTI_OK;
-    TUTTI_CHECK(place && p_out, TUTTI_ERR_ARG, "the place or where to put the numbers is NULL");
+    TUTTI_CHECK(place && p_out, TUTTI_ERR_ARG, "argument place or profile_out is NULL");
     TUTTI_TRY(find_set(file, &found, &set, ignored_out));
     if (found) {
         tutti__profile_pick(&set, place, p_out);
@@ -230,19 +230,20 @@ static tutti_err make_directories(const char *file) {
         if (*s != '/') continue;
         *s = '\0';
         if (mkdir(dir, 0777) != 0 && errno != EEXIST)
-            return tutti__error_sys(errno, -1, "cannot make its directory");
+            return tutti__error_sys(errno, -1, "cannot create its directory");
         *s = '/';
     }
     return TUTTI_OK;
 }
 
-static tutti_err replace(const char *file, const char *text) {
+static tutti_err replace_file(const char *file, const char *text) {
     path_text fresh;
     const mode_t mask = umask(077);
     umask(mask);
     snprintf(fresh, sizeof fresh, "%s.XXXXXX", file);
     const int fd = mkostemp(fresh, O_CLOEXEC);
-    if (fd < 0) return tutti__error_sys(errno, -1, "cannot make a file beside it");
+    if (fd < 0)
+        return tutti__error_sys(errno, -1, "cannot create a temporary file in its directory");
     const int good =
         tutti__limited_pwrite(fd, text, strlen(text), 0) == 0 && fchmod(fd, 0666 & ~mask) == 0;
     int failed = good ? 0 : errno;
@@ -259,8 +260,8 @@ tutti_err tutti_profile_save_sized(const char *file, const tutti_place *place,
     tutti_profile full;
     int found = 0;
     TUTTI_CHECK(file && file[0] && strlen(file) < PATH_MAX - 8, TUTTI_ERR_ARG,
-                "no path of a profile, or one that is too long");
-    TUTTI_CHECK(place && p, TUTTI_ERR_ARG, "the place or the numbers are NULL");
+                "path of the profile is NULL, empty or too long");
+    TUTTI_CHECK(place && p, TUTTI_ERR_ARG, "argument place or profile is NULL");
     const int there = access(file, F_OK) == 0;
     TUTTI_TRY(load_set(file, there, &found, &set));
     tutti_profile_defaults(&full, place->type);
@@ -268,7 +269,7 @@ tutti_err tutti_profile_save_sized(const char *file, const tutti_place *place,
     tutti_err err = tutti__profile_put(&set, place, &full);
     char *text = err == TUTTI_OK ? tutti__profile_print(&set) : NULL;
     if (err == TUTTI_OK) err = text ? make_directories(file) : TUTTI_ERR_NOMEM;
-    if (err == TUTTI_OK) err = replace(file, text);
+    if (err == TUTTI_OK) err = replace_file(file, text);
     tutti__free(text);
     tutti__profile_set_free(&set);
     return at_file(file, err);

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What another process needs to open it; may be sent as bytes. */
+/* The data that another process needs to open it; may be sent as bytes. */
 typedef struct tutti__shared_memory {
     int64_t pid, fd; /* of the creator, which must keep fd open until all others have opened it */
     uint64_t device, inode; /* identify the file */

@@ -19,7 +19,7 @@ typedef struct tutti__size_limit {
 
 /* Both keep errno. */
 void tutti__size_limit_begin(tutti__size_limit *s);
-/* Has a signal been consumed: was a write beyond the limit? */
+/* Whether a signal has been consumed: a write exceeded the limit. */
 int tutti__size_limit_end(const tutti__size_limit *s);
 
 /* pwrite(2) of all n bytes, and ftruncate(2).  0, or -1 with errno, which is EFBIG beyond the limit. */

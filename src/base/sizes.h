@@ -13,7 +13,7 @@ static inline int tutti__add_ok(tutti_off a, tutti_off b, tutti_off *r) {
 static inline int tutti__mul_ok(tutti_off a, tutti_off b, tutti_off *r) {
     return tutti_size_multiply(a, b, r);
 }
-/* Do `bytes` bytes at `at` end where `next` begins? */
+/* Whether `bytes` bytes at `at` end where `next` begins. */
 static inline int tutti__follows(tutti_off at, tutti_off bytes, tutti_off next) {
     tutti_off end;
     return tutti_size_add(at, bytes, &end) && end == next;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <tutti/types.h>
 
-/* The index of the first of n ascending values that is not below x; n: all are below.   Local. */
+/* The index of the first of n ascending values that is not below x; n: all are below.   Not collective. */
 tutti_count tutti__lower_bound(const int64_t *v, tutti_count n, int64_t x);
 /* The same for items of any type.  compare(item, key): as for qsort. */
 tutti_count tutti__lower_bound_by(const void *items, tutti_count n, size_t size, const void *key,

@@ -1,13 +1,13 @@
-/* base: checksums of blocks of a file, as its bytes pass by.
+/* base: checksums of blocks of a file, computed while it is written.
  *
  * Block k is bytes [start + k * bytes, start + (k + 1) * bytes) of the file; the last one may be
- * shorter: it ends at `end`.  A block has a sum if one operation writes
- * all of it; whoever has it in memory, an aggregator or the rank whose bytes it is, adds it to the
- * sums of its own request.  So each such block is in the sums of at most one rank, and of exactly
- * one unless the operation was carried out by a plan of the caller's at another displacement than
- * the one it was made for: if that is no multiple of the block, windows cut blocks in two, and those
- * have no sum.  A sum may so be missing, and nobody is told; it is never wrong.  A layer that needs
- * all of them looks which are there and reads the other blocks back (dataset/checksums.c does).
+ * shorter: it ends at `end`.  A block has a checksum if one operation writes all of it; the rank that
+ * has it in memory, an aggregator or the rank whose bytes it is, adds it to the checksums of its own
+ * request.  So each such block is in the checksums of at most one rank, and of exactly one unless the
+ * operation was executed by a plan of the caller at another displacement than the one it was made for:
+ * if that is not a multiple of the block, windows cut blocks in two, which then have no checksum.  A
+ * checksum may be missing, without a report, but is never wrong.  A layer that needs all of them reads
+ * the missing blocks back (as dataset/checksums.c does).
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SUMS_H
 #define TUTTI_SUMS_H
@@ -43,7 +43,7 @@ static inline tutti_off tutti__sums_next(const tutti__sums *s, tutti_off at, tut
 }
 
 uint64_t tutti__sum_of(const void *data, size_t bytes);
-/* Add the blocks that lie within `bytes` bytes of the file at `offset`. */
+/* Add the blocks that are within `bytes` bytes of the file at `offset`. */
 tutti_err tutti__sums_add(tutti__sums *s, tutti_off offset, const void *data,
                           tutti_off bytes) TUTTI_MUST_USE;
 void tutti__sums_free(tutti__sums *s);

@@ -36,7 +36,7 @@ static int row;
 static char *file_name[FILES_MAX];
 static int files;
 
-static int64_t nanoseconds(double seconds) {
+static int64_t to_nanoseconds(double seconds) {
     return seconds > 0 ? (int64_t)(seconds * 1e9) : 0;
 }
 
@@ -90,18 +90,18 @@ void tutti__trace_event(const char *category, const char *name, double start, tu
     if (tutti__trace_on()) tutti__trace_span(category, name, start, tutti__now(), bytes, cycle);
 }
 
-static void record(const event *e) {
+static void record_event(const event *e) {
     pthread_mutex_lock(&lock);
     if (ring) ring[events_seen++ % EVENTS_MAX] = *e;
     pthread_mutex_unlock(&lock);
 }
 
 static event event_of(const char *category, const char *name, double start, double end) {
-    const int64_t start_ns = nanoseconds(start);
+    const int64_t start_ns = to_nanoseconds(start);
     return (event){.category = category,
                    .name = name,
                    .start_ns = start_ns,
-                   .length_ns = tutti__max(nanoseconds(end) - start_ns, 0),
+                   .length_ns = tutti__max(to_nanoseconds(end) - start_ns, 0),
                    .bytes = -1,
                    .cycle = -1,
                    .file = -1};
@@ -113,7 +113,7 @@ void tutti__trace_span(const char *category, const char *name, double start, dou
     event e = event_of(category, name, start, end);
     e.bytes = bytes;
     e.cycle = cycle;
-    record(&e);
+    record_event(&e);
 }
 
 void tutti__trace_call(const char *name, int file, double start, tutti_off bytes) {
@@ -121,7 +121,7 @@ void tutti__trace_call(const char *name, int file, double start, tutti_off bytes
     event e = event_of("operation", name, start, tutti__now());
     e.bytes = bytes;
     e.file = file;
-    record(&e);
+    record_event(&e);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -133,7 +133,7 @@ typedef struct text {
     int failed;
 } text;
 
-static void grow(text *t, size_t more) {
+static void grow_text(text *t, size_t more) {
     if (t->failed || t->length + more <= t->room) return;
     const size_t room = 2 * (t->length + more) + 4096;
     char *bigger = tutti__realloc(t->at, room);
@@ -143,11 +143,11 @@ static void grow(text *t, size_t more) {
     t->room = room;
 }
 
-static void put(text *t, const char *fmt, ...) TUTTI_PRINTF(2, 3);
-static void put(text *t, const char *fmt, ...) {
+static void print_json(text *t, const char *fmt, ...) TUTTI_PRINTF(2, 3);
+static void print_json(text *t, const char *fmt, ...) {
     enum { PIECE = 160 };
     va_list args;
-    grow(t, PIECE);
+    grow_text(t, PIECE);
     if (t->failed) return;
     va_start(args, fmt);
     const int n = vsnprintf(t->at + t->length, PIECE, fmt, args);
@@ -156,58 +156,60 @@ static void put(text *t, const char *fmt, ...) {
     t->length += (size_t)n;
 }
 
-static void put_string(text *t, const char *s) {
-    put(t, "\"");
+static void print_string(text *t, const char *s) {
+    print_json(t, "\"");
     while (*s) {
         int n = 0;
         while (n < 100 && (unsigned char)s[n] >= ' ' && s[n] != '"' && s[n] != '\\') n++;
-        put(t, "%.*s", n, s);
+        print_json(t, "%.*s", n, s);
         s += n;
         if (*s == '"' || *s == '\\')
-            put(t, "\\%c", *s++);
+            print_json(t, "\\%c", *s++);
         else if (*s && (unsigned char)*s < ' ')
-            put(t, "\\u%04x", (unsigned)*s++);
+            print_json(t, "\\u%04x", (unsigned)*s++);
     }
-    put(t, "\"");
+    print_json(t, "\"");
 }
 
-static void put_event(text *t, const event *e, int lane) {
-    put(t, ",\n{\"name\":");
-    put_string(t, e->name);
-    put(t, ",\"cat\":");
-    put_string(t, e->category);
-    put(t, ",\"ph\":\"X\",\"ts\":%lld.%03d,\"dur\":%lld.%03d", (long long)(e->start_ns / 1000),
-        (int)(e->start_ns % 1000), (long long)(e->length_ns / 1000), (int)(e->length_ns % 1000));
-    put(t, ",\"pid\":%d,\"tid\":%d,\"args\":{", row, lane);
+static void print_event(text *t, const event *e, int lane) {
+    print_json(t, ",\n{\"name\":");
+    print_string(t, e->name);
+    print_json(t, ",\"cat\":");
+    print_string(t, e->category);
+    print_json(t, ",\"ph\":\"X\",\"ts\":%lld.%03d,\"dur\":%lld.%03d",
+               (long long)(e->start_ns / 1000), (int)(e->start_ns % 1000),
+               (long long)(e->length_ns / 1000), (int)(e->length_ns % 1000));
+    print_json(t, ",\"pid\":%d,\"tid\":%d,\"args\":{", row, lane);
     const char *comma = "";
-    if (e->bytes >= 0) put(t, "\"bytes\":%lld", (long long)e->bytes), comma = ",";
-    if (e->cycle >= 0) put(t, "%s\"cycle\":%lld", comma, (long long)e->cycle), comma = ",";
+    if (e->bytes >= 0) print_json(t, "\"bytes\":%lld", (long long)e->bytes), comma = ",";
+    if (e->cycle >= 0) print_json(t, "%s\"cycle\":%lld", comma, (long long)e->cycle), comma = ",";
     if (e->file >= 0 && e->file < files) {
-        put(t, "%s\"file\":", comma);
-        put_string(t, file_name[e->file]);
+        print_json(t, "%s\"file\":", comma);
+        print_string(t, file_name[e->file]);
     }
-    put(t, "}}");
+    print_json(t, "}}");
 }
 
 /* The name of the process, and how many events it has forgotten. */
-static void put_process(text *t, int64_t dropped) {
+static void print_process(text *t, int64_t dropped) {
     char host[64] = "";
     if (gethostname(host, sizeof host - 1) != 0) *host = '\0';
-    put(t, "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d", row);
-    put(t, ",\"args\":{\"name\":\"rank %d, %.60s\"}}", row, host);
+    print_json(t, "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d", row);
+    print_json(t, ",\"args\":{\"name\":\"rank %d, %.60s\"}}", row, host);
     if (dropped == 0) return;
     const event *oldest = &ring[events_seen % EVENTS_MAX];
-    put(t, ",\n{\"name\":\"older events dropped\",\"cat\":\"trace\",\"ph\":\"i\",\"s\":\"t\"");
-    put(t, ",\"ts\":%lld,\"pid\":%d,\"tid\":0", (long long)(oldest->start_ns / 1000), row);
-    put(t, ",\"args\":{\"events\":%lld}}", (long long)dropped);
+    print_json(t,
+               ",\n{\"name\":\"older events dropped\",\"cat\":\"trace\",\"ph\":\"i\",\"s\":\"t\"");
+    print_json(t, ",\"ts\":%lld,\"pid\":%d,\"tid\":0", (long long)(oldest->start_ns / 1000), row);
+    print_json(t, ",\"args\":{\"events\":%lld}}", (long long)dropped);
 }
 
-/* ---- lanes: rows in which events lie within each other or apart */
+/* ---- lanes: rows in which events are nested or disjoint */
 
 enum { LANES = 64, DEPTH = 32 };
 
 typedef struct lane {
-    int depth; /* events that an event could lie within, the innermost last */
+    int depth; /* ends of the events that a new event could be nested in, the innermost last */
     int64_t end_ns[DEPTH];
 } lane;
 
@@ -225,7 +227,7 @@ static int lane_takes(lane *l, const event *e) {
     return 1;
 }
 
-/* The first that has room for it; with very many at once, the last. */
+/* The first lane that can take the event; with very many at once, the last. */
 static int lane_of(lane *lanes, int *used, const event *e) {
     for (int i = 0; i < LANES; i++) {
         if (!lane_takes(&lanes[i], e)) continue;
@@ -240,7 +242,7 @@ char *tutti__trace_json(void) {
     pthread_mutex_lock(&lock);
     if (ring) {
         const int64_t dropped = tutti__max(events_seen - EVENTS_MAX, 0);
-        put_process(&t, dropped);
+        print_process(&t, dropped);
         if (!t.failed) {
             const int64_t n = events_seen - dropped;
             const event **sorted = tutti__malloc((size_t)tutti__max(n, 1) * sizeof *sorted);
@@ -251,10 +253,11 @@ char *tutti__trace_json(void) {
                 sorted[i] = &ring[(dropped + i) % EVENTS_MAX];
             if (!t.failed) qsort(sorted, (size_t)n, sizeof *sorted, earlier_then_longer);
             for (int64_t i = 0; i < n && !t.failed; i++)
-                put_event(&t, sorted[i], lane_of(lanes, &used, sorted[i]));
+                print_event(&t, sorted[i], lane_of(lanes, &used, sorted[i]));
             for (int i = 1; i < used && !t.failed; i++) {
-                put(&t, ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%d,\"tid\":%d", row, i);
-                put(&t, ",\"args\":{\"name\":\"meanwhile %d\"}}", i);
+                print_json(&t, ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%d,\"tid\":%d",
+                           row, i);
+                print_json(&t, ",\"args\":{\"name\":\"meanwhile %d\"}}", i);
             }
             tutti__free(lanes);
             tutti__free(sorted);

@@ -18,7 +18,7 @@ int tutti__trace_on(void);
  * bytes and cycle are shown as arguments if >= 0. */
 void tutti__trace_event(const char *category, const char *name, double start, tutti_off bytes,
                         tutti_count cycle);
-/* The same of a call on a file that tutti__trace_file knows: its name is an argument, too. */
+/* The same for a call on a file that tutti__trace_file has recorded: its name is an argument, too. */
 void tutti__trace_call(const char *name, int file, double start, tutti_off bytes);
 /* A file of which there will be events; -1: tracing is off, or there are too many. */
 int tutti__trace_file(const char *path);

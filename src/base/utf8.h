@@ -5,7 +5,8 @@
 
 #include <stddef.h>
 
-/* Are the n bytes UTF-8 as RFC 3629 defines it (no overlong forms, no surrogates), without zero bytes? */
+/* Whether the n bytes are UTF-8 as RFC 3629 defines it (no overlong forms, no surrogates), without
+ * zero bytes. */
 int tutti__utf8_valid(const void *bytes, size_t n);
 
 #endif

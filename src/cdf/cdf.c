@@ -24,16 +24,16 @@ static const struct {
     [TUTTI__CDF_UINT64] = {TUTTI_UINT64, 8},
 };
 
-static int is_type(int type) {
+static int is_cdf_type(int type) {
     return type >= TUTTI__CDF_BYTE && type <= TUTTI__CDF_UINT64;
 }
 
 tutti_type tutti__cdf_number(int type) {
-    return is_type(type) ? types[type].number : TUTTI_BYTES;
+    return is_cdf_type(type) ? types[type].number : TUTTI_BYTES;
 }
 
 tutti_off tutti__cdf_size(int type) {
-    return is_type(type) ? types[type].size : 0;
+    return is_cdf_type(type) ? types[type].size : 0;
 }
 
 int tutti__cdf_of_number(tutti_type type) {
@@ -64,7 +64,7 @@ static const tutti__cdf_atts *atts_of(const tutti__cdf *c, tutti_count var) {
     return var < 0 ? &c->atts : &c->vars[var].atts;
 }
 
-static const char *name_of(const tutti__cdf *c, const slot *s) {
+static const char *slot_name(const tutti__cdf *c, const slot *s) {
     if (s->of == OF_DIMS) return c->dims[s->index - 1].name;
     if (s->of == OF_VARS) return c->vars[s->index - 1].name;
     return atts_of(c, s->of)->v[s->index - 1].name;
@@ -77,7 +77,7 @@ static tutti_count name_find(const tutti__cdf *c, tutti_count of, const char *na
     for (size_t i = hash & (t->room - 1); t->v[i].index; i = (i + 1) & (t->room - 1)) {
         const slot *s = &t->v[i];
         if (s->hash != hash || s->of != of) continue;
-        const char *there = name_of(c, s);
+        const char *there = slot_name(c, s);
         if (strncmp(there, name, bytes) == 0 && !there[bytes]) return s->index - 1;
     }
     return -1;
@@ -89,7 +89,7 @@ static void slot_put(struct tutti__cdf_names *t, const slot *s) {
     t->v[i] = *s;
 }
 
-/* Room for one name more: at most two thirds of the slots are taken. */
+/* Make space for one more name: at most two thirds of the slots are used. */
 static tutti_err names_grow(tutti__cdf *c) {
     struct tutti__cdf_names *t = c->names;
     if (!t) {
@@ -117,12 +117,12 @@ tutti_err tutti__cdf_name_check(const char *name, const char *what) {
     const unsigned char *p = (const unsigned char *)name;
     const size_t n = name ? strlen(name) : 0;
     TUTTI_CHECK(n > 0 && n <= TUTTI__CDF_NAME, TUTTI_ERR_ARG,
-                "the name of %s has %zu bytes: netCDF takes 1 to %d", what, n, TUTTI__CDF_NAME);
+                "name of %s has %zu bytes: netCDF supports 1 to %d", what, n, TUTTI__CDF_NAME);
     const int first = (p[0] >= 'a' && p[0] <= 'z') || (p[0] >= 'A' && p[0] <= 'Z') ||
                       (p[0] >= '0' && p[0] <= '9') || p[0] == '_' || p[0] >= 0x80;
     int right = first && p[n - 1] != ' ' && tutti__utf8_valid(p, n);
     for (size_t i = 0; i < n; i++) right &= p[i] >= 0x20 && p[i] != 0x7f && p[i] != '/';
-    TUTTI_CHECK(right, TUTTI_ERR_ARG, "'%s' is no name that netCDF takes for %s", name, what);
+    TUTTI_CHECK(right, TUTTI_ERR_ARG, "'%s' is not a valid netCDF name for %s", name, what);
     return TUTTI_OK;
 }
 
@@ -155,7 +155,7 @@ void tutti__cdf_free(tutti__cdf *c) {
     *c = (tutti__cdf){.record_dim = -1};
 }
 
-/* Room for one more of `size` bytes. */
+/* Make space for one more item of `size` bytes. */
 static tutti_err rows_grow(void **v, tutti_count n, tutti_count *room, size_t size) {
     if (n < *room) return TUTTI_OK;
     const tutti_count larger = *room ? 2 * *room : 4;
@@ -176,10 +176,10 @@ static tutti_err copy_name(const char *name, size_t bytes, char **out) {
 }
 
 static tutti_err type_check(const tutti__cdf *c, int type, const char *name, size_t bytes) {
-    TUTTI_CHECK(is_type(type), TUTTI_ERR_ARG, "'%.*s' has type %d, which netCDF has not",
-                (int)bytes, name, type);
+    TUTTI_CHECK(is_cdf_type(type), TUTTI_ERR_ARG,
+                "'%.*s' has type %d, which netCDF does not support", (int)bytes, name, type);
     TUTTI_CHECK(type <= TUTTI__CDF_DOUBLE || c->version == 5, TUTTI_ERR_ARG,
-                "'%.*s' is %s: only CDF-5 has that, the file is CDF-%d", (int)bytes, name,
+                "'%.*s' is %s, which needs CDF-5: the file is CDF-%d", (int)bytes, name,
                 tutti_type_name(types[type].number), c->version);
     return TUTTI_OK;
 }
@@ -190,13 +190,13 @@ tutti_err tutti__cdf_dim_put(tutti__cdf *c, const char *name, size_t bytes, tutt
                              : c->version == 2 ? (tutti_count)UINT32_MAX - 3
                                                : INT32_MAX;
     TUTTI_CHECK(length >= 0 && length <= most, TUTTI_ERR_ARG,
-                "dimension '%.*s' has length %lld: CDF-%d takes up to %lld", (int)bytes, name,
+                "dimension '%.*s' has length %lld: CDF-%d supports up to %lld", (int)bytes, name,
                 (long long)length, c->version, (long long)most);
     TUTTI_CHECK(length > 0 || c->record_dim < 0, TUTTI_ERR_ARG,
-                "'%.*s' would be a second record dimension: '%s' is one", (int)bytes, name,
+                "'%.*s' cannot be a record dimension: '%s' is one already", (int)bytes, name,
                 c->dims[c->record_dim].name);
-    TUTTI_CHECK(name_find(c, OF_DIMS, name, bytes) < 0, TUTTI_ERR_ARG,
-                "there are two dimensions '%.*s'", (int)bytes, name);
+    TUTTI_CHECK(name_find(c, OF_DIMS, name, bytes) < 0, TUTTI_ERR_ARG, "duplicate dimension '%.*s'",
+                (int)bytes, name);
     TUTTI_TRY(names_grow(c));
     TUTTI_TRY(rows_grow((void **)&c->dims, c->dims_n, &c->dims_room, sizeof *c->dims));
     tutti__cdf_dim *d = &c->dims[c->dims_n];
@@ -220,18 +220,18 @@ tutti_err tutti__cdf_var_put(tutti__cdf *c, const char *name, size_t bytes,
     tutti__cdf_var v = {.type = like->type, .ndims = like->ndims, .begin = like->begin};
     TUTTI_TRY(type_check(c, v.type, name, bytes));
     TUTTI_CHECK(v.ndims >= 0 && v.ndims <= TUTTI__CDF_RANK, TUTTI_ERR_ARG,
-                "'%.*s' has %d dimensions: netCDF takes up to %d", (int)bytes, name, v.ndims,
+                "'%.*s' has %d dimensions: netCDF supports up to %d", (int)bytes, name, v.ndims,
                 TUTTI__CDF_RANK);
     for (int d = 0; d < v.ndims; d++) {
         TUTTI_CHECK(like->dim[d] >= 0 && like->dim[d] < c->dims_n, TUTTI_ERR_ARG,
-                    "dimension %d of '%.*s' is number %lld of %lld that there are", d, (int)bytes,
-                    name, (long long)like->dim[d], (long long)c->dims_n);
+                    "dimension %d of '%.*s' is number %lld: only %lld dimensions exist", d,
+                    (int)bytes, name, (long long)like->dim[d], (long long)c->dims_n);
         TUTTI_CHECK(d == 0 || like->dim[d] != c->record_dim, TUTTI_ERR_ARG,
-                    "the record dimension is dimension %d of '%.*s': it can only be the first", d,
-                    (int)bytes, name);
+                    "record dimension is dimension %d of '%.*s': must be the first", d, (int)bytes,
+                    name);
     }
-    TUTTI_CHECK(name_find(c, OF_VARS, name, bytes) < 0, TUTTI_ERR_ARG,
-                "there are two variables '%.*s'", (int)bytes, name);
+    TUTTI_CHECK(name_find(c, OF_VARS, name, bytes) < 0, TUTTI_ERR_ARG, "duplicate variable '%.*s'",
+                (int)bytes, name);
     v.is_record = v.ndims > 0 && like->dim[0] == c->record_dim;
     TUTTI_TRY(names_grow(c));
     TUTTI_TRY(rows_grow((void **)&c->vars, c->vars_n, &c->vars_room, sizeof *c->vars));
@@ -256,7 +256,7 @@ tutti_err tutti__cdf_add_var(tutti__cdf *c, const char *name, int type, int ndim
     return tutti__cdf_var_put(c, name, strlen(name), &like, out);
 }
 
-/* Zeros for the values, with a 0 behind texts. */
+/* Zeros for the values, with a 0 after texts. */
 static tutti_err values_new(const tutti__cdf_att *a, void **out) {
     tutti_off bytes = 0;
     TUTTI_CHECK(a->n >= 0 && tutti__mul_ok(a->n, tutti__cdf_size(a->type), &bytes) &&
@@ -271,8 +271,8 @@ tutti_err tutti__cdf_att_new(tutti__cdf *c, tutti_count var, const char *name, s
     tutti__cdf_att a = {.type = like->type, .n = like->n};
     tutti__cdf_atts *list = var < 0 ? &c->atts : &c->vars[var].atts;
     TUTTI_TRY(type_check(c, a.type, name, bytes));
-    TUTTI_CHECK(name_find(c, var, name, bytes) < 0, TUTTI_ERR_ARG,
-                "there are two attributes '%.*s'", (int)bytes, name);
+    TUTTI_CHECK(name_find(c, var, name, bytes) < 0, TUTTI_ERR_ARG, "duplicate attribute '%.*s'",
+                (int)bytes, name);
     TUTTI_TRY(names_grow(c));
     TUTTI_TRY(rows_grow((void **)&list->v, list->n, &list->room, sizeof *list->v));
     TUTTI_TRY(values_new(&a, &a.values));
@@ -293,7 +293,7 @@ tutti_err tutti__cdf_put_att(tutti__cdf *c, tutti_count var, const char *name, i
     const tutti__cdf_att like = {.type = type, .n = n};
     void *room = NULL;
     TUTTI_CHECK(var >= -1 && var < c->vars_n, TUTTI_ERR_ARG,
-                "an attribute of variable %lld: there are %lld", (long long)var,
+                "attribute of variable %lld: only %lld variables exist", (long long)var,
                 (long long)c->vars_n);
     TUTTI_TRY(tutti__cdf_name_check(name, "an attribute"));
     const tutti_count there = name_find(c, var, name, strlen(name));
@@ -342,14 +342,13 @@ tutti_err tutti__cdf_sizes(tutti__cdf *c) {
             fits = tutti__mul_ok(v->numbers, c->dims[v->dim[d]].length, &v->numbers);
         fits = fits && tutti__mul_ok(v->numbers, tutti__cdf_size(v->type), &raw) &&
                raw <= INT64_MAX - 3;
-        TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW, "variable '%s' has more bytes than fit in 63 bits",
-                    v->name);
+        TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW, "size of variable '%s' exceeds 2^63 bytes", v->name);
         v->bytes = tutti__align_up(raw, 4);
         if (!v->is_record) continue;
         records_n++;
         single = i;
         TUTTI_CHECK(tutti__add_ok(c->record_bytes, v->bytes, &c->record_bytes), TUTTI_ERR_OVERFLOW,
-                    "a record has more bytes than fit in 63 bits");
+                    "size of a record exceeds 2^63 bytes");
     }
     if (records_n == 1) c->record_bytes = c->vars[single].bytes = tutti__cdf_raw(&c->vars[single]);
     return TUTTI_OK;

@@ -45,7 +45,7 @@ typedef struct tutti__cdf_att {
     char *name;
     int type;
     tutti_count n;
-    void *values; /* in the machine's byte order; a text has a 0 behind it */
+    void *values; /* in the machine's byte order; a text is followed by a 0 */
 } tutti__cdf_att;
 
 typedef struct tutti__cdf_atts {
@@ -119,9 +119,9 @@ typedef struct tutti__cdf_align {
     tutti_off fixed;   /* of the first fixed variable; 0: 4 */
     tutti_off records; /* of the first record; 0: 4 */
 } tutti__cdf_align;
-/* Where everything lies: numbers, bytes and begin of every variable, header_bytes ... record_bytes.
- * A single record variable whose pieces are no multiple of 4 bytes is not padded (the format says so).
- * TUTTI_ERR_OVERFLOW: more than the version can say. */
+/* Compute the offsets: numbers, bytes and begin of every variable, header_bytes ... record_bytes.
+ * A single record variable whose pieces are not multiples of 4 bytes is not padded (by the
+ * format). Fails with TUTTI_ERR_OVERFLOW if the version cannot store an offset. */
 tutti_err tutti__cdf_layout(tutti__cdf *c, const tutti__cdf_align *align) TUTTI_MUST_USE;
 /* The header's bytes, header_bytes of them: tutti__free.  After layout or decode. */
 tutti_err tutti__cdf_encode(const tutti__cdf *c, void **out) TUTTI_MUST_USE;

@@ -1,7 +1,7 @@
-/* cdf: where variables lie, and a header as bytes.
+/* cdf: offsets of variables, and a header as bytes.
  *
- * The length of a header does not depend on what its numbers are, so places follow from one pass over the
- * rows and bytes from another.
+ * The length of a header does not depend on its values, so one pass over the rows gives the
+ * offsets and another the bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "cdf/cdf_impl.h"
 
@@ -34,9 +34,9 @@ static tutti_off header_bytes(const tutti__cdf *c) {
 
 /* ---- places */
 
-/* Variables of one kind, one behind another from *at on.   CDF-1 and 2 cannot say where one lies behind
- * another that is too large, so only the last may be; CDF-1 has 31 bits for a place. */
-static tutti_err lay(tutti__cdf *c, int is_record, int records_follow, tutti_off *at) {
+/* Variables of one kind, one after another from *at on.   CDF-1 and 2 cannot store the offset of a
+ * variable after one that is too large, so only the last may be; CDF-1 has 31 bits for an offset. */
+static tutti_err place_variables(tutti__cdf *c, int is_record, int records_follow, tutti_off *at) {
     const tutti_off most_bytes = c->version == 1   ? (tutti_off)INT32_MAX - 3
                                  : c->version == 2 ? (tutti_off)UINT32_MAX - 3
                                                    : INT64_MAX;
@@ -48,11 +48,11 @@ static tutti_err lay(tutti__cdf *c, int is_record, int records_follow, tutti_off
         TUTTI_CHECK(!large, TUTTI_ERR_OVERFLOW, "variable '%s' is too large for CDF-%d",
                     large->name, c->version);
         TUTTI_CHECK(*at <= most_begin, TUTTI_ERR_OVERFLOW,
-                    "variable '%s' would begin where CDF-%d cannot say", v->name, c->version);
+                    "offset of variable '%s' exceeds the limit of CDF-%d", v->name, c->version);
         if (v->bytes > most_bytes) large = v;
         v->begin = *at;
         TUTTI_CHECK(tutti__add_ok(*at, v->bytes, at) && *at <= INT64_MAX - 4, TUTTI_ERR_OVERFLOW,
-                    "variable '%s' ends behind 2^63 bytes", v->name);
+                    "variable '%s' exceeds 2^63 bytes", v->name);
     }
     TUTTI_CHECK(!large || !records_follow, TUTTI_ERR_OVERFLOW,
                 "variable '%s' is too large for CDF-%d", large->name, c->version);
@@ -61,7 +61,7 @@ static tutti_err lay(tutti__cdf *c, int is_record, int records_follow, tutti_off
 
 static tutti_err align_check(tutti_off a) {
     TUTTI_CHECK(a == 0 || (a >= 4 && a % 4 == 0 && a <= (tutti_off)1 << 40), TUTTI_ERR_ARG,
-                "an alignment of %lld bytes: netCDF has multiples of 4", (long long)a);
+                "alignment is %lld bytes: must be a multiple of 4", (long long)a);
     return TUTTI_OK;
 }
 
@@ -78,15 +78,14 @@ tutti_err tutti__cdf_layout(tutti__cdf *c, const tutti__cdf_align *align) {
     }
     c->header_bytes = header_bytes(c);
     tutti_off at = has_fixed ? tutti__align_up(c->header_bytes, fixed) : c->header_bytes;
-    TUTTI_TRY(lay(c, 0, has_records, &at));
+    TUTTI_TRY(place_variables(c, 0, has_records, &at));
     c->fixed_end = at;
     if (has_records) {
-        TUTTI_CHECK(at <= INT64_MAX - records, TUTTI_ERR_OVERFLOW,
-                    "records begin behind 2^63 bytes");
+        TUTTI_CHECK(at <= INT64_MAX - records, TUTTI_ERR_OVERFLOW, "records exceed 2^63 bytes");
         at = tutti__align_up(at, records);
     }
     c->record_begin = at;
-    return lay(c, 1, 0, &at);
+    return place_variables(c, 1, 0, &at);
 }
 
 /* ---- bytes */
@@ -96,7 +95,7 @@ typedef struct writer {
     int word, offset;
 } writer;
 
-static void put(writer *w, int bytes, uint64_t v) {
+static void put_number(writer *w, int bytes, uint64_t v) {
     for (int i = bytes; i-- > 0; v >>= 8) w->at[i] = (unsigned char)v;
     w->at += bytes;
 }
@@ -108,23 +107,23 @@ static void put_padded(writer *w, size_t bytes) {
 
 static void put_name(writer *w, const char *name) {
     const size_t n = strlen(name);
-    put(w, w->word, n);
+    put_number(w, w->word, n);
     memcpy(w->at, name, n);
     put_padded(w, n);
 }
 
-static void put_list(writer *w, unsigned tag, tutti_count n) {
-    put(w, 4, n ? tag : 0);
-    put(w, w->word, (uint64_t)n);
+static void put_list_head(writer *w, unsigned tag, tutti_count n) {
+    put_number(w, 4, n ? tag : 0);
+    put_number(w, w->word, (uint64_t)n);
 }
 
 static void put_atts(writer *w, const tutti__cdf_atts *a) {
-    put_list(w, TUTTI__CDF_ATTS, a->n);
+    put_list_head(w, TUTTI__CDF_ATTS, a->n);
     for (tutti_count i = 0; i < a->n; i++) {
         const tutti__cdf_att *t = &a->v[i];
         put_name(w, t->name);
-        put(w, 4, (uint64_t)t->type);
-        put(w, w->word, (uint64_t)t->n);
+        put_number(w, 4, (uint64_t)t->type);
+        put_number(w, w->word, (uint64_t)t->n);
         tutti__cdf_swap(w->at, t->values, t->n, t->type);
         put_padded(w, (size_t)t->n * (size_t)tutti__cdf_size(t->type));
     }
@@ -133,34 +132,35 @@ static void put_atts(writer *w, const tutti__cdf_atts *a) {
 tutti_err tutti__cdf_encode(const tutti__cdf *c, void **out) {
     const tutti_off bytes = header_bytes(c);
     TUTTI_CHECK(bytes == c->header_bytes, TUTTI_ERR_STATE,
-                "the header has changed since places were given");
+                "header has changed since offsets were assigned");
     TUTTI_CHECK(c->version == 5 || c->records <= UINT32_MAX - (tutti_count)1, TUTTI_ERR_OVERFLOW,
-                "%lld records are too many for CDF-%d", (long long)c->records, c->version);
+                "%lld records exceed the limit of CDF-%d", (long long)c->records, c->version);
     unsigned char *p = tutti__malloc((size_t)bytes);
     if (!p) return TUTTI_ERR_NOMEM;
     writer w = {p, tutti__cdf_word(c->version), tutti__cdf_offset(c->version)};
     memcpy(w.at, "CDF", 3);
     w.at[3] = (unsigned char)c->version;
     w.at += 4;
-    put(&w, w.word, (uint64_t)c->records); /* -1: all ones */
-    put_list(&w, TUTTI__CDF_DIMS, c->dims_n);
+    put_number(&w, w.word, (uint64_t)c->records); /* -1: all ones */
+    put_list_head(&w, TUTTI__CDF_DIMS, c->dims_n);
     for (tutti_count i = 0; i < c->dims_n; i++) {
         put_name(&w, c->dims[i].name);
-        put(&w, w.word, (uint64_t)c->dims[i].length);
+        put_number(&w, w.word, (uint64_t)c->dims[i].length);
     }
     put_atts(&w, &c->atts);
-    put_list(&w, TUTTI__CDF_VARS, c->vars_n);
+    put_list_head(&w, TUTTI__CDF_VARS, c->vars_n);
     for (tutti_count i = 0; i < c->vars_n; i++) {
         const tutti__cdf_var *v = &c->vars[i];
         put_name(&w, v->name);
-        put(&w, w.word, (uint64_t)v->ndims);
-        for (int d = 0; d < v->ndims; d++) put(&w, w.word, (uint64_t)v->dim[d]);
+        put_number(&w, w.word, (uint64_t)v->ndims);
+        for (int d = 0; d < v->ndims; d++) put_number(&w, w.word, (uint64_t)v->dim[d]);
         put_atts(&w, &v->atts);
-        put(&w, 4, (uint64_t)v->type);
+        put_number(&w, 4, (uint64_t)v->type);
         /* vsize is padded, always; what CDF-1 and 2 cannot say is 2^32 - 1. */
         const uint64_t size = (uint64_t)tutti__align_up(tutti__cdf_raw(v), 4);
-        put(&w, w.word, (c->version != 5 && size > (uint64_t)UINT32_MAX - 3 ? UINT32_MAX : size));
-        put(&w, w.offset, (uint64_t)v->begin);
+        put_number(&w, w.word,
+                   (c->version != 5 && size > (uint64_t)UINT32_MAX - 3 ? UINT32_MAX : size));
+        put_number(&w, w.offset, (uint64_t)v->begin);
     }
     TUTTI_ASSERT(w.at == p + bytes);
     *out = p;

@@ -10,26 +10,26 @@
 
 enum { FIRST_BYTES = 65536 };
 
-static tutti_err read_all(int fd, char *to, size_t from, size_t end) {
+static tutti_err read_bytes(int fd, char *to, size_t from, size_t end) {
     while (from < end) {
         const ssize_t n = pread(fd, to + from, end - from, (off_t)from);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return tutti__error_sys(errno, (tutti_off)from, "reading the netCDF header");
-        TUTTI_CHECK(n > 0, TUTTI_ERR_TRUNCATED, "the file shrank while its header was read");
+        TUTTI_CHECK(n > 0, TUTTI_ERR_TRUNCATED, "file became shorter while its header was read");
         from += (size_t)n;
     }
     return TUTTI_OK;
 }
 
 /* Twice as many bytes, until they have the header. */
-static tutti_err read_header(int fd, tutti_off size, char **bytes, size_t *n_out) {
+static tutti_err read_header_bytes(int fd, tutti_off size, char **bytes, size_t *n_out) {
     size_t n = 0, more = (size_t)tutti__min(size, FIRST_BYTES);
     for (;;) {
         tutti__cdf c;
         char *p = tutti__realloc(*bytes, more);
         if (!p) return TUTTI_ERR_NOMEM;
         *bytes = p;
-        TUTTI_TRY(read_all(fd, p, n, more));
+        TUTTI_TRY(read_bytes(fd, p, n, more));
         n = more;
         const tutti_err e = tutti__cdf_decode(p, n, size, &c);
         if (e == TUTTI_OK) {
@@ -54,7 +54,7 @@ tutti_err tutti__cdf_read_header(const char *path, void **bytes_out, size_t *n_o
         if (fstat(fd, &st) != 0)
             e = tutti__error_sys(errno, -1, "fstat");
         else
-            e = read_header(fd, st.st_size, &bytes, n_out);
+            e = read_header_bytes(fd, st.st_size, &bytes, n_out);
         close(fd);
     }
     if (e != TUTTI_OK) {
@@ -81,7 +81,7 @@ tutti_err tutti__cdf_set_records(int fd, const tutti__cdf *c, tutti_count record
     unsigned char bytes[8];
     const int word = tutti__cdf_word(c->version);
     TUTTI_CHECK(records >= 0 && (word == 8 || records < UINT32_MAX), TUTTI_ERR_OVERFLOW,
-                "%lld records are too many for CDF-%d", (long long)records, c->version);
+                "%lld records exceed the limit of CDF-%d", (long long)records, c->version);
     for (int i = 0; i < word; i++)
         bytes[i] = (unsigned char)((uint64_t)records >> 8 * (word - 1 - i));
     if (tutti__limited_pwrite(fd, bytes, (size_t)word, 4) != 0)

@@ -13,14 +13,14 @@ typedef struct {
     tutti__job_fn *fn;
     void *context;
     tutti_err outcome;
-    tutti_error_info trouble;
+    tutti_error_info error;
     atomic_int done;
 } job;
 
 static void *job_main(void *context) {
     job *j = context;
     j->outcome = j->fn(j->context);
-    j->trouble = *tutti_last_error(); /* it is a thread's own */
+    j->error = *tutti_last_error(); /* it is a thread's own */
     atomic_store_explicit(&j->done, 1, memory_order_release);
     return NULL;
 }
@@ -40,7 +40,7 @@ tutti_err tutti__by_thread_meanwhile(tutti__job_fn *fn, void *context,
         tutti__yield();
     }
     pthread_join(thread, NULL);
-    if (j.outcome != TUTTI_OK) tutti__error_assign(&j.trouble);
+    if (j.outcome != TUTTI_OK) tutti__error_assign(&j.error);
     return j.outcome;
 }
 

@@ -9,10 +9,10 @@
 typedef tutti_err tutti__job_fn(void *context);
 
 /* fn(context), which calls no MPI, and its last error.  Inside a fiber by a thread of its own, until
- * whose end the fiber yields; otherwise, or without a thread, here.   Local. */
+ * whose end the fiber yields; otherwise, or without a thread, here.   Not collective. */
 tutti_err tutti__by_thread(tutti__job_fn *fn, void *context) TUTTI_MUST_USE;
 /* The same by a thread everywhere, if one can be had: until its end meanwhile(other), which may be
- * absent, is called again and again.   Local. */
+ * absent, is called again and again.   Not collective. */
 typedef void tutti__meanwhile_fn(void *other);
 tutti_err tutti__by_thread_meanwhile(tutti__job_fn *fn, void *context,
                                      tutti__meanwhile_fn *meanwhile, void *other) TUTTI_MUST_USE;

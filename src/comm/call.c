@@ -16,11 +16,11 @@
 
 enum { RANK_BITS = 31 };
 
-static int64_t name_of(int64_t word) {
+static int64_t call_name_hash(int64_t word) {
     return word >> RANK_BITS;
 }
 
-static int rank_of(int64_t word) {
+static int announced_rank(int64_t word) {
     return (int)(word & (((int64_t)1 << RANK_BITS) - 1));
 }
 
@@ -29,19 +29,18 @@ void tutti__call_tell(const tutti__team *t, const tutti__call *c, tutti_err mine
     uint64_t name = tutti__hash(TUTTI__HASH_START, c->object, strlen(c->object));
     name = tutti__hash(name, c->name, strlen(c->name));
     const int64_t word = (int64_t)(name >> 32 << RANK_BITS) + t->rank;
-    const int64_t hash =
-        tutti__min((int64_t)c->hash, INT64_MAX - 1); /* the last one says nothing */
+    const int64_t hash = tutti__min((int64_t)c->hash, INT64_MAX - 1); /* the last entry is unused */
     told[TUTTI__TOLD_CALL] = (tutti__range){word, word};
     /* a rank that refuses may not have looked at its arguments */
     told[TUTTI__TOLD_AGREES] = mine == TUTTI_OK ? (tutti__range){hash, hash} : tutti__range_none();
 }
 
-static int names_differ(const tutti__range told[TUTTI__CALL_TELLS]) {
-    return name_of(told[TUTTI__TOLD_CALL].min) != name_of(told[TUTTI__TOLD_CALL].max);
+static int calls_differ(const tutti__range told[TUTTI__CALL_TELLS]) {
+    return call_name_hash(told[TUTTI__TOLD_CALL].min) != call_name_hash(told[TUTTI__TOLD_CALL].max);
 }
 
 int tutti__calls_differ(const tutti__range told[TUTTI__CALL_TELLS]) {
-    return names_differ(told) || told[TUTTI__TOLD_AGREES].min < told[TUTTI__TOLD_AGREES].max;
+    return calls_differ(told) || told[TUTTI__TOLD_AGREES].min < told[TUTTI__TOLD_AGREES].max;
 }
 
 /* The name of the call that a rank is in, for all.  It is sent as the text of an error.   Collective. */
@@ -56,9 +55,10 @@ static tutti_err name_get(tutti__team *t, int rank, const tutti__call *c, char *
 
 tutti_err tutti__call_compare(tutti__team *t, const tutti__call *c,
                               const tutti__range told[TUTTI__CALL_TELLS]) {
-    const int a = rank_of(told[TUTTI__TOLD_CALL].min), b = rank_of(told[TUTTI__TOLD_CALL].max);
+    const int a = announced_rank(told[TUTTI__TOLD_CALL].min),
+              b = announced_rank(told[TUTTI__TOLD_CALL].max);
     char one[64], other[64];
-    if (!names_differ(told)) return TUTTI_OK;
+    if (!calls_differ(told)) return TUTTI_OK;
     t->differed++;
     TUTTI_TRY(name_get(t, a, c, one, sizeof one));
     TUTTI_TRY(name_get(t, b, c, other, sizeof other));
@@ -113,7 +113,7 @@ tutti_err tutti__team_call(tutti__team *t, const tutti__call *c, tutti_err mine)
     for (int i = 0; i < n; i++) v.range[i] = range[i];
     const tutti_err err = tutti__team_call_vote(t, c, mine, &v);
     const int refused = err != TUTTI_OK && v.fail != INT64_MAX;
-    const int differ = names_differ(v.call);
+    const int differ = calls_differ(v.call);
     for (int i = 0; i < n; i++) range[i] = refused || differ ? tutti__range_none() : v.range[i];
     return err;
 }

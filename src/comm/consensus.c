@@ -22,7 +22,7 @@ typedef struct {
     int64_t v[TUTTI__CONSENSUS_RANGES];
 } answers;
 
-/* What stands before the answers. */
+/* The memory before the answers. */
 typedef struct {
     /* answers of all ranks in all rounds */
     _Alignas(64) _Atomic int64_t arrived;
@@ -87,7 +87,7 @@ int64_t tutti__consensus_hear(tutti__team *t, int64_t yes, int n, tutti__range *
         yes &= theirs->yes;
         for (int i = 0; i < n; i++) {
             const int64_t v = theirs->v[i];
-            if (v == INT64_MAX) continue; /* says nothing */
+            if (v == INT64_MAX) continue; /* unused */
             if (v < range[i].min) range[i].min = v;
             if (v > range[i].max) range[i].max = v;
         }

@@ -1,5 +1,5 @@
 /* comm: agreement without messages, for ranks that share memory.  In a round every rank answers
- * some questions with yes or no and gives some numbers; all learn to what everybody said yes, and
+ * some questions with yes or no and provides some numbers; all ranks get the unanimous answers and
  * the range of each number.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CONSENSUS_H
@@ -9,35 +9,35 @@
 
 enum { TUTTI__CONSENSUS_RANGES = TUTTI__RANGES + 4 + TUTTI__CALL_TELLS };
 
-/* Can the team do it?  The same on all ranks. */
+/* Whether the team supports it; the same on all ranks. */
 static inline int tutti__consensus_ready(const tutti__team *t) {
     return t->consensus.base != NULL || t->size == 1;
 }
-/* Bytes of memory that the team needs for it, 0: it cannot.  Local. */
+/* Bytes of memory that the team needs for it, 0: it cannot.  Not collective. */
 size_t tutti__consensus_bytes(const tutti__team *t);
 /* From now on the team has it: memory of that size, zeroed, the same for all of its ranks, which
  * lives as long as the team.  Local, on all ranks. */
 void tutti__consensus_use(tutti__team *t, char *memory);
 
-/* One round.  `yes`: a bit per question; the result has those to which all said yes.   range[i]:
- * in, one number, or none; out, from the smallest to the largest of everybody's.   Collective; only
- * if the team is ready. */
+/* One round.  `yes`: one bit per question; the result has the bits that all ranks set.   range[i]:
+ * in, one number or none; out, the smallest and the largest of all ranks.   Collective; the team
+ * must be ready. */
 int64_t tutti__consensus(tutti__team *t, int64_t yes, int n, tutti__range *range);
-/* The same in two halves, for who does not wait: say what this rank has to say; has everybody?;
- * then hear it, with the same arguments.  No other round of the team may come between. */
+/* The same in parts, without waiting: post the answers of this rank; test whether all ranks have
+ * posted; then collect, with the same arguments.  No other round of the team may come between. */
 void tutti__consensus_say(tutti__team *t, int64_t yes, int n, const tutti__range *range);
 int tutti__consensus_said(const tutti__team *t);
 int64_t tutti__consensus_hear(tutti__team *t, int64_t yes, int n, tutti__range *range);
 /* After consensus_say: wait until all ranks have answered. */
 void tutti__consensus_wait(const tutti__team *t);
 
-/* Room that belongs to the next round: what a rank puts there before its answer, others see when
- * all have answered. */
+/* Memory of the next round: data that a rank stores there before its answer is visible to others
+ * when all have answered. */
 #define TUTTI__CONSENSUS_ROOM ((tutti_off)256 << 10)
 char *tutti__consensus_room(const tutti__team *t);
 char *tutti__consensus_room_now(const tutti__team *t); /* of the last round */
-/* After a round one rank may do something for all: the first that asks, or only rank `who` (-1:
- * any).  It tells the others how it went, and they wait for that. */
+/* After a round one rank may execute work for all: the first that calls this, or only rank `who`
+ * (-1: any).  The others wait for its outcome. */
 int tutti__consensus_claim(tutti__team *t, int who);
 void tutti__consensus_tell(tutti__team *t, int well);
 int tutti__consensus_told(const tutti__team *t);

@@ -1,4 +1,4 @@
-/* comm: the smallest of everybody's numbers, found while other things go on.
+/* comm: the minimum over all ranks, computed while other operations progress.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_MINIMUM_H
 #define TUTTI_MINIMUM_H
@@ -13,7 +13,7 @@ typedef struct tutti__minimum {
 
 /* Collective, in the same order on all ranks; does not wait. */
 tutti_err tutti__minimum_begin(tutti__team *t, int64_t mine, tutti__minimum *m) TUTTI_MUST_USE;
-/* Is m->least known?  An error of MPI ends it too, with this rank's own number. */
+/* Whether m->least is known.  An MPI error ends it too, with this rank's own number. */
 tutti_err tutti__minimum_test(tutti__minimum *m, int *done_out) TUTTI_MUST_USE;
 
 #endif

@@ -6,7 +6,7 @@
 #include <mpi.h>
 #include "base/error_impl.h"
 
-/* Record a failed MPI call, with MPI's own text.  Local. */
+/* Record a failed MPI call, with MPI's own text.  Not collective. */
 void tutti__error_record_mpi(int mpi_code, const char *what);
 /* The same, and the code to return. */
 static inline tutti_err tutti__error_mpi(int mpi_code, const char *what) {

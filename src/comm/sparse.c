@@ -8,13 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "comm/collective_count.h"
 #include "comm/wait.h"
 
 typedef struct {
     tutti__sparse_message *v;
     int n, room;
-    tutti_err err; /* the first trouble; the exchange goes on, so that nobody hangs */
+    tutti_err err; /* the first error; the exchange continues, so that no rank hangs */
 } mailbox;
 
 static void mailbox_put(mailbox *m, int rank, size_t bytes, void *data) {
@@ -32,8 +31,8 @@ static void mailbox_put(mailbox *m, int rank, size_t bytes, void *data) {
     m->v[m->n++] = (tutti__sparse_message){rank, bytes, data};
 }
 
-/* Receive one message that a probe has found.  Without memory for it, it is taken off the wire all
- * the same (cut to nothing), so that its sender can go on. */
+/* Receive one message that a probe has found.  If it cannot be allocated, it is received
+ * truncated, so that its sender can continue. */
 static tutti_err mailbox_receive(mailbox *m, tutti__team *t, const MPI_Status *found, int tag) {
     int n = 0;
     TUTTI_MPI(MPI_Get_count(found, MPI_BYTE, &n));
@@ -96,7 +95,6 @@ static tutti_err messages_run(tutti__team *t, int n, MPI_Request *sent, int tag,
 
 tutti_err tutti__sparse_exchange(tutti__team *t, int n, const tutti__sparse_message *out,
                                  int *n_in_out, tutti__sparse_message **in_out) {
-    tutti__collective_add();
     const int tag = tutti__team_tag(t);
     mailbox m = {NULL, 0, 0, TUTTI_OK};
     MPI_Request *sent = tutti__malloc((size_t)(n + 1) * sizeof *sent);

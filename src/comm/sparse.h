@@ -1,4 +1,5 @@
-/* comm: sparse exchange: every rank sends to whom it likes, and nobody knows who will send.
+/* comm: sparse exchange: every rank sends to any ranks, and receivers do not know their senders in
+ * advance.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SPARSE_H
 #define TUTTI_SPARSE_H

@@ -111,8 +111,8 @@ static int location_order(const void *a, const void *b) {
 
 /* Nodes are numbered 0, 1, ... in the order of their lowest ranks. */
 static tutti_err nodes_make(tutti__team *t, int part, location *all, int *leader) {
-    /* Processes with the same number can share memory: same kernel since it was started, same name,
-     * same /dev/shm.  MPI_Comm_split_type says the same, but takes milliseconds in MPICH. */
+    /* Processes with the same number can share memory: same boot id, same host name, same
+     * /dev/shm.  MPI_Comm_split_type gives the same result, but takes milliseconds in MPICH. */
     char boot[64];
     struct utsname name;
     struct stat shm;
@@ -149,13 +149,6 @@ static tutti_err nodes_make(tutti__team *t, int part, location *all, int *leader
     return groups_finish(&t->nodes, n, t->size, t->rank);
 }
 
-static tutti_err team_singles(tutti__team *t) {
-    t->singles.of = tutti__calloc((size_t)t->size, sizeof(int));
-    if (!t->singles.of) return TUTTI_ERR_NOMEM;
-    for (int r = 0; r < t->size; r++) t->singles.of[r] = r;
-    return groups_finish(&t->singles, t->size, t->size, t->rank);
-}
-
 static void team_free(tutti__team *t) {
     int ended = 0;
     MPI_Finalized(&ended); /* which has freed the communicators */
@@ -185,7 +178,7 @@ static tutti_err team_make(MPI_Comm comm, const char *pretend, tutti__team **out
     TUTTI_MPI(MPI_Allreduce(&have, &all, 1, MPI_INT, MPI_MIN, comm));
     if (!all) {
         tutti__free(t);
-        return tutti__error_set(TUTTI_ERR_NOMEM, 0, -1, "a rank has no memory for a team");
+        return tutti__error_set(TUTTI_ERR_NOMEM, 0, -1, "a rank cannot allocate a team");
     }
     TUTTI_ASSERT(t);
     t->comm = t->node = MPI_COMM_NULL;
@@ -210,9 +203,14 @@ static tutti_err team_make(MPI_Comm comm, const char *pretend, tutti__team **out
     tutti__free(every);
     tutti__free(leader);
     if (err == TUTTI_OK && part < 0)
-        err = tutti__error_set(TUTTI_ERR_OPTION, 0, -1, "nodes=%s: not a division of ranks",
-                               t->pretend);
-    if (err == TUTTI_OK) err = team_singles(t);
+        err = tutti__error_set(TUTTI_ERR_OPTION, 0, -1,
+                               "option nodes is '%s': not a valid division of ranks", t->pretend);
+    if (err == TUTTI_OK) {
+        t->singles.of = tutti__calloc((size_t)t->size, sizeof(int));
+        for (int r = 0; r < t->size && t->singles.of; r++) t->singles.of[r] = r;
+        err =
+            t->singles.of ? groups_finish(&t->singles, t->size, t->size, t->rank) : TUTTI_ERR_NOMEM;
+    }
     err = tutti__team_agree(t, err);
     if (err != TUTTI_OK) {
         team_free(t);
@@ -287,25 +285,20 @@ static tutti_err pool_of(MPI_Comm comm, pool **out) {
     return TUTTI_OK;
 }
 
-static tutti__team *pool_free_team(const pool *p, const char *pretend) {
-    tutti__team *found = NULL;
-    for (tutti__team *t = p ? p->first : NULL; t; t = t->next)
-        if (!t->busy && strcmp(t->pretend, pretend) == 0 && (!found || t->id < found->id))
-            found = t;
-    return found;
-}
-
 tutti_err tutti__team_take(MPI_Comm comm, const char *pretend, tutti__team **out) {
     pool *p = NULL;
     int range[2], both[2];
 
     pthread_mutex_lock(&pool_lock);
     const tutti_err err = pool_of(comm, &p);
-    tutti__team *t = pool_free_team(p, pretend);
+    tutti__team *t = NULL; /* the free one with the lowest id */
+    for (tutti__team *free = p ? p->first : NULL; free; free = free->next)
+        if (!free->busy && strcmp(free->pretend, pretend) == 0 && (!t || free->id < t->id))
+            t = free;
     if (t) t->busy = 1;
     pthread_mutex_unlock(&pool_lock);
 
-    /* ids are compared as (-min, max); a rank without a pool says so by INT_MAX */
+    /* ids are compared as (-min, max); INT_MAX: this rank has no pool */
     range[0] = err != TUTTI_OK ? 1 << 30 : t ? -t->id : 1;
     range[1] = err != TUTTI_OK ? 1 << 30 : t ? t->id : -1;
     MPI_Request r;
@@ -318,7 +311,7 @@ tutti_err tutti__team_take(MPI_Comm comm, const char *pretend, tutti__team **out
     }
     if (t) tutti__team_give(&t);
     if (both[1] == 1 << 30)
-        return tutti__error_set(TUTTI_ERR_NOMEM, 0, -1, "a rank has no memory for a team");
+        return tutti__error_set(TUTTI_ERR_NOMEM, 0, -1, "a rank cannot allocate a team");
 
     TUTTI_ASSERT(p);
     TUTTI_TRY(team_make(comm, pretend, &t));

@@ -1,8 +1,8 @@
-/* comm: the ranks that share a file.  A team has a communicator of its own (so that nothing we send
- * can meet what the caller sends) and knows which ranks share memory.
+/* comm: the ranks that share a file.  A team has a communicator of its own, so that its messages
+ * do not match the caller's, and knows which ranks share memory.
  *
- * Making one is expensive, so teams are pooled in an attribute of the caller's communicator:
- * opening a file takes a free one, closing gives it back; they are freed with that communicator.
+ * Creation is expensive, so teams are pooled in an attribute of the caller's communicator: opening
+ * a file takes a free one, closing returns it; they are freed with that communicator.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TEAM_H
 #define TUTTI_TEAM_H
@@ -22,7 +22,7 @@ typedef struct tutti__groups {
     int *member; /* [ranks] ranks by group, ascending inside one */
 } tutti__groups;
 
-/* What a team needs for comm/consensus.h. */
+/* The state of comm/consensus.h. */
 typedef struct tutti__consensus_memory {
     char *base;    /* shared by all ranks; NULL: there is none */
     int tried;     /* to make one */
@@ -44,7 +44,7 @@ typedef struct tutti__team {
     int64_t differed; /* how often ranks were found in different calls: the same on all of them */
     int id;           /* the same on all ranks */
     int busy;
-    int orphan;        /* the communicator it was made for is gone: free it when it is given back */
+    int orphan;        /* the communicator has been freed: free the team when it is returned */
     char pretend[128]; /* the option `nodes` it was made for */
     struct tutti__team *next;
 } tutti__team;
@@ -55,11 +55,11 @@ tutti_err tutti__team_take(MPI_Comm comm, const char *pretend, tutti__team **out
 /* Give it back to the pool.  Local, but collective if the communicator has been freed meanwhile; also
  * after MPI_Finalize. */
 void tutti__team_give(tutti__team **t);
-/* A tag for one operation, the same on all ranks if they count alike.  Local. */
+/* A tag for one operation, the same on all ranks if they count alike.  Not collective. */
 int tutti__team_tag(tutti__team *t);
 /* The same from another set, for tutti__team_agree_apart. */
 int tutti__team_tag_apart(tutti__team *t);
-/* The ranks of a group, ascending.  Local. */
+/* The ranks of a group, ascending.  Not collective. */
 const int *tutti__groups_members(const tutti__groups *g, int group, int *n_out);
 
 #endif

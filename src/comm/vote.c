@@ -142,8 +142,7 @@ tutti_err tutti__team_max(tutti__team *t, tutti_err mine, int64_t *io) {
     return tutti__team_reduce(t, mine, 1, &(tutti__reduction){TUTTI__MAX, io});
 }
 
-/* All is well most of the time, and a consensus says so; otherwise it takes a vote to tell what is
- * not. */
+/* Usually all ranks succeed, and a consensus reports it; otherwise a vote finds the error. */
 tutti_err tutti__team_agree(tutti__team *t, tutti_err mine) {
     if (tutti__consensus_ready(t) && tutti__consensus(t, mine == TUTTI_OK, 0, NULL))
         return TUTTI_OK;

@@ -1,17 +1,17 @@
-/* comm: agreement by messages.  A vote reduces a few numbers over all ranks together with "did
- * anybody fail": whichever rank has the trouble, all return the same.
+/* comm: agreement by messages.  A vote reduces some numbers over all ranks together with the error
+ * of the lowest failing rank, so that all ranks return the same error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_VOTE_H
 #define TUTTI_VOTE_H
 
 #include "comm/team.h"
 
-/* From the smallest to the largest of everybody's numbers. */
+/* The smallest and the largest number of all ranks. */
 typedef struct tutti__range {
     int64_t min, max;
 } tutti__range;
 
-/* Nobody has said anything. */
+/* The range of no numbers. */
 static inline tutti__range tutti__range_none(void) {
     return (tutti__range){INT64_MAX, INT64_MIN};
 }
@@ -20,7 +20,7 @@ static inline tutti__range tutti__range_of(int64_t v) {
     return (tutti__range){v, v};
 }
 
-/* What a rank tells of the call that it is in, see comm/call.h. */
+/* What a rank announces about its call, see comm/call.h. */
 enum { TUTTI__TOLD_CALL, TUTTI__TOLD_AGREES, TUTTI__CALL_TELLS };
 
 /* A variable of the caller, and how the values of all ranks become one, which replaces it.  A sum that
@@ -36,7 +36,7 @@ enum { TUTTI__REDUCTIONS = 16, TUTTI__RANGES = 32 }; /* at most in a vote */
 typedef struct tutti__vote {
     int64_t fail;                         /* out: the lowest rank that failed, or INT64_MAX */
     tutti__range call[TUTTI__CALL_TELLS]; /* of a vote that opens a call */
-    int64_t yes;                          /* a bit per question; out, those to which all said yes */
+    int64_t yes; /* one bit per question; out, the bits that all ranks set */
     int reductions;
     const tutti__reduction *reduction; /* [reductions], the same on all ranks in one call */
     int ranges;                        /* how many of the following there are, likewise */
@@ -44,8 +44,8 @@ typedef struct tutti__vote {
 } tutti__vote;
 
 void tutti__vote_init(tutti__vote *v); /* without numbers and ranges */
-/* If `mine` is an error on any rank, every rank returns the error of the lowest such rank and has it
- * as its last error; the numbers are reduced in any case.   Collective. */
+/* If `mine` is an error on any rank, every rank returns the error of the lowest such rank and has
+ * it as its last error; the numbers are reduced in any case.   Collective. */
 tutti_err tutti__team_vote(tutti__team *t, tutti_err mine, tutti__vote *io) TUTTI_MUST_USE;
 /* The same of numbers only: n reductions, the same on all ranks.   Collective. */
 tutti_err tutti__team_reduce(tutti__team *t, tutti_err mine, int n,
@@ -68,7 +68,7 @@ tutti_err tutti__team_tell(tutti__team *t, void *data, int bytes) TUTTI_MUST_USE
  * `bytes` must be the same on all ranks. */
 tutti_err tutti__team_allgather(tutti__team *t, const void *own, size_t bytes,
                                 void **all_out) TUTTI_MUST_USE;
-/* The same of any length that only rank 0 knows; *data is allocated on the others.  Collective. */
+/* The same for any length that only rank 0 knows; *data is allocated on the others.   Collective. */
 tutti_err tutti__team_tell_all(tutti__team *t, void **data, size_t *bytes) TUTTI_MUST_USE;
 
 #endif

@@ -44,9 +44,14 @@ int tutti__chunk_walk_next(tutti__chunk_walk *w, tutti__chunk_piece *out) {
     return 1;
 }
 
+enum { MOST = 64 << 20 }; /* bytes of a message, or of its answer */
+
+void tutti__chunk_mail_break(tutti__chunk_mail *m) {
+    m->answer = (size_t)MOST + 1;
+}
+
 tutti_err tutti__chunk_mail_add(tutti__chunk_mail *m, int keeper, char *at, size_t bytes,
                                 size_t answer) {
-    enum { MOST = 64 << 20 };
     tutti__sparse_message *last = m->n > 0 ? &m->v[m->n - 1] : NULL;
     if (!last || last->rank != keeper || last->bytes > MOST || m->answer > MOST) {
         TUTTI_CHECK(m->n < INT32_MAX - 1, TUTTI_ERR_OVERFLOW, "too many messages");

@@ -35,9 +35,11 @@ typedef struct tutti__packed_section {
     tutti_off size[2]; /* how long they are */
     char *data;        /* both pieces; tutti__free */
 } tutti__packed_section;
-/* Pack the entries of a decomposition that is whole, for the segment being written.   Collective. */
-tutti_err tutti__compressed_pack(tutti_dataset *d, const tutti__compressed *from,
-                                 tutti__packed_section *out) TUTTI_MUST_USE;
+enum { TUTTI__PACKED_TOGETHER = 32 };
+/* Pack the entries of at most TUTTI__PACKED_TOGETHER variables, each of a decomposition that is whole, for the segment being written.  Small variables go
+ * together.   Collective; the same error on all ranks. */
+tutti_err tutti__compressed_pack(tutti_dataset *d, int n, const tutti__compressed *from,
+                                 tutti__packed_section *const *out) TUTTI_MUST_USE;
 /* Its bytes in the file, if the section starts there.   Local. */
 tutti_err tutti__packed_section_access(const tutti__packed_section *p, tutti_off start,
                                        tutti_access **out) TUTTI_MUST_USE;
@@ -84,6 +86,7 @@ int tutti__chunk_walk_next(tutti__chunk_walk *w, tutti__chunk_piece *out); /* 0:
 /* A piece as it travels; values may follow it. */
 typedef struct tutti__chunk_record {
     int64_t position, n;
+    int64_t variable; /* of those that are put together */
 } tutti__chunk_record;
 
 /* Messages to keepers, one after the other in a buffer: a piece of so many bytes comes next.  None gets
@@ -93,6 +96,7 @@ typedef struct tutti__chunk_mail {
     int64_t n;
     size_t answer; /* bytes of the answer to the last one */
 } tutti__chunk_mail;
+void tutti__chunk_mail_break(tutti__chunk_mail *m); /* the next piece begins a message */
 tutti_err tutti__chunk_mail_add(tutti__chunk_mail *m, int keeper, char *at, size_t bytes,
                                 size_t answer) TUTTI_MUST_USE;
 

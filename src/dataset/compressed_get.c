@@ -137,7 +137,7 @@ static tutti_err questions_write(const tutti__chunk_walk *begin, char **data,
     if (!at) return TUTTI_ERR_NOMEM;
     *data = at;
     for (w = *begin; tutti__chunk_walk_next(&w, &p); at += sizeof(tutti__chunk_record)) {
-        const tutti__chunk_record r = {p.position, p.n};
+        const tutti__chunk_record r = {p.position, p.n, 0};
         memcpy(at, &r, sizeof r);
         TUTTI_TRY(
             tutti__chunk_mail_add(mail, p.keeper, at, sizeof r, (size_t)(p.n * w.grid->item)));

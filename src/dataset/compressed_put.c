@@ -5,71 +5,76 @@
 #include "dataset/compressed.h"
 
 #include <string.h>
+#include "comm/collective_count.h"
+#include "comm/wait.h"
 
 /* ---- entries to keepers */
 
-/* Records with their values, keeper by keeper, in *data.   Local. */
-static tutti_err mail_write(const tutti__compressed *from, const tutti__chunk_walk *begin,
-                            char **data, tutti__chunk_mail *mail) {
+/* A variable that is being packed. */
+typedef struct {
+    const tutti__compressed *from;
+    tutti__packed_section *out;
+    tutti__chunk_grid grid;
+    tutti_count lo, hi; /* the chunks of this rank */
+    char *sent;         /* records with their values */
+    tutti_off *ends;    /* [hi - lo] of its frames, from the beginning of the first */
+} packing;
+
+/* Records with their values, keeper by keeper, in p->sent.   Local. */
+static tutti_err write_records(packing *p, int64_t variable, const tutti__chunk_walk *begin,
+                               tutti__chunk_mail *mail) {
     tutti__conversion c;
     tutti__chunk_walk w = *begin;
-    tutti__chunk_piece p;
+    tutti__chunk_piece piece;
     tutti_count pieces = 0, bad = 0;
     const tutti_off item = w.grid->item;
-    const tutti_count numbers = tutti__variable_numbers(from->v);
-    TUTTI_TRY(tutti__compressed_conversion(from, &c));
-    while (tutti__chunk_walk_next(&w, &p)) pieces++;
-    char *at = tutti__malloc((size_t)pieces * sizeof(tutti__chunk_record) +
-                             (size_t)(w.runs->entries * item));
+    const tutti_count numbers = tutti__variable_numbers(p->from->v);
+    TUTTI_TRY(tutti__compressed_conversion(p->from, &c));
+    while (tutti__chunk_walk_next(&w, &piece)) pieces++;
+    char *at = p->sent = tutti__malloc((size_t)pieces * sizeof(tutti__chunk_record) +
+                                       (size_t)(w.runs->entries * item));
     if (!at) return TUTTI_ERR_NOMEM;
-    *data = at;
-    for (w = *begin; tutti__chunk_walk_next(&w, &p);) {
-        const tutti__chunk_record r = {p.position, p.n};
-        const char *memory = (const char *)from->buf + p.memory * numbers * c.memory_size;
-        const size_t bytes = sizeof r + (size_t)(p.n * item);
+    tutti__chunk_mail_break(mail);
+    for (w = *begin; tutti__chunk_walk_next(&w, &piece);) {
+        const tutti__chunk_record r = {piece.position, piece.n, variable};
+        const char *memory = (const char *)p->from->buf + piece.memory * numbers * c.memory_size;
+        const size_t bytes = sizeof r + (size_t)(piece.n * item);
         memcpy(at, &r, sizeof r);
         if (c.identity)
-            memcpy(at + sizeof r, memory, (size_t)(p.n * item));
-        else if (tutti__convert_out(&c, at + sizeof r, memory, p.n * numbers, &bad) != TUTTI_OK)
-            return tutti__compressed_misfit(from, p.position, bad);
-        TUTTI_TRY(tutti__chunk_mail_add(mail, p.keeper, at, bytes, 0));
+            memcpy(at + sizeof r, memory, (size_t)(piece.n * item));
+        else if (tutti__convert_out(&c, at + sizeof r, memory, piece.n * numbers, &bad) != TUTTI_OK)
+            return tutti__compressed_misfit(p->from, piece.position, bad);
+        TUTTI_TRY(tutti__chunk_mail_add(mail, piece.keeper, at, bytes, 0));
         at += bytes;
     }
     return TUTTI_OK;
 }
 
-static tutti_err entries_send(tutti_dataset *d, const tutti__compressed *from,
-                              const tutti__chunk_grid *g, int *n_in, tutti__sparse_message **in) {
+static tutti_err write_variable(const tutti_dataset *d, packing *p, int64_t variable,
+                                tutti__chunk_mail *mail) {
     tutti__entry_runs runs = {0, 0, NULL};
-    tutti__chunk_mail mail = {0};
-    char *data = NULL;
-    tutti_err err = tutti__decomposition_runs(from->entries, 1, &runs);
-    const tutti__chunk_walk w = {.runs = &runs, .grid = g, .ranks = d->team->size};
-    if (err == TUTTI_OK) err = mail_write(from, &w, &data, &mail);
+    tutti_err err = tutti__decomposition_runs(p->from->entries, 1, &runs);
+    const tutti__chunk_walk w = {.runs = &runs, .grid = &p->grid, .ranks = d->team->size};
+    if (err == TUTTI_OK) err = write_records(p, variable, &w, mail);
     tutti__free(runs.run);
-    err = tutti__dataset_agree(d, err);
-    if (err == TUTTI_OK)
-        err =
-            tutti__dataset_agree(d, tutti__sparse_exchange(d->team, (int)mail.n, mail.v, n_in, in));
-    tutti__free(data);
-    tutti__free(mail.v);
-    if (err != TUTTI_OK) tutti__sparse_free(*n_in, in); /* of another rank */
     return err;
 }
 
 /* ---- chunks */
 
-/* Chunks from `lo` on as they are before they are packed. */
-static void chunks_fill(const tutti__chunk_grid *g, tutti_count lo, int n_in,
+/* The chunks of a variable before they are packed. */
+static void chunks_fill(const packing *p, int64_t variable, int n_in,
                         const tutti__sparse_message *in, char *raw) {
+    const tutti__chunk_grid *g = &p->grid;
     for (int i = 0; i < n_in; i++) {
         const char *at = in[i].data, *end = at + in[i].bytes;
-        while (at < end) {
+        while (at < end) { /* all records of a message are of one variable */
             tutti__chunk_record r;
             memcpy(&r, at, sizeof r);
+            if (r.variable != variable) break;
             const tutti__chunk_place to = tutti__chunk_find(g, r.position);
             const size_t bytes = (size_t)(r.n * g->item);
-            memcpy(raw + (size_t)(to.chunk - lo) * g->raw + to.first * g->item, at + sizeof r,
+            memcpy(raw + (size_t)(to.chunk - p->lo) * g->raw + to.first * g->item, at + sizeof r,
                    bytes);
             at += sizeof r + bytes;
         }
@@ -117,61 +122,116 @@ static tutti_err chunks_pack(const tutti__chunk_grid *g, int level, const char *
     return err;
 }
 
-/* Bytes of frames on ranks before this one, and on all.   Collective. */
-static tutti_err frames_before(tutti_dataset *d, int64_t mine, int64_t *before, int64_t *all) {
-    int64_t lower = 0;
-    TUTTI_MPI(MPI_Exscan(&mine, &lower, 1, MPI_INT64_T, MPI_SUM, d->team->comm));
-    *before = d->team->rank == 0 ? 0 : lower;
-    *all = mine;
-    return tutti__team_sum(d->team, all, 1);
+/* This rank's chunks of a variable, behind a place for the table.   Local. */
+static tutti_err pack_variable(packing *p, int64_t variable, int head, int n_in,
+                               const tutti__sparse_message *in) {
+    const tutti_count n = p->hi - p->lo;
+    char *raw = tutti__malloc((size_t)n * p->grid.raw);
+    p->ends = tutti__malloc((size_t)n * sizeof *p->ends);
+    p->out->size[0] = head + 8 * n;
+    p->out->data = tutti__malloc((size_t)p->out->size[0]);
+    tutti_err err = raw && p->ends && p->out->data
+                        ? padding_fill(p->from, &p->grid, p->lo, p->hi, raw)
+                        : TUTTI_ERR_NOMEM;
+    if (err == TUTTI_OK) {
+        chunks_fill(p, variable, n_in, in, raw);
+        err = chunks_pack(&p->grid, p->from->v->compress, raw, n, p->ends, p->out);
+    }
+    tutti__free(raw);
+    return err;
 }
 
-tutti_err tutti__compressed_pack(tutti_dataset *d, const tutti__compressed *from,
-                                 tutti__packed_section *out) {
-    tutti__chunked of;
-    tutti__chunk_grid g;
-    int n_in = 0;
-    tutti__sparse_message *in = NULL;
-    tutti_count lo, hi;
-    char *raw = NULL;
-    tutti_off *ends = NULL;
-    int64_t before = 0, all = 0;
-    const int head = d->team->rank == 0 ? TUTTI__CHUNKS_HEADER : 0;
-    *out = (tutti__packed_section){0};
-    TUTTI_CHECK(tutti__chunked_of(d, from->v, from->type, d->now.segment.id, &of), TUTTI_ERR_STATE,
-                "variable '%s': its space has no size", from->v->name); /* on all ranks alike */
-    tutti__chunks_cut(&of, d->chunk_bytes, &g);
-    TUTTI_TRY(entries_send(d, from, &g, &n_in, &in));
-    tutti__chunks_share(&g, d->team->size, d->team->rank, &lo, &hi);
-    const tutti_count n = hi - lo;
-    raw = tutti__malloc((size_t)n * g.raw);
-    ends = tutti__malloc((size_t)n * sizeof *ends);
-    out->size[0] = head + 8 * n;
-    out->data = tutti__malloc((size_t)out->size[0]);
-    tutti_err err =
-        raw && ends && out->data ? padding_fill(from, &g, lo, hi, raw) : TUTTI_ERR_NOMEM;
-    if (err == TUTTI_OK) chunks_fill(&g, lo, n_in, in, raw);
-    tutti__sparse_free(n_in, &in);
-    if (err == TUTTI_OK) err = chunks_pack(&g, from->v->compress, raw, n, ends, out);
-    tutti__free(raw);
-    err = tutti__dataset_agree(d, err);
-    if (err == TUTTI_OK)
-        err = tutti__dataset_agree(d, frames_before(d, out->size[1], &before, &all));
-    if (err == TUTTI_OK) {
-        const tutti_off begin = tutti__chunks_begin(&g);
-        for (tutti_count i = 0; i < n; i++) ends[i] += begin + before;
-        tutti__chunks_table_turn(ends, n);
-        if (head) tutti__chunks_head(&g, (unsigned char *)out->data);
-        if (n > 0) memcpy(out->data + head, ends, (size_t)n * sizeof *ends);
-        out->at[0] = head ? 0 : TUTTI__CHUNKS_HEADER + 8 * lo;
-        out->at[1] = begin + before;
-        out->bytes = begin + all;
-    } else {
-        tutti__free(out->data);
-        *out = (tutti__packed_section){0};
+/* The header and this rank's rows of the table; where its pieces lie. */
+static void complete_variable(packing *p, int head, tutti_off before, tutti_off all) {
+    tutti__packed_section *out = p->out;
+    const tutti_count n = p->hi - p->lo;
+    const tutti_off begin = tutti__chunks_begin(&p->grid);
+    for (tutti_count i = 0; i < n; i++) p->ends[i] += begin + before;
+    tutti__chunks_table_turn(p->ends, n);
+    if (head) tutti__chunks_head(&p->grid, (unsigned char *)out->data);
+    if (n > 0) memcpy(out->data + head, p->ends, (size_t)n * sizeof *p->ends);
+    out->at[0] = head ? 0 : TUTTI__CHUNKS_HEADER + 8 * p->lo;
+    out->at[1] = begin + before;
+    out->bytes = begin + all;
+}
+
+/* ---- several variables */
+
+#define TOGETHER_BYTES ((tutti_off)8 << 20) /* of a rank, unless one variable has more */
+
+/* Bytes of frames on ranks before this one, and on all, and the error of any rank.   Collective. */
+static tutti_err share_sizes(tutti_dataset *d, int n, const int64_t *mine, int64_t *before,
+                             int64_t *all, tutti_err err) {
+    MPI_Request r;
+    tutti__collective_add();
+    TUTTI_MPI(MPI_Iexscan(mine, before, n, MPI_INT64_T, MPI_SUM, d->team->comm, &r));
+    TUTTI_TRY(tutti__team_finish(1, &r));
+    for (int i = 0; i < n; i++) {
+        if (d->team->rank == 0) before[i] = 0;
+        all[i] = mine[i];
     }
-    tutti__free(ends);
+    all[n] = err != TUTTI_OK;
+    const tutti_error_info why = *tutti_last_error();
+    TUTTI_TRY(tutti__team_sum(d->team, all, n + 1));
+    if (all[n] == 0) return TUTTI_OK;
+    if (err != TUTTI_OK) tutti__error_assign(&why);
+    return tutti__dataset_agree(d, err);
+}
+
+static tutti_err pack_group(tutti_dataset *d, int n, packing *p) {
+    const int head = d->team->rank == 0 ? TUTTI__CHUNKS_HEADER : 0;
+    tutti__chunk_mail mail = {0};
+    tutti__sparse_message *in = NULL;
+    int n_in = 0;
+    int64_t mine[TUTTI__PACKED_TOGETHER] = {0}, before[TUTTI__PACKED_TOGETHER] = {0},
+            all[TUTTI__PACKED_TOGETHER + 1];
+    tutti_err err = TUTTI_OK;
+    for (int i = 0; i < n && err == TUTTI_OK; i++) err = write_variable(d, &p[i], i, &mail);
+    const int sent = err == TUTTI_OK ? (int)mail.n : 0; /* takes part all the same */
+    err = TUTTI_ALSO(err, tutti__sparse_exchange(d->team, sent, mail.v, &n_in, &in));
+    tutti__free(mail.v);
+    for (int i = 0; i < n; i++) {
+        tutti__free(p[i].sent);
+        tutti__chunks_share(&p[i].grid, d->team->size, d->team->rank, &p[i].lo, &p[i].hi);
+        if (err == TUTTI_OK) err = pack_variable(&p[i], i, head, n_in, in);
+        mine[i] = p[i].out->size[1];
+    }
+    tutti__sparse_free(n_in, &in);
+    err = share_sizes(d, n, mine, before, all, err);
+    for (int i = 0; i < n; i++) {
+        if (err == TUTTI_OK) {
+            complete_variable(&p[i], head, before[i], all[i]);
+        } else {
+            tutti__free(p[i].out->data);
+            *p[i].out = (tutti__packed_section){0};
+        }
+        tutti__free(p[i].ends);
+    }
     return err;
+}
+
+tutti_err tutti__compressed_pack(tutti_dataset *d, int n, const tutti__compressed *from,
+                                 tutti__packed_section *const *out) {
+    for (int i = 0; i < n;) {
+        packing p[TUTTI__PACKED_TOGETHER] = {0};
+        tutti_off bytes = 0;
+        int k = 0;
+        for (; k < TUTTI__PACKED_TOGETHER && i + k < n; k++) {
+            tutti__chunked of;
+            p[k] = (packing){.from = &from[i + k], .out = out[i + k]};
+            *p[k].out = (tutti__packed_section){0};
+            TUTTI_CHECK(
+                tutti__chunked_of(d, from[i + k].v, from[i + k].type, d->now.segment.id, &of),
+                TUTTI_ERR_STATE, "variable '%s': its space has no size",
+                from[i + k].v->name); /* on all ranks alike */
+            tutti__chunks_cut(&of, d->chunk_bytes, &p[k].grid);
+            bytes += (tutti_off)p[k].grid.raw * p[k].grid.chunks / d->team->size;
+            if (k > 0 && bytes > TOGETHER_BYTES) break;
+        }
+        TUTTI_TRY(pack_group(d, k, p));
+        i += k;
+    }
+    return TUTTI_OK;
 }
 
 tutti_err tutti__packed_section_access(const tutti__packed_section *p, tutti_off start,

@@ -95,10 +95,19 @@ static tutti_err define_ranked(tutti_dataset *d, tutti__items *b) {
 
 /* Compressed variables become bytes.  The same error on all ranks.   Collective. */
 static tutti_err pack_compressed(tutti_dataset *d, tutti__items *b) {
+    tutti__compressed from[TUTTI__PACKED_TOGETHER];
+    tutti__packed_section *to[TUTTI__PACKED_TOGETHER];
+    int n = 0;
     for (int i = 0; i < b->n; i++) {
         tutti__item *t = &b->v[i];
-        const tutti__compressed from = tutti__item_compressed(d, t, t->v->put_type);
-        if (t->v->compress > 0) TUTTI_TRY(tutti__compressed_pack(d, &from, &t->packed));
+        if (t->v->compress > 0) {
+            from[n] = tutti__item_compressed(d, t, t->v->put_type);
+            to[n++] = &t->packed;
+        }
+        if (n > 0 && (n == TUTTI__PACKED_TOGETHER || i == b->n - 1)) {
+            TUTTI_TRY(tutti__compressed_pack(d, n, from, to));
+            n = 0;
+        }
     }
     return TUTTI_OK;
 }

@@ -59,10 +59,6 @@ int tutti__decomposition_is_valid(const tutti_decomposition *p) {
                                     : runs_are_valid(&p->written, f->written, p->of);
 }
 
-static int is_alive(const tutti_decomposition *p) {
-    return p && tutti__handle_alive(&p->handle, &tutti__decomposition_class);
-}
-
 tutti_err tutti__decomposition_live(const tutti_decomposition *p) {
     if (!p) TUTTI_TRY(tutti__error_refused());
     TUTTI_TRY(tutti__handle_check(p, &tutti__decomposition_class));
@@ -73,9 +69,10 @@ tutti_err tutti__decomposition_live(const tutti_decomposition *p) {
 void tutti_decomposition_free(tutti_decomposition **p) {
     TUTTI_KEEP_ERRNO;
     if (!p || !*p) return;
-    if (is_alive(*p) && (*p)->users > 0)
+    const int alive = tutti__handle_alive(*p, &tutti__decomposition_class);
+    if (alive && (*p)->users > 0)
         (*p)->is_freed = 1;
-    else if (is_alive(*p))
+    else if (alive)
         tutti__decomposition_destroy(*p);
     *p = NULL;
 }
@@ -95,7 +92,7 @@ void tutti__decomposition_facts_of(const tutti_decomposition *p, tutti__decompos
 }
 
 tutti_count tutti_decomposition_entries(const tutti_decomposition *p) {
-    return is_alive(p) ? p->facts.entries : 0;
+    return tutti__handle_alive(p, &tutti__decomposition_class) ? p->facts.entries : 0;
 }
 
 tutti_err tutti__decomposition_list(const tutti_decomposition *p, tutti_count *position_out,

@@ -107,10 +107,10 @@ tutti_err tutti__decomposition_make(tutti__team *t, const tutti__decomposed *spa
                                     const tutti_decomposition_spec *spec, tutti_err local_err,
                                     tutti_decomposition **out) TUTTI_MUST_USE;
 
-/* Make one of a list whose writers are known.   Not collective.
- * sorted: [n] positions, ascending, with their indices; writes: [n] in this order, 1: this rank writes it */
-tutti_err tutti__decomposition_of_list(const tutti__space_view *view, tutti_count n,
-                                       const tutti__numbered *sorted, const unsigned char *writes,
+/* Make one of runs whose writers are known: all entries of this rank, and those that it writes.   Not collective.
+ * Takes over the memory of both, also in case of an error. */
+tutti_err tutti__decomposition_of_runs(const tutti__space_view *view, tutti__entry_runs held,
+                                       tutti__entry_runs written,
                                        tutti_decomposition **out) TUTTI_MUST_USE;
 
 /* ---- id_join.c */

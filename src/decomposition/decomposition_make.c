@@ -204,7 +204,7 @@ static tutti_err place_in_rank_order(making *m) {
 /* ---- runs */
 
 /* The runs of the entries that this rank holds, or writes; run is NULL: only count them. */
-static void fill_runs(const making *m, int written, tutti__entry_runs *out) {
+static void fill_entry_runs(const making *m, int written, tutti__entry_runs *out) {
     tutti__entry_run last = {.n = 0};
     TUTTI_ASSERT(!written || m->writes);
     out->n = out->entries = 0;
@@ -231,10 +231,10 @@ static void fill_runs(const making *m, int written, tutti__entry_runs *out) {
 }
 
 static tutti_err make_runs(const making *m, int written, tutti__entry_runs *out) {
-    fill_runs(m, written, out);
+    fill_entry_runs(m, written, out);
     out->run = tutti__malloc((size_t)out->n * sizeof *out->run);
     if (!out->run) return TUTTI_ERR_NOMEM;
-    fill_runs(m, written, out);
+    fill_entry_runs(m, written, out);
     return TUTTI_OK;
 }
 
@@ -330,23 +330,21 @@ tutti_err tutti__decomposition_make(tutti__team *t, const tutti__decomposed *spa
     return err;
 }
 
-tutti_err tutti__decomposition_of_list(const tutti__space_view *view, tutti_count n,
-                                       const tutti__numbered *sorted, const unsigned char *writes,
-                                       tutti_decomposition **out) {
-    const tutti_decomposition_spec spec = {.kind = TUTTI_BY_INDEX, .n = n};
-    making m = {
-        .spec = &spec, .sorted = (tutti__numbered *)sorted, .writes = (unsigned char *)writes};
-    m.p = tutti__calloc(1, sizeof *m.p);
-    if (!m.p) return TUTTI_ERR_NOMEM;
-    copy_view(view, m.p);
-    m.p->facts.whole = 1;
-    const tutti_err err = make_all_runs(&m);
-    if (err == TUTTI_OK) {
-        tutti__handle_add(&m.p->handle, &tutti__decomposition_class);
-        TUTTI_ASSERT(tutti__decomposition_is_valid(m.p));
-        *out = m.p;
-    } else {
-        tutti__decomposition_destroy(m.p);
-    }
-    return err;
+tutti_err tutti__decomposition_of_runs(const tutti__space_view *view, tutti__entry_runs held,
+                                       tutti__entry_runs written, tutti_decomposition **out) {
+    tutti_decomposition *p = tutti__calloc(1, sizeof *p);
+    const int all = written.entries == held.entries;
+    if (!p || all) tutti__free(written.run);
+    if (!p) tutti__free(held.run);
+    if (!p) return TUTTI_ERR_NOMEM;
+    copy_view(view, p);
+    p->facts.whole = 1;
+    p->facts.entries = held.entries;
+    p->facts.written = written.entries;
+    p->held = held;
+    if (!all) p->written = written;
+    tutti__handle_add(&p->handle, &tutti__decomposition_class);
+    TUTTI_ASSERT(tutti__decomposition_is_valid(p));
+    *out = p;
+    return TUTTI_OK;
 }

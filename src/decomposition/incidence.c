@@ -119,21 +119,19 @@ static tutti_err make_requests(tutti__team *t, const tutti__incidence *i, tutti_
     return TUTTI_OK;
 }
 
-static tutti_err set_starts(tutti_count n, const tutti_count *items, tutti__entries *e) {
-    e->n = n;
-    e->position = tutti__malloc((size_t)(n + 1) * sizeof *e->position);
-    e->start = tutti__calloc((size_t)n + 1, sizeof *e->start);
-    if (!e->position || !e->start) return TUTTI_ERR_NOMEM;
-    if (n > 0) memcpy(e->position, items, (size_t)n * sizeof *e->position);
-    return TUTTI_OK;
-}
-
 tutti_err tutti__incidence_fetch(tutti__team *t, tutti_err local_err, const tutti__incidence *i,
                                  tutti_count n, const tutti_count *items, tutti__entries *out) {
     tutti__entries e = {.n = 0};
     tutti__sparse_message *request = NULL, *requests = NULL, *answer = NULL, *in = NULL;
     int sent = 0, received = 0, answers = 0;
-    if (local_err == TUTTI_OK) local_err = set_starts(n, items, &e);
+    if (local_err == TUTTI_OK) {
+        e.n = n;
+        e.position = tutti__malloc((size_t)(n + 1) * sizeof *e.position);
+        e.start = tutti__calloc((size_t)n + 1, sizeof *e.start);
+        if (!e.position || !e.start) local_err = TUTTI_ERR_NOMEM;
+        if (local_err == TUTTI_OK && n > 0)
+            memcpy(e.position, items, (size_t)n * sizeof *e.position);
+    }
     if (local_err == TUTTI_OK) local_err = make_requests(t, i, &e, &request, &sent);
     local_err = tutti__exchange_if(t, local_err, sent, request, &received, &requests);
     if (local_err == TUTTI_OK && !(answer = tutti__calloc((size_t)received + 1, sizeof *answer)))
@@ -156,14 +154,6 @@ tutti_err tutti__incidence_fetch(tutti__team *t, tutti_err local_err, const tutt
 }
 
 /* ---- the ranks that have each item */
-
-static tutti_err list_claims(const tutti__team *t, const tutti__claim *c, tutti__pair **out) {
-    tutti__pair *v = *out = tutti__malloc((size_t)(c->n + 1) * sizeof *v);
-    if (!v) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < c->n; i++)
-        v[i] = (tutti__pair){c->items[i], 2 * (tutti_count)t->rank + (c->halo && c->halo[i])};
-    return TUTTI_OK;
-}
 
 /* Items of this share that no rank has, and the ranks that they are assigned to. */
 static tutti_err assign_unclaimed(const tutti__team *t, const tutti__claim *c,
@@ -234,7 +224,12 @@ tutti_err tutti__claims_make(tutti__team *t, tutti_err local_err, tutti__claim *
     tutti__pair *pairs = NULL;
     tutti_count n = 0, got = 0, *items = NULL, *in = NULL;
     int *to = NULL;
-    if (local_err == TUTTI_OK) local_err = list_claims(t, c, &pairs);
+    if (local_err == TUTTI_OK) {
+        pairs = tutti__malloc((size_t)(c->n + 1) * sizeof *pairs);
+        if (!pairs) local_err = TUTTI_ERR_NOMEM;
+    }
+    for (tutti_count i = 0; i < c->n && local_err == TUTTI_OK; i++)
+        pairs[i] = (tutti__pair){c->items[i], 2 * (tutti_count)t->rank + (c->halo && c->halo[i])};
     tutti_err err = tutti__incidence_make(t, local_err, &(tutti__pairs){c->all, c->n, pairs}, &i);
     tutti__free(pairs);
     if (err == TUTTI_OK) {

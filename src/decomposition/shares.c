@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/sorted.h"
+#include "comm/collective_count.h"
 #include "comm/wait.h"
 
 tutti_err tutti__exchange_if(tutti__team *t, tutti_err local_err, int n,
@@ -122,6 +123,7 @@ tutti_err tutti__sums_before(tutti__team *t, tutti_err local_err, tutti_count n,
     tutti_err err = tutti__team_agree(t, local_err);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(all && before_out);
+        for (int i = 0; i < 2; i++) tutti__collective_add();
         int code = MPI_Iexscan(io, before_out, (int)n, MPI_INT64_T, MPI_SUM, t->comm, &r[0]);
         if (code == MPI_SUCCESS)
             code = MPI_Iallreduce(io, all, (int)n, MPI_INT64_T, MPI_SUM, t->comm, &r[1]);

@@ -10,20 +10,12 @@
 #include "comm/wait.h"
 #include "exchange/staging.h"
 
-/* What goes past the page cache needs whole pages.  Where MPI does not give them, they are inside
- * of what it gives, and everybody has to know where. */
+/* Direct I/O needs whole pages.  If MPI does not provide them, they start inside the memory that
+ * it provides, and all ranks need the offset. */
 enum { PAGE = 4096 };
 
-static MPI_Info info_make(void) {
-    MPI_Info info = MPI_INFO_NULL;
-    if (MPI_Info_create(&info) != MPI_SUCCESS) return MPI_INFO_NULL;
-    (void)MPI_Info_set(info, "alloc_shared_noncontig", "true");
-    (void)MPI_Info_set(info, "same_disp_unit", "true");
-    return info;
-}
-
 /* Collective; the same answer on all ranks. */
-static tutti_err shift_tell(tutti__team *t, char **base, int **out) {
+static tutti_err exchange_shifts(tutti__team *t, char **base, int **out) {
     const tutti_off past = (tutti_off)((uintptr_t)*base % PAGE);
     const int mine = *base && past ? (int)(PAGE - past) : 0;
     int64_t largest = mine;
@@ -40,7 +32,13 @@ static tutti_err window_make(tutti__team *t, tutti_off bytes, MPI_Win *out, char
     const MPI_Aint size = bytes > 0 ? (MPI_Aint)bytes + PAGE : 0;
     MPI_Win win = MPI_WIN_NULL;
     char *base = NULL;
-    MPI_Info info = info_make();
+    MPI_Info info = MPI_INFO_NULL;
+    if (MPI_Info_create(&info) == MPI_SUCCESS) {
+        (void)MPI_Info_set(info, "alloc_shared_noncontig", "true");
+        (void)MPI_Info_set(info, "same_disp_unit", "true");
+    } else {
+        info = MPI_INFO_NULL;
+    }
     const int code = MPI_Win_allocate(size, 1, info, t->comm, &base, &win);
     if (info != MPI_INFO_NULL) MPI_Info_free(&info);
     TUTTI_TRY(tutti__team_agree(
@@ -65,13 +63,6 @@ static tutti_err barriers_make(tutti__team *t, tutti__rma_windows *w) {
     return TUTTI_OK;
 }
 
-/* Do they suffice? */
-static int suffice(const tutti__rma_windows *w, int n, tutti_off bytes) {
-    for (int i = 0; i < n; i++)
-        if (i >= w->n || w->bytes[i] < bytes) return 0;
-    return 1;
-}
-
 static tutti_err all_make(tutti__team *t, int n, const tutti_off *bytes, tutti__rma_windows *out) {
     for (out->n = 0; out->n < n; out->n++) {
         const int i = out->n;
@@ -79,7 +70,7 @@ static tutti_err all_make(tutti__team *t, int n, const tutti_off *bytes, tutti__
         out->bytes[i] = bytes[i];
         out->barrier[i] = MPI_COMM_NULL;
     }
-    for (int i = 0; i < n; i++) TUTTI_TRY(shift_tell(t, &out->base[i], &out->shift[i]));
+    for (int i = 0; i < n; i++) TUTTI_TRY(exchange_shifts(t, &out->base[i], &out->shift[i]));
     return tutti__team_agree(t, barriers_make(t, out));
 }
 
@@ -92,8 +83,8 @@ void tutti__rma_windows_drop(tutti__rma_windows *w) {
     memset(w, 0, sizeof *w);
 }
 
-/* Where nobody else needs the old ones they go first, so that there are never both. */
-static tutti_err replace(tutti__team *t, int n, tutti_off bytes, int pinned) {
+/* If no other plan needs the old windows, they are freed first, so that both never exist at once. */
+static tutti_err replace_windows(tutti__team *t, int n, tutti_off bytes, int pinned) {
     tutti__rma_windows fresh = {.n = 0};
     tutti_off each[TUTTI__RMA_WINDOWS] = {0};
     if (!pinned) tutti__rma_windows_drop(&t->staging->rma_windows);
@@ -109,7 +100,9 @@ static tutti_err replace(tutti__team *t, int n, tutti_off bytes, int pinned) {
 
 tutti_err tutti__rma_windows_ensure(tutti__team *t, int n, tutti_off bytes, tutti_off room) {
     TUTTI_ASSERT(n <= TUTTI__RMA_WINDOWS);
-    int64_t too_small = !suffice(&t->staging->rma_windows, n, bytes);
+    const tutti__rma_windows *have = &t->staging->rma_windows;
+    int64_t too_small = n > have->n;
+    for (int i = 0; i < n && !too_small; i++) too_small = have->bytes[i] < bytes;
     tutti_off sum = 0;
     for (int i = 0; i < t->staging->rma_windows.n; i++) sum += t->staging->rma_windows.bytes[i];
     int64_t too_large = sum > room;
@@ -117,5 +110,6 @@ tutti_err tutti__rma_windows_ensure(tutti__team *t, int n, tutti_off bytes, tutt
     const tutti__reduction all[] = {
         {TUTTI__MAX, &too_small}, {TUTTI__MAX, &too_large}, {TUTTI__MAX, &pinned}};
     TUTTI_TRY(tutti__team_reduce(t, TUTTI_OK, 3, all));
-    return too_small || (too_large && !pinned) ? replace(t, n, bytes, pinned != 0) : TUTTI_OK;
+    return too_small || (too_large && !pinned) ? replace_windows(t, n, bytes, pinned != 0)
+                                               : TUTTI_OK;
 }

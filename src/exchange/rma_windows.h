@@ -23,12 +23,12 @@ static inline MPI_Aint tutti__rma_windows_shift(const tutti__rma_windows *w, int
 }
 
 /* Make sure that the team has at least `n` windows with at least `bytes` bytes of this rank each,
- * in pages of their own (0: it is no aggregator), and a communicator for each.  If those it has
- * suffice, and have no more than `room` bytes of this rank together, they stay.  Otherwise they are
- * made anew, what they held is gone, and they have exactly that size; unless plans have been made
- * for the old ones (the staging's `pins`): then no window becomes smaller, and if new ones cannot
- * be had the old ones stay.  They are freed with the team.   Collective; the same answer on all
- * ranks. */
+ * in pages of their own (0: it is not an aggregator), and a communicator for each.  If the
+ * existing ones suffice, and have at most `room` bytes of this rank together, they are kept.
+ * Otherwise they are rebuilt with exactly that size, and their contents are lost; unless plans
+ * have been made for the old ones (the staging's `pins`): then no window becomes smaller, and if
+ * new ones cannot be allocated the old ones are kept.  They are freed with the team.   Collective;
+ * the same result on all ranks. */
 tutti_err tutti__rma_windows_ensure(tutti__team *t, int n, tutti_off bytes,
                                     tutti_off room) TUTTI_MUST_USE;
 /* Collective. */

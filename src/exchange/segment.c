@@ -16,7 +16,7 @@ typedef struct {
     int64_t error; /* errno of the rank that creates it, 0: it exists */
 } announcement;
 
-static tutti_err announce(tutti__team *t, announcement *a) {
+static tutti_err broadcast_announcement(tutti__team *t, announcement *a) {
     MPI_Request r;
     TUTTI_MPI(MPI_Ibcast(a, (int)sizeof *a, MPI_BYTE, 0, t->node, &r));
     return tutti__team_finish(1, &r);
@@ -56,7 +56,7 @@ static tutti_err map_on_all(tutti__team *t, announcement *a, int fd, tutti__segm
     if (!all) {
         const int creates = t->nodes.me == 0;
         if (creates && tutti__shared_memory_link(&a->memory) != 0) a->error = errno;
-        tutti_err err = announce(t, a);
+        tutti_err err = broadcast_announcement(t, a);
         if (err == TUTTI_OK && a->error == 0) {
             if (!s->base && !creates) s->base = open_segment(a, 1, s->bytes);
             err = all_have(t, s->base != NULL, &all);
@@ -66,7 +66,7 @@ static tutti_err map_on_all(tutti__team *t, announcement *a, int fd, tutti__segm
     }
     if (all) return TUTTI_OK;
     return tutti__error_set(TUTTI_ERR_NOMEM, why, -1,
-                            "shared memory of %zu bytes for staging cannot be mapped", s->bytes);
+                            "cannot map %zu bytes of shared memory for staging", s->bytes);
 }
 
 tutti_err tutti__segment_make(tutti__team *t, int shared, size_t bytes, tutti__segment *out) {
@@ -75,11 +75,11 @@ tutti_err tutti__segment_make(tutti__team *t, int shared, size_t bytes, tutti__s
         tutti__segment s = {NULL, bytes, 1};
         const int fd = t->nodes.me == 0 ? tutti__shared_memory_create(bytes, &a.memory) : -1;
         if (t->nodes.me == 0 && fd < 0) a.error = errno;
-        tutti_err err = announce(t, &a);
+        tutti_err err = broadcast_announcement(t, &a);
         if (err == TUTTI_OK && a.error != 0)
             err = tutti__error_set(TUTTI_ERR_NOMEM, (int)a.error, -1,
-                                   "no shared memory of %zu bytes for staging: %s", bytes,
-                                   strerror((int)a.error));
+                                   "cannot allocate %zu bytes of shared memory for staging: %s",
+                                   bytes, strerror((int)a.error));
         if (err == TUTTI_OK) err = map_on_all(t, &a, fd, &s);
         if (fd >= 0) close(fd);
         if (err == TUTTI_OK)

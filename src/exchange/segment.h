@@ -16,7 +16,7 @@ typedef struct tutti__segment {
  * memory is really there: a full /dev/shm is an error here, not a SIGBUS later. */
 tutti_err tutti__segment_make(tutti__team *t, int shared, size_t bytes,
                               tutti__segment *out) TUTTI_MUST_USE;
-/* Local. */
+/* Not collective. */
 void tutti__segment_drop(tutti__segment *s);
 
 #endif

@@ -12,12 +12,12 @@
 
 /* ---- turns */
 
-static int distance(const tutti__team *t, int from, int to) {
+static int ring_distance(const tutti__team *t, int from, int to) {
     return (to - from + t->size) % t->size;
 }
 
 int tutti__ring_mine(const tutti__team *t, int peer, int is_write) {
-    return is_write ? distance(t, t->rank, peer) : distance(t, peer, t->rank);
+    return is_write ? ring_distance(t, t->rank, peer) : ring_distance(t, peer, t->rank);
 }
 
 int tutti__ring_theirs(const tutti__team *t, int peer, int is_write) {
@@ -26,7 +26,7 @@ int tutti__ring_theirs(const tutti__team *t, int peer, int is_write) {
 
 /* ---- memory */
 
-/* Is one area for sending, or for receiving, enough for all sub-buffers? */
+/* Whether one area for sending, or for receiving, is enough for all sub-buffers. */
 static int one_send(int kind, int step) {
     if (kind == TUTTI_EXCHANGE_TWO_SIDED) return step <= 2 || step == 5;
     return kind == TUTTI_EXCHANGE_LOCK;
@@ -48,7 +48,7 @@ int tutti__exchange_buffers(int kind, int step, int slots) {
     return slots + sends + receives;
 }
 
-static char *take(char **from, tutti_off bytes) {
+static char *take_bytes(char **from, tutti_off bytes) {
     char *at = *from;
     *from += bytes;
     return at;
@@ -75,16 +75,16 @@ tutti_err tutti__exchange_make(tutti__exchange *x, tutti__team *t, int kind, int
     /* Areas for parcels that are sent (or put, or got), then for those received, then the
      * sub-buffers. */
     char *at = x->memory;
-    if (n[0] > 0 && one_send(x->kind, x->step)) x->send = take(&at, q->window);
-    if (n[1] > 0 && one_receive(x->kind, x->step)) x->receive = take(&at, q->window);
+    if (n[0] > 0 && one_send(x->kind, x->step)) x->send = take_bytes(&at, q->window);
+    if (n[1] > 0 && one_receive(x->kind, x->step)) x->receive = take_bytes(&at, q->window);
     for (int i = 0; i < q->slots; i++) {
         tutti__shuffle *s = &shuffles[i];
         tutti__parcels *out = q->is_write ? &s->mine : &s->theirs;
         tutti__parcels *in = q->is_write ? &s->theirs : &s->mine;
         if (x->kind != TUTTI_EXCHANGE_TWO_SIDED) out = &s->mine;
-        if (n[0] > 0 && !x->send) out->area = take(&at, q->window);
-        if (n[1] > 0 && !x->receive) in->area = take(&at, q->window);
-        if (n[2] > 0) s->buffer = take(&at, q->window);
+        if (n[0] > 0 && !x->send) out->area = take_bytes(&at, q->window);
+        if (n[1] > 0 && !x->receive) in->area = take_bytes(&at, q->window);
+        if (n[2] > 0) s->buffer = take_bytes(&at, q->window);
         s->index = i;
     }
     return two_sided ? TUTTI_OK : tutti__puts_make(&x->puts);
@@ -98,17 +98,14 @@ void tutti__exchange_free(tutti__exchange *x, tutti__team *team) {
 
 /* ---- an operation */
 
-/* MPI has no fence that does not block: where other operations of this thread wait for their turn
- * (inside a fiber) the windows are locked instead. */
-static const tutti__shuffle_ops *ops_of(const tutti__exchange *x) {
-    if (x->kind == TUTTI_EXCHANGE_TWO_SIDED)
-        return x->step <= 2 ? &tutti__shuffle_blocking : &tutti__shuffle_posted;
-    return x->kind == TUTTI_EXCHANGE_FENCE && !tutti__fiber_inside() ? &tutti__shuffle_fence
-                                                                     : &tutti__shuffle_lock;
-}
-
 void tutti__exchange_start(tutti__exchange *x, tutti__shuffle *shuffles) {
-    x->ops = ops_of(x);
+    /* MPI has no non-blocking fence: inside a fiber, where other operations of this thread must
+     * proceed, the windows are locked instead. */
+    const int is_fenced = x->kind == TUTTI_EXCHANGE_FENCE && !tutti__fiber_inside();
+    if (x->kind == TUTTI_EXCHANGE_TWO_SIDED)
+        x->ops = x->step <= 2 ? &tutti__shuffle_blocking : &tutti__shuffle_posted;
+    else
+        x->ops = is_fenced ? &tutti__shuffle_fence : &tutti__shuffle_lock;
     x->tag = tutti__team_tag(x->team);
     x->err = TUTTI_OK;
     x->moved = 0;

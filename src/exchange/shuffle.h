@@ -107,7 +107,7 @@ typedef struct tutti__exchange {
     struct tutti__puts *puts; /* fence, lock */
     int flights;
     tutti__shuffle *flight[TUTTI__RMA_WINDOWS]; /* begun and not ended, oldest first */
-    tutti_err err;                              /* the first trouble */
+    tutti_err err;                              /* the first error */
     tutti_error_info info;
 } tutti__exchange;
 
@@ -127,13 +127,14 @@ typedef struct tutti__needs {
     int is_write;
 } tutti__needs;
 /* Allocate them and give the shuffles (needs->slots of them) their areas and, unless they are
- * windows of MPI, their sub-buffers.   Local. */
+ * windows of MPI, their sub-buffers.   Not collective. */
 tutti_err tutti__exchange_make(tutti__exchange *x, tutti__team *t, int kind, int step,
                                const tutti__needs *needs, tutti__shuffle *shuffles) TUTTI_MUST_USE;
-/* `team`: the one it was made for, or NULL if that is gone. */
+/* `team`: the one it was made for, or NULL if that has been freed. */
 void tutti__exchange_free(tutti__exchange *x, tutti__team *team);
 
-/* Before the first cycle of an operation: its tag, and no trouble so far.  Local, but all ranks. */
+/* Before the first cycle of an operation: sets its tag and clears the error.   Not collective, but
+ * called on all ranks. */
 void tutti__exchange_start(tutti__exchange *x, tutti__shuffle *shuffles);
 void tutti__shuffle_init(tutti__exchange *x, tutti__shuffle *s);
 /* One that is not flying has ended. */

@@ -19,7 +19,7 @@ void tutti__exchange_sent(tutti__exchange *x, tutti_off bytes) {
     x->stats->message_bytes += bytes;
 }
 
-static void copied(tutti__exchange *x, tutti_off bytes, int is_mine) {
+static void count_copied(tutti__exchange *x, tutti_off bytes, int is_mine) {
     x->stats->copied_bytes += bytes;
     if (is_mine) x->moved += bytes;
 }
@@ -33,7 +33,7 @@ static tutti__bytes_at in_window(tutti__side side, tutti_off lo, char *stage) {
 void tutti__exchange_own(tutti__exchange *x, const tutti__shuffle *s) {
     const tutti_access *a = x->access;
     if (s->own == 0) return;
-    copied(x, s->own, 1);
+    count_copied(x, s->own, 1);
     if (x->step == 1) {
         const tutti__bytes_at stage = in_window(a->file, s->lo, s->buffer);
         const tutti__bytes_at user = {a->memory, x->user, stage.stream};
@@ -48,7 +48,7 @@ void tutti__exchange_own(tutti__exchange *x, const tutti__shuffle *s) {
 void tutti__mine_pack(tutti__exchange *x, const tutti__parcel *p, char *packed) {
     const tutti_off from = tutti__side_tell(p->side, p->lo);
     const tutti__bytes_at user = {x->access->memory, x->user, from};
-    copied(x, p->bytes, 1);
+    count_copied(x, p->bytes, 1);
     if (x->step == 1)
         tutti__bytes_pack(&user, p->bytes, packed);
     else
@@ -58,7 +58,7 @@ void tutti__mine_pack(tutti__exchange *x, const tutti__parcel *p, char *packed) 
 void tutti__mine_unpack(tutti__exchange *x, const tutti__parcel *p, const char *packed) {
     const tutti_off from = tutti__side_tell(p->side, p->lo);
     const tutti__bytes_at user = {x->access->memory, x->user, from};
-    copied(x, p->bytes, 1);
+    count_copied(x, p->bytes, 1);
     if (x->step == 1)
         tutti__bytes_unpack(&user, p->bytes, packed);
     else
@@ -68,7 +68,7 @@ void tutti__mine_unpack(tutti__exchange *x, const tutti__parcel *p, const char *
 void tutti__theirs_pack(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
                         char *packed) {
     const tutti__bytes_at stage = in_window(p->side, p->lo, s->buffer);
-    copied(x, p->bytes, 0);
+    count_copied(x, p->bytes, 0);
     if (x->step == 1)
         tutti__bytes_pack(&stage, p->bytes, packed);
     else
@@ -78,7 +78,7 @@ void tutti__theirs_pack(tutti__exchange *x, const tutti__shuffle *s, const tutti
 void tutti__theirs_unpack(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
                           const char *packed) {
     const tutti__bytes_at stage = in_window(p->side, p->lo, s->buffer);
-    copied(x, p->bytes, 0);
+    count_copied(x, p->bytes, 0);
     if (x->step == 1)
         tutti__bytes_unpack(&stage, p->bytes, packed);
     else

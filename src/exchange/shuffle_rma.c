@@ -124,14 +124,14 @@ static void parcel_move(tutti__exchange *x, const tutti__shuffle *s, const tutti
 
 /* ---- fence */
 
-static void fence(tutti__exchange *x, const tutti__shuffle *s, int assertion) {
+static void fence_window(tutti__exchange *x, const tutti__shuffle *s, int assertion) {
     tutti__exchange_fail_mpi(
         x, MPI_Win_fence(assertion, x->team->staging->rma_windows.win[s->index]), "MPI_Win_fence");
 }
 
 static void fence_init(tutti__exchange *x, tutti__shuffle *s) {
     if (x->is_write) tutti__exchange_own(x, s);
-    fence(x, s, 0);
+    fence_window(x, s, 0);
     for (int i = 0; i < s->mine.n; i++) {
         tutti__parcels *l = &s->mine;
         s->mine.v[i].at = l->used + s->mine.v[i].bytes <= x->window ? l->area + l->used : NULL;
@@ -146,7 +146,7 @@ static void fence_init(tutti__exchange *x, tutti__shuffle *s) {
     if (!x->is_write) tutti__exchange_own(x, s);
 }
 
-/* Nobody can tell before the second fence; but MPI moves on when it is called. */
+/* The outcome is unknown before the second fence; but a call lets MPI progress. */
 static int fence_test(tutti__exchange *x, tutti__shuffle *s) {
     int flag;
     (void)s;
@@ -155,7 +155,7 @@ static int fence_test(tutti__exchange *x, tutti__shuffle *s) {
 }
 
 static void fence_wait(tutti__exchange *x, tutti__shuffle *s) {
-    fence(x, s, MPI_MODE_NOSUCCEED);
+    fence_window(x, s, MPI_MODE_NOSUCCEED);
     for (int i = 0; i < s->mine.n && !x->is_write; i++) {
         const tutti__parcel *p = &s->mine.v[i];
         if (p->at) tutti__mine_unpack(x, p, p->at);

@@ -24,7 +24,8 @@ static tutti__parcels *receives_of(const tutti__exchange *x, tutti__shuffle *s) 
     return x->is_write ? &s->theirs : &s->mine;
 }
 
-static void pack(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p, char *to) {
+static void pack_parcel(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
+                        char *to) {
     if (x->is_write)
         tutti__mine_pack(x, p, to);
     else
@@ -32,8 +33,8 @@ static void pack(tutti__exchange *x, const tutti__shuffle *s, const tutti__parce
     tutti__exchange_sent(x, p->bytes);
 }
 
-static void unpack(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
-                   const char *from) {
+static void unpack_parcel(tutti__exchange *x, const tutti__shuffle *s, const tutti__parcel *p,
+                          const char *from) {
     if (x->is_write)
         tutti__theirs_unpack(x, s, p, from);
     else
@@ -53,7 +54,7 @@ static void blocking_init(tutti__exchange *x, tutti__shuffle *s) {
             o = NULL;
         tutti__pass p = {-1, -1, x->tag, x->send, 0, x->receive, 0};
         if (o) {
-            pack(x, s, o, x->send);
+            pack_parcel(x, s, o, x->send);
             p.to = o->peer;
             p.out_bytes = o->bytes;
         }
@@ -62,7 +63,7 @@ static void blocking_init(tutti__exchange *x, tutti__shuffle *s) {
             p.in_bytes = i->bytes;
         }
         tutti__exchange_fail(x, tutti__message_pass(x->team, &p));
-        if (i) unpack(x, s, i, x->receive);
+        if (i) unpack_parcel(x, s, i, x->receive);
         out->next += o != NULL;
         in->next += i != NULL;
     }
@@ -101,7 +102,7 @@ static void lane_begin(tutti__exchange *x, tutti__shuffle *s, int sending) {
         l->used += p->bytes;
         tutti_err err;
         if (sending) {
-            pack(x, s, p, p->at);
+            pack_parcel(x, s, p, p->at);
             err = tutti__message_send(x->team, p->peer, x->tag, p->at, p->bytes, &p->message);
         } else {
             err = tutti__message_receive(x->team, p->peer, x->tag, p->at, p->bytes, &p->message);
@@ -119,7 +120,7 @@ static void lane_end(tutti__exchange *x, tutti__shuffle *s, int sending) {
         int ended = p->done;
         if (!p->done) tutti__exchange_fail(x, tutti__message_test(&p->message, &ended));
         if (ended && !p->done) {
-            if (!sending) unpack(x, s, p, p->at);
+            if (!sending) unpack_parcel(x, s, p, p->at);
             p->done = 1;
             l->open--;
         }
@@ -138,7 +139,7 @@ static int posted_test(tutti__exchange *x, tutti__shuffle *s) {
     return out->first == out->n && in->first == in->n;
 }
 
-/* Are all receives begun whose turn is not later, and all of older shuffles? */
+/* Whether all receives of this turn and earlier ones have started, and all of older shuffles. */
 static int receives_begun(const tutti__exchange *x, tutti__shuffle *s, int turn) {
     const tutti__parcels *in = receives_of(x, s);
     if (!is_my_turn(x, s, 0)) return 0;
@@ -157,7 +158,7 @@ static void posted_init(tutti__exchange *x, tutti__shuffle *s) {
                 tutti__exchange_progress(x);
                 if (!receives_begun(x, s, p->turn)) tutti__yield();
             }
-            pack(x, s, p, x->send);
+            pack_parcel(x, s, p, x->send);
             const tutti__pass pass = {p->peer, -1, x->tag, x->send, p->bytes, NULL, 0};
             tutti__exchange_fail(x, tutti__message_pass(x->team, &pass));
         }

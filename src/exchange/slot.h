@@ -1,13 +1,13 @@
-/* exchange: the heart of `shm`.  A slot is a staging buffer that several ranks fill (write) or
+/* exchange: the core of `shm`.  A slot is a staging buffer that several ranks fill (write) or
  * empty (read) at the same time, each its own bytes, in their final place.
  *
  *   owner    open(key) ............................ full? -> file, close
  *   others            wait key, copy, moved += n
  *
- * The owner opens a slot for one window; whoever has bytes in that window copies them and adds
- * their number; the owner knows from the plan how many there will be.  No barrier, no message, no
+ * The owner opens a slot for one window; all ranks with bytes in that window copy them and add
+ * their number; the owner knows the total from the plan.  There is no barrier, no message and no
  * lock.  The flags are C11 atomics on cache lines of their own: release after a copy, acquire
- * before use.  Nothing here knows MPI, so that threads can play the ranks (and TSan can watch).
+ * before use.  Nothing here uses MPI, so that threads can act as ranks under TSan.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SLOT_H
 #define TUTTI_SLOT_H
@@ -22,8 +22,7 @@
 typedef struct tutti__slot {
     _Alignas(64) _Atomic int64_t key;   /* of the window it is open for, or one of the above */
     _Alignas(64) _Atomic int64_t moved; /* bytes copied into it or out of it since it was opened */
-    _Alignas(64)
-        atomic_int turn; /* of a group's first slot: somebody does what one may do at a time */
+    _Alignas(64) atomic_int turn;       /* of a group's first slot: a rank has the turn */
 } tutti__slot;
 
 /* One number for window (a, c).  Windows are made large enough that cycles fit. */
@@ -47,7 +46,7 @@ static inline void tutti__slot_make(tutti__slot *s) {
     atomic_store_explicit(&s->turn, 0, memory_order_release);
 }
 
-/* Anybody: 1 if it is my turn now; then give it back soon, and wait for nobody meanwhile. */
+/* Any rank: 1 if this rank has the turn; it must return it soon, without waiting. */
 static inline int tutti__slot_writer_enter(tutti__slot *s) {
     return !atomic_load_explicit(&s->turn, memory_order_relaxed) &&
            !atomic_exchange_explicit(&s->turn, 1, memory_order_acquire);
@@ -73,7 +72,7 @@ static inline void tutti__slot_moved(tutti__slot *s, tutti_off bytes) {
     atomic_fetch_add_explicit(&s->moved, bytes, memory_order_release);
 }
 
-/* Owner: has everybody copied?  If so, what they stored is visible. */
+/* Owner: whether all ranks have copied.  If so, their stores are visible. */
 static inline int tutti__slot_is_done(tutti__slot *s, tutti_off expected) {
     return atomic_load_explicit(&s->moved, memory_order_acquire) == expected;
 }
@@ -96,7 +95,7 @@ tutti__slot *tutti__stage_slot(const tutti__stage *s, int member, int slot);
 char *tutti__stage_buffer(const tutti__stage *s, int member, int slot);
 /* The slot of a member that is open for a window, or -1. */
 int tutti__stage_find(const tutti__stage *s, int member, int first, int n, int64_t key);
-/* Is one of those slots on its way to or from the file? */
+/* Whether one of the slots is being transferred to or from the file. */
 int tutti__stage_in_file(const tutti__stage *s, int member, int first, int n);
 
 #endif

@@ -24,7 +24,7 @@ tutti_err tutti__staging_attach(tutti__team *t) {
     return t->staging ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
-/* The old memory goes only when there is new: plans made before still need it if there is none. */
+/* The old memory is freed only when there is new memory: otherwise existing plans still need it. */
 tutti_err tutti__staging_ensure(tutti__team *t, int shared, size_t bytes) {
     tutti__segment *s = &t->staging->segment[shared ? 0 : 1], fresh = {NULL, 0, 0};
     if (s->bytes >= bytes) return TUTTI_OK;

@@ -8,8 +8,8 @@
 #include "exchange/rma_windows.h"
 #include "exchange/segment.h"
 
-/* How staging memory is divided: all slots of that many buffers of that size are closed.  0 slots:
- * nobody knows what is in it. */
+/* How staging memory is divided: all slots of so many buffers of this size are closed.  0 slots:
+ * the contents are unknown. */
 typedef struct tutti__stage_form {
     int slots;
     tutti_off window;
@@ -27,17 +27,18 @@ typedef struct tutti__staging {
     tutti_off background; /* bytes of a node's memory that operations in the background have */
 } tutti__staging;
 
-/* Make sure that the team has a `staging`.  Local. */
+/* Make sure that the team has a `staging`.  Not collective. */
 tutti_err tutti__staging_attach(tutti__team *t) TUTTI_MUST_USE;
 
-/* Make sure that the team's segment for its nodes (shared = 1) or for single ranks (shared = 0) has
- * at least `bytes` bytes.  What it held is gone if it had to grow; if it cannot, it stays as it
- * was.  Collective and alike on the node as tutti__segment_make. */
+/* Make sure that the team's segment for its nodes (shared = 1) or for single ranks (shared = 0)
+ * has at least `bytes` bytes.  Its contents are lost if it had to grow; if it cannot grow, it is
+ * unchanged.   Collective on the node, with the same result as tutti__segment_make. */
 tutti_err tutti__staging_ensure(tutti__team *t, int shared, size_t bytes) TUTTI_MUST_USE;
 
-/* Memory of this rank for one plan, page aligned, and back again (`t` NULL: the team is gone).  The
- * largest that came back is kept for the next plan, since fresh pages cost more than copying into
- * them.  Local; threads may free plans while others make some. */
+/* Memory of this rank for one plan, page aligned, and its release (`t` NULL: the team has been
+ * freed).  The largest released one is kept for the next plan, since fresh pages are more
+ * expensive than copies into them.   Not collective; threads may free plans while others make
+ * some. */
 tutti_err tutti__staging_borrow(tutti__team *t, size_t bytes, tutti__segment *out) TUTTI_MUST_USE;
 void tutti__staging_return(tutti__team *t, tutti__segment *s);
 

@@ -216,14 +216,19 @@ static tutti_err entries_take(reading *r) {
     const tutti__exodus_table *table = &r->x->model.of[r->kind];
     const tutti_exodus_parameters *p = &r->x->model.p;
     tutti__entries *e = &r->e;
-    e->to = tutti__malloc((size_t)(e->start[e->n] + 1) * sizeof *e->to);
+    const int in_place =
+        r->b.n == 1 && r->b.of[0].data; /* one type: they are in this order already */
+    e->to =
+        in_place ? r->b.of[0].data : tutti__malloc((size_t)(e->start[e->n] + 1) * sizeof *e->to);
     if (!e->to) return TUTTI_ERR_NOMEM;
+    if (in_place) r->b.of[0].data = NULL;
     for (tutti_count c = 0, i = 0; c < table->n; c++) {
         const int faced = tutti__shape_list_of(table->row[c].topology) == TUTTI__NFACED;
         const tutti_count most = faced ? p->faces : p->nodes, begin = i;
         if (i == e->n || e->position[i] >= r->starts[c + 1]) continue;
         while (i < e->n && e->position[i] < r->starts[c + 1]) i++;
-        const int64_t *from = tutti__values_ints(&r->b, r->type[c]) + r->index[c];
+        const int64_t *from = in_place ? e->to + e->start[begin]
+                                       : tutti__values_ints(&r->b, r->type[c]) + r->index[c];
         for (tutti_count k = e->start[begin]; k < e->start[i]; k++) {
             const int64_t to = from[k - e->start[begin]];
             TUTTI_CHECK(to >= 1 && to <= most, TUTTI_ERR_FORMAT,

@@ -117,16 +117,6 @@ tutti_err tutti__order_entries(tutti__mesh_order *o) {
     return local_err;
 }
 
-tutti_err tutti__positions_sort(tutti__entity_class *f) {
-    tutti__numbered *v = tutti__malloc(2 * (size_t)f->n * sizeof *v);
-    if (!v) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < f->n; i++) v[i] = (tutti__numbered){f->position[i], i};
-    const tutti__numbered *w = tutti__numbered_sort(v, f->n, v + f->n);
-    if (w != v && f->n > 0) memcpy(v, w, (size_t)f->n * sizeof *v);
-    f->sorted = v;
-    return TUTTI_OK;
-}
-
 /* ---- writers by any rule */
 
 tutti_err tutti__choose_writers_of(tutti__team *t, const tutti_replicas_choice *choice,

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/sorted.h"
+#include "comm/collective_count.h"
 #include "comm/wait.h"
 #include "decomposition/shares.h"
 
@@ -238,6 +239,7 @@ static tutti_err headers_exchange(const ordering *o, tutti_err local_err, int *f
     int64_t *all = o->round->header;
     MPI_Request r;
     header_fill(o, local_err, all + (tutti_count)o->team->rank * words);
+    tutti__collective_add();
     TUTTI_MPI(
         MPI_Iallgather(MPI_IN_PLACE, 0, MPI_INT64_T, all, words, MPI_INT64_T, o->team->comm, &r));
     TUTTI_TRY(tutti__team_finish(1, &r));
@@ -358,6 +360,7 @@ static tutti_err vectors_reduce(const tutti__team *t, const tutti__ids_round *r)
     int64_t *own = vector_own(t, r), *total = vector_total(t, r), *before = vector_before(t, r);
     MPI_Request q[3];
     for (tutti_count c = 3 * n; c < 4 * n; c++) own[c] = -own[c];
+    for (int i = 0; i < 3; i++) tutti__collective_add();
     TUTTI_MPI(MPI_Iexscan(own, before, (int)(2 * n), MPI_INT64_T, MPI_SUM, t->comm, &q[0]));
     TUTTI_MPI(MPI_Iallreduce(own + 2 * n, total + 2 * n, (int)(2 * n), MPI_INT64_T, MPI_MIN,
                              t->comm, &q[1]));
@@ -379,6 +382,7 @@ static tutti_err vectors_exchange(const ordering *o, const int *implicit, tutti_
     MPI_Request r;
     vector_fill(o, implicit, local_err, vector_own(t, o->round));
     if (is_gathered(t, o->round)) {
+        tutti__collective_add();
         TUTTI_MPI(MPI_Iallgather(MPI_IN_PLACE, 0, MPI_INT64_T, o->round->sums, words, MPI_INT64_T,
                                  t->comm, &r));
         TUTTI_TRY(tutti__team_finish(1, &r));

@@ -1,4 +1,4 @@
-/* exodus_mesh: sets of positions as bits.
+/* exodus_mesh: sets of positions: united by marking bits, looked up in a table.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus_mesh/position_index.h"
 
@@ -41,7 +41,8 @@ tutti_err tutti__positions_unite(int lists, const tutti__position_list *list, tu
             const tutti_count bit = list[k].v[i] - lo;
             bits[bit >> 6] |= (uint64_t)1 << (bit & 63);
         }
-    for (tutti_count w = 0; w < words; w++) count += __builtin_popcountll(bits[w]);
+    for (tutti_count w = 0; w < words; w++)
+        for (uint64_t rest = bits[w]; rest; rest &= rest - 1) count++;
     tutti_count *v = *out = tutti__malloc((size_t)(count + 1) * sizeof *v);
     for (tutti_count w = 0; w < words && v; w++)
         for (uint64_t rest = bits[w]; rest; rest &= rest - 1)
@@ -53,28 +54,19 @@ tutti_err tutti__positions_unite(int lists, const tutti__position_list *list, tu
 
 tutti_err tutti__position_index_make(tutti_count n, const tutti_count *position,
                                      tutti__position_index *out) {
-    tutti_count before = 0;
+    enum { SPARSE = 4, FREE = 1024 }; /* places of the table per position */
     *out = (tutti__position_index){.n = n, .position = position};
-    const tutti_count words = n > 0 ? words_for(n, position[0], position[n - 1]) : 0;
-    if (words == 0) return TUTTI_OK;
+    const tutti_count span = n > 0 ? position[n - 1] - position[0] + 1 : 0;
+    if (n == 0 || n >= INT32_MAX || span > SPARSE * n + FREE) return TUTTI_OK;
+    out->index = tutti__calloc((size_t)span, sizeof *out->index);
+    if (!out->index) return TUTTI_ERR_NOMEM;
     out->first = position[0];
-    out->words = words;
-    out->bits = tutti__calloc((size_t)words, sizeof *out->bits);
-    out->before = tutti__malloc((size_t)words * sizeof *out->before);
-    if (!out->bits || !out->before) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < n; i++) {
-        const tutti_count bit = position[i] - out->first;
-        out->bits[bit >> 6] |= (uint64_t)1 << (bit & 63);
-    }
-    for (tutti_count w = 0; w < words; w++) {
-        out->before[w] = before;
-        before += __builtin_popcountll(out->bits[w]);
-    }
+    out->span = span;
+    for (tutti_count i = 0; i < n; i++) out->index[position[i] - out->first] = (int32_t)i + 1;
     return TUTTI_OK;
 }
 
 void tutti__position_index_free(tutti__position_index *x) {
-    tutti__free(x->bits);
-    tutti__free(x->before);
+    tutti__free(x->index);
     *x = (tutti__position_index){.n = 0};
 }

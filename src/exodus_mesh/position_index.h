@@ -6,13 +6,13 @@
 #include "base/memory.h"
 #include "base/sorted.h"
 
-/* Positions, ascending.  `bits` has a bit for each position from `first` on, if that takes no more memory than the positions. */
+/* Positions, ascending, with a table of their indices if it takes no more memory than a few times the positions. */
 typedef struct tutti__position_index {
     tutti_count n;
     const tutti_count *position; /* [n] of the caller */
-    tutti_count first, words;
-    uint64_t *bits;      /* [words]; NULL: positions are searched */
-    tutti_count *before; /* [words] positions in the words before */
+    tutti_count first, span;
+    int32_t
+        *index; /* [span] index + 1 of position first + i, 0: none; NULL: positions are searched */
 } tutti__position_index;
 
 /* The different values of some lists, ascending: *out, tutti__free. */
@@ -30,11 +30,9 @@ void tutti__position_index_free(tutti__position_index *x);
 /* The index of a position; -1: it is not there. */
 static inline tutti_count tutti__position_find(const tutti__position_index *x,
                                                tutti_count position) {
-    if (!x->bits) return tutti__sorted_find(x->position, x->n, position);
-    const tutti_count bit = position - x->first, word = bit >> 6;
-    if (bit < 0 || word >= x->words || !(x->bits[word] >> (bit & 63) & 1)) return -1;
-    const uint64_t below = x->bits[word] & (((uint64_t)1 << (bit & 63)) - 1);
-    return x->before[word] + __builtin_popcountll(below);
+    if (!x->index) return tutti__sorted_find(x->position, x->n, position);
+    const tutti_count at = position - x->first;
+    return at < 0 || at >= x->span ? -1 : x->index[at] - 1;
 }
 
 #endif

@@ -11,6 +11,7 @@
 #define TUTTI_POSITIONS_H
 
 #include "base/sorted.h"
+#include "decomposition/decomposition.h"
 #include "exodus_mesh/id_order.h"
 
 /* The mesh of a rank and its positions.  Positions are found in two rounds: entries, then members, whose numbers depend on
@@ -44,8 +45,6 @@ tutti_err tutti__order_entries(tutti__mesh_order *o) TUTTI_MUST_USE;
  * Collective. */
 tutti_err tutti__choose_writers_of(tutti__team *t, const tutti_replicas_choice *choice,
                                    const unsigned char *own, tutti__entity_class *f) TUTTI_MUST_USE;
-/* `sorted` of a class whose positions are known.   Not collective. */
-tutti_err tutti__positions_sort(tutti__entity_class *f) TUTTI_MUST_USE;
 
 /* ---- member_positions.c */
 /* The largest side that this rank passes.   Not collective. */

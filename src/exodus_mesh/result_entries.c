@@ -4,16 +4,16 @@
 
 #include "exodus_mesh/read_state.h"
 
-static tutti_err family_begin(tutti__entity_class *f, tutti_exodus_kind kind, tutti_count classes,
-                              tutti_count n, const tutti_count *starts) {
+static tutti_err result_class_begin(tutti__entity_class *f, tutti_exodus_kind kind,
+                                    tutti_count classes, tutti_count n, const tutti_count *starts) {
     const size_t c = (size_t)classes;
     *f = (tutti__entity_class){.kind = kind, .entities = classes, .n = n, .all = starts[classes]};
     f->start = tutti__calloc(c + 1, sizeof *f->start);
     f->count = tutti__calloc(c + 1, sizeof *f->count);
     f->before = tutti__calloc(c + 1, sizeof *f->before);
-    f->position = tutti__malloc((size_t)(n + 1) * sizeof *f->position);
+    f->sorted = tutti__malloc((size_t)(n + 1) * sizeof *f->sorted);
     f->writes = tutti__malloc((size_t)n + 1);
-    if (!f->start || !f->count || !f->before || !f->position || !f->writes) return TUTTI_ERR_NOMEM;
+    if (!f->start || !f->count || !f->before || !f->sorted || !f->writes) return TUTTI_ERR_NOMEM;
     memset(f->writes, 1, (size_t)n + 1);
     memcpy(f->before, starts, (c + 1) * sizeof *starts);
     for (size_t k = 0; k < c; k++) f->count[k] = starts[k + 1] - starts[k];
@@ -23,24 +23,25 @@ static tutti_err family_begin(tutti__entity_class *f, tutti_exodus_kind kind, tu
 static tutti_err entries_remember(tutti__read_state *g, tutti_exodus_kind kind) {
     const tutti__read_class *h = &g->of[kind];
     tutti__entity_class *f = &g->classes.of[kind];
-    TUTTI_TRY(family_begin(f, kind, h->entities, h->items.n, h->starts));
+    TUTTI_TRY(result_class_begin(f, kind, h->entities, h->items.n, h->starts));
     memcpy(f->start, h->first, ((size_t)h->entities + 1) * sizeof *f->start);
-    for (tutti_count k = 0; k < h->items.n; k++) f->position[h->place[k]] = h->items.items[k];
-    return tutti__positions_sort(f);
+    for (tutti_count k = 0; k < h->items.n; k++)
+        f->sorted[k] = (tutti__numbered){h->items.items[k], h->place[k]};
+    return TUTTI_OK;
 }
 
 static tutti_err members_remember(tutti__read_state *g, tutti_exodus_kind kind) {
     const tutti_count sets = g->x->model.of[kind].n, n = g->members_n[kind];
     tutti__entity_class *f = &g->classes.of[kind];
     tutti_count *starts = tutti__starts_of(&g->x->model, kind), i = 0;
-    const tutti_err err = starts ? family_begin(f, kind, sets, n, starts) : TUTTI_ERR_NOMEM;
+    const tutti_err err = starts ? result_class_begin(f, kind, sets, n, starts) : TUTTI_ERR_NOMEM;
     for (tutti_count c = 0; c < sets && err == TUTTI_OK; c++) {
         for (; i < n && g->members[kind][i].index < starts[c + 1]; i++)
-            f->position[i] = g->members[kind][i].index;
+            f->sorted[i] = (tutti__numbered){g->members[kind][i].index, i};
         f->start[c + 1] = i;
     }
     tutti__free(starts);
-    return err == TUTTI_OK ? tutti__positions_sort(f) : err;
+    return err;
 }
 
 tutti_err tutti__result_classes_make(tutti__read_state *g) {

@@ -11,9 +11,8 @@ void tutti__result_mesh_free(void *result) {
     tutti__free(d);
 }
 
-/* Memory for the mesh; all 0. */
-static tutti_err keep(tutti__result_mesh *d, tutti_count n, size_t size, void *out) {
-    void *v = NULL;
+/* The mesh owns this memory from now on, unless there is an error. */
+static tutti_err keep_memory(tutti__result_mesh *d, void *v) {
     if (d->n == d->room) {
         const tutti_count room = 2 * d->room + 64;
         void **kept = tutti__realloc(d->kept, (size_t)room * sizeof *kept);
@@ -21,11 +20,20 @@ static tutti_err keep(tutti__result_mesh *d, tutti_count n, size_t size, void *o
         d->kept = kept;
         d->room = room;
     }
-    v = tutti__calloc((size_t)n + 1, size);
-    if (!v) return TUTTI_ERR_NOMEM;
     d->kept[d->n++] = v;
-    memcpy(out, &v, sizeof v);
     return TUTTI_OK;
+}
+
+/* Memory for the mesh; all 0. */
+static tutti_err keep(tutti__result_mesh *d, tutti_count n, size_t size, void *out) {
+    void *v = tutti__calloc((size_t)n + 1, size);
+    if (!v) return TUTTI_ERR_NOMEM;
+    const tutti_err err = keep_memory(d, v);
+    if (err == TUTTI_OK)
+        memcpy(out, &v, sizeof v);
+    else
+        tutti__free(v);
+    return err;
 }
 
 /* ---- all of it as a mesh */
@@ -47,11 +55,13 @@ static tutti_err nodes_fill(tutti__read_state *g) {
     m->type = TUTTI_FLOAT64;
     TUTTI_TRY(ids_fill(g, h, &m->node_ids));
     for (int k = 0; k < g->x->model.p.dims; k++) {
-        double *x = NULL;
-        TUTTI_TRY(keep(g->out, m->nodes, sizeof *x, &x));
-        if (m->nodes > 0)
-            memcpy(x, tutti__read_reals(g, &g->coordinates[k], 0), (size_t)m->nodes * sizeof *x);
-        m->coordinates[k] = x;
+        double *none = NULL;
+        if (m->nodes > 0) { /* where they have been read: values_keep */
+            m->coordinates[k] = tutti__read_reals(g, &g->coordinates[k], 0);
+            continue;
+        }
+        TUTTI_TRY(keep(g->out, 0, sizeof *none, &none));
+        m->coordinates[k] = none;
     }
     TUTTI_TRY(keep(g->out, m->nodes, 1, &own));
     if (m->nodes > 0) memcpy(own, h->owner, (size_t)m->nodes);
@@ -83,14 +93,22 @@ static tutti_err places_fill(tutti__read_state *g, const tutti__read_class *h, t
     return TUTTI_OK;
 }
 
-static tutti_err lists_fill(tutti__read_state *g, const tutti__read_class *h, tutti_count c,
-                            tutti_exodus_elements *e) {
+/* Lists of block c.  Without a halo positions become indices where they are, and the caller keeps that memory. */
+static tutti_err lists_fill(tutti__read_state *g, const tutti__read_class *h, tutti_count *lists,
+                            tutti_count c, tutti_exodus_elements *e) {
     const tutti_exodus_entity *row = &g->x->model.of[h->kind].row[c];
     const tutti__shape_list listed = tutti__shape_list_of(row->topology);
     const tutti__read_class *to =
         &g->of[listed == TUTTI__NFACED ? TUTTI_EXODUS_FACE_BLOCK : TUTTI_EXODUS_NODAL];
     const tutti_count lo = h->first[c], hi = h->first[c + 1], *from = h->lists.start;
     tutti_count *start = NULL, *nodes = NULL;
+    const int in_place = g->deal->halo == 0;
+    if (in_place && !listed) {
+        e->nodes = nodes = lists + from[lo];
+        for (tutti_count q = 0; q < from[hi] - from[lo]; q++)
+            nodes[q] = tutti__position_find(&to->index, nodes[q]);
+        return TUTTI_OK;
+    }
     TUTTI_TRY(keep(g->out, from[hi] - from[lo], sizeof *nodes, &nodes));
     TUTTI_TRY(keep(g->out, hi - lo + 1, sizeof *start, &start));
     for (tutti_count k = lo; k < hi; k++) start[h->place[k] - lo + 1] = from[k + 1] - from[k];
@@ -98,7 +116,7 @@ static tutti_err lists_fill(tutti__read_state *g, const tutti__read_class *h, tu
     for (tutti_count k = lo; k < hi; k++)
         for (tutti_count q = from[k]; q < from[k + 1]; q++)
             nodes[start[h->place[k] - lo] + q - from[k]] =
-                tutti__position_find(&to->index, h->lists.to[q]);
+                tutti__position_find(&to->index, lists[q]);
     e->nodes = nodes;
     if (listed) e->start = start;
     return TUTTI_OK;
@@ -106,18 +124,21 @@ static tutti_err lists_fill(tutti__read_state *g, const tutti__read_class *h, tu
 
 static tutti_err blocks_fill(tutti__read_state *g, tutti_exodus_kind kind,
                              const tutti_exodus_elements **out) {
-    const tutti__read_class *h = &g->of[kind];
+    tutti__read_class *h = &g->of[kind];
     const int64_t *ids = NULL;
     tutti_exodus_elements *v = NULL;
     if (h->entities == 0) return TUTTI_OK;
     TUTTI_TRY(keep(g->out, h->entities, sizeof *v, &v));
     TUTTI_TRY(ids_fill(g, h, &ids));
+    TUTTI_TRY(keep_memory(g->out, h->lists.to));
+    tutti_count *lists = h->lists.to;
+    h->lists.to = NULL;
     for (tutti_count c = 0; c < h->entities; c++) {
         const tutti_count lo = h->first[c], n = h->first[c + 1] - lo;
         const tutti__read_values *f = &h->attributes[c];
         v[c].n = n;
         v[c].ids = ids + lo;
-        TUTTI_TRY(lists_fill(g, h, c, &v[c]));
+        TUTTI_TRY(lists_fill(g, h, lists, c, &v[c]));
         TUTTI_TRY(places_fill(g, h, c, &h->edges[c], &v[c].edges));
         TUTTI_TRY(places_fill(g, h, c, &h->faces[c], &v[c].faces));
         if (f->n == 0) continue;
@@ -203,6 +224,17 @@ static tutti_err sets_fill(tutti__read_state *g, tutti_exodus_kind kind,
     return TUTTI_OK;
 }
 
+/* The mesh owns the reals that have been read, since it points to its coordinates. */
+static tutti_err values_keep(tutti__read_state *g) {
+    for (int i = 0; i < g->values.n; i++) {
+        tutti__values_part *p = &g->values.of[i];
+        if (p->file_type != TUTTI_FLOAT32 && p->file_type != TUTTI_FLOAT64) continue;
+        TUTTI_TRY(keep_memory(g->out, p->data));
+        p->data = NULL;
+    }
+    return TUTTI_OK;
+}
+
 tutti_err tutti__result_mesh_make(tutti__read_state *g) {
     g->out = tutti__calloc(1, sizeof *g->out);
     if (!g->out) return TUTTI_ERR_NOMEM;
@@ -215,5 +247,6 @@ tutti_err tutti__result_mesh_make(tutti__read_state *g) {
     TUTTI_TRY(sets_fill(g, TUTTI_EXODUS_SIDE_SET, &m->side_sets));
     TUTTI_TRY(sets_fill(g, TUTTI_EXODUS_ELEMENT_SET, &m->element_sets));
     TUTTI_TRY(sets_fill(g, TUTTI_EXODUS_EDGE_SET, &m->edge_sets));
-    return sets_fill(g, TUTTI_EXODUS_FACE_SET, &m->face_sets);
+    TUTTI_TRY(sets_fill(g, TUTTI_EXODUS_FACE_SET, &m->face_sets));
+    return values_keep(g);
 }

@@ -1,5 +1,5 @@
-/* file: an open file, as every room above sees it: its team, its store, the options in force, its
- * operations under way and its accounts.
+/* file: an open file: its team, its store, the options in force, its operations in progress and
+ * its statistics.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_FILE_STATE_H
 #define TUTTI_FILE_STATE_H
@@ -31,7 +31,7 @@ struct tutti_file {
     tutti_profile profile; /* rank 0's: what the machine and the file system can do */
     tutti_store *store;
     tutti_store *background_store; /* for operations in the background; NULL until there is one */
-    tutti__slabs slabs;  /* the array that is stored in the file, as a layer above says; or none */
+    tutti__slabs slabs;  /* the array that a layer above has stored in the file, or none */
     struct {             /* what the ranks agreed on at open */
         int striped;     /* some rank knows stripes of the file */
         int incoherent;  /* several nodes, whose caches of the file may differ */
@@ -82,8 +82,8 @@ struct tutti_file {
     tutti_file *next_open; /* list of open files, for MPI_Finalize */
 };
 
-/* Whoever calls for a file, or moves its operations on, has it for himself: in every public call
- * that is not for any thread.  NULL is fine.  errno is left alone, too. */
+/* Lock the file for this thread: in every public call that is not for any thread.  NULL is
+ * ignored.  errno is preserved. */
 typedef struct tutti__use {
     tutti_file *file;
     int saved_errno;
@@ -100,19 +100,19 @@ static inline void tutti__use_end(const tutti__use *u) {
 #define TUTTI_USE(f) \
     __attribute__((cleanup(tutti__use_end), unused)) const tutti__use used_ = tutti__use_begin(f)
 
-/* May holes be read and written over? */
+/* Whether holes may be read and written back. */
 static inline int tutti__file_may_rmw(const tutti_file *f) {
     return f->opt.rmw && (f->mode & TUTTI_READ) && (f->mode & TUTTI_WRITE);
 }
 
 /* ---- file_store.c */
-/* The flags to open a store with, and which one: what is asked for, or what suits accesses that go
- * on by themselves. */
+/* The flags to open a store with, and the store: the requested one, or one that suits background
+ * accesses. */
 int tutti__file_flags(const tutti_file *f);
 int tutti__file_store(const tutti_options *opt, int by_itself);
-/* Open the file once more for operations in the background, by a store that suits them.   Local. */
+/* Open the file once more for operations in the background, by a store that suits them.   Not collective. */
 tutti_err tutti__file_away_open(tutti_file *f, int background) TUTTI_MUST_USE;
-/* Close both; the first trouble counts.   Local. */
+/* Close both; the first error counts.   Not collective. */
 tutti_err tutti__file_stores_close(tutti_file *f) TUTTI_MUST_USE;
 
 /* ---- open_files.c */
@@ -120,7 +120,7 @@ tutti_err tutti__file_stores_close(tutti_file *f) TUTTI_MUST_USE;
 typedef void tutti__finalize_fn(tutti_file *f);
 tutti_err tutti__open_files_add(tutti_file *f, tutti__finalize_fn *fn) TUTTI_MUST_USE;
 void tutti__open_files_remove(tutti_file *f);
-/* Is one of them this? */
+/* Whether one of them is this. */
 int tutti__open_files_have(uint64_t device, uint64_t inode);
 
 /* ---- trace_file.c: the option `trace`.  Whatever goes wrong with it is no error of the file. */

@@ -19,7 +19,7 @@ int tutti__file_store(const tutti_options *opt, int by_itself) {
     return by_itself || overlaps ? tutti__store_asynchronous(opt) : TUTTI_STORE_POSIX;
 }
 
-/* Both handles; the first trouble counts. */
+/* Both handles; the first error counts. */
 tutti_err tutti__file_stores_close(tutti_file *f) {
     return TUTTI_ALSO(tutti__store_close(&f->background_store), tutti__store_close(&f->store));
 }
@@ -28,8 +28,8 @@ tutti_err tutti__file_stores_close(tutti_file *f) {
 tutti_err tutti__file_away_open(tutti_file *f, int background) {
     if (f->background_store || background == TUTTI_BACKGROUND_NONE) return TUTTI_OK;
     /* the thread of `all` may as well wait, unless the pipeline wants it otherwise */
-    /* The very same file, wherever its name or this process may have gone since; many accesses may
-     * be in flight, since nobody is there to start further ones. */
+    /* The same file, even if its name or the working directory has changed; many accesses may be
+     * in progress, since no thread starts further ones. */
     const int store = tutti__file_store(&f->opt, background == TUTTI_BACKGROUND_IO_ONLY);
     tutti_options opt = f->opt;
     char link[64];

@@ -23,7 +23,7 @@ static tutti_err info_key(tutti_options *opt, MPI_Info info, const char *key) {
 
 tutti_err tutti_options_from_info(tutti_options *opt, MPI_Info info) {
     int n = 0;
-    TUTTI_CHECK(opt != NULL, TUTTI_ERR_ARG, "no options to set");
+    TUTTI_CHECK(opt != NULL, TUTTI_ERR_ARG, "argument opt is NULL");
     TUTTI_TRY(tutti__options_begun(opt));
     TUTTI_TRY(tutti__which_mpi());
     if (info == MPI_INFO_NULL) return TUTTI_OK;

@@ -9,7 +9,7 @@ const tutti__class tutti__file_class = {"file", "file", "closed"};
 
 static pthread_mutex_t files_lock = PTHREAD_MUTEX_INITIALIZER;
 static tutti_file *files;
-static tutti__finalize_fn *finalize; /* NULL: nobody watches for MPI_Finalize yet */
+static tutti__finalize_fn *finalize; /* NULL: MPI_Finalize is not watched yet */
 
 static int files_finalize(MPI_Comm self, int key, void *value, void *extra) {
     (void)self, (void)key, (void)value, (void)extra;

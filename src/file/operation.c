@@ -23,11 +23,11 @@ tutti_err tutti__file_allows(const tutti_file *f, const tutti_access *a, const v
                 "the file was not opened for %s", is_write ? "writing" : "reading");
     if (!buf && tutti_access_bytes(a) > 0) TUTTI_TRY(tutti__error_refused());
     TUTTI_CHECK(buf != NULL || tutti_access_bytes(a) == 0, TUTTI_ERR_ARG,
-                "the buffer is NULL but the access has %lld bytes",
+                "argument buf is NULL, but the access has %lld bytes",
                 (long long)tutti_access_bytes(a));
     tutti_off end;
     TUTTI_CHECK(tutti__add_ok(f->origin, tutti__side_hi(a->file), &end), TUTTI_ERR_OVERFLOW,
-                "the access ends beyond 2^63 bytes");
+                "access exceeds 2^63 bytes");
     return TUTTI_OK;
 }
 
@@ -76,7 +76,7 @@ tutti_err tutti__operation_end(tutti_file *f, tutti_stats *stats, const char *op
     return err;
 }
 
-/* Positive codes promise that nothing has happened, which nobody knows any more. */
+/* Positive codes promise that nothing has happened, which is no longer known. */
 tutti_err tutti__operation_under_way(tutti_err err) {
     if (err <= TUTTI_OK) return err;
     tutti_error_info info = *tutti_last_error();

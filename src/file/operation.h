@@ -36,9 +36,9 @@ static inline tutti__user tutti__operation_user(const tutti__op *op) {
 
 /* ---- before */
 
-/* Is it an access of the caller's that can be used?   Local. */
+/* Whether an access of the caller can be used.   Not collective. */
 tutti_err tutti__access_usable(const tutti_access *a) TUTTI_MUST_USE;
-/* May this rank do that, with an access that can?   Local. */
+/* Whether this rank may do that, with a usable access.   Not collective. */
 tutti_err tutti__file_allows(const tutti_file *f, const tutti_access *a, const void *buf,
                              int is_write) TUTTI_MUST_USE;
 /* The same with parts.  `bufs`: they have their buffers already. */
@@ -46,18 +46,18 @@ tutti_err tutti__file_allows_parts(const tutti_file *f, const tutti__parts *p, i
                                    int is_write) TUTTI_MUST_USE;
 /* Start of the statistics; file accesses of this thread are counted in them from now on. */
 void tutti__operation_begin(tutti_stats *stats);
-/* What the first agreement asks this rank of the file: reads, its size; writes, its size if holes
- * behind it may be written as zeros, and TUTTI__OFF_END, which outvotes every size, if they may
- * not.   Local. */
+/* What the first agreement needs from this rank: for reads the size of the file; for writes its
+ * size if holes after it may be written as zeros, and otherwise TUTTI__OFF_END, which exceeds
+ * every size.   Not collective. */
 tutti_err tutti__file_end(const tutti__op *op, tutti_off *size_out) TUTTI_MUST_USE;
-/* The next bytes from stream position *at on that lie within `size` bytes of the file, and before its
- * end: [*lo_out, *hi_out), whose first and last byte are of the access, and where to go on.  0: there
- * are no more.   Local. */
+/* The next bytes from stream position *at on that are within `size` bytes of the file, and before
+ * its end: [*lo_out, *hi_out), whose first and last byte belong to the access, and the position to
+ * continue at.  Returns 0 if there are none.   Not collective. */
 int tutti__operation_stretch(const tutti__op *op, tutti_off size, tutti_off *at, tutti_off *lo_out,
                              tutti_off *hi_out);
 /* Nodes with caches of their own: before a read, or a write with holes that may be read, forget
  * what others may have changed; after a write send on what this one holds back, so that a later
- * operation finds it.   Local. */
+ * operation finds it.   Not collective. */
 tutti_err tutti__operation_refresh(const tutti__op *op) TUTTI_MUST_USE;
 tutti_err tutti__operation_flush(const tutti__op *op) TUTTI_MUST_USE;
 
@@ -69,12 +69,12 @@ tutti_err tutti__operation_end(tutti_file *f, tutti_stats *stats, const char *op
 
 /* ---- accounts */
 void tutti__stats_add(tutti_stats *to, const tutti_stats *from);
-/* Add what was done to the file's statistics; `is_last`: it was an operation, whose own are told as
- * those of the last one.  Any thread. */
+/* Add to the file's statistics; `is_last`: it was an operation, whose own statistics are reported
+ * as those of the last one.  Any thread. */
 void tutti__stats_settle(tutti_file *f, const tutti_stats *stats, int is_last);
 /* The program's progress callback, if it has one; never from a thread of ours. */
 void tutti__file_report(tutti_file *f, tutti_off done, tutti_off total, const char *phase);
-/* The calling thread runs operations behind the caller's back, from now on. */
+/* From now on the calling thread runs operations in the background. */
 void tutti__worker_mark(void);
 
 #endif

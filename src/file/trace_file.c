@@ -1,6 +1,6 @@
-/* file: the trace file.  It is written whenever a file is closed: rank 0 gathers all ranks'
- * events and writes the file anew.  A trace is told to nobody but whoever looks at it: it
- * overwrites nothing but a trace, and no file fails because of it.
+/* file: the trace file.  It is written whenever a file is closed: rank 0 gathers the events of all
+ * ranks and rewrites the file.  It overwrites only traces, and its errors are not errors of the
+ * file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "file/file.h"
 
@@ -18,7 +18,7 @@
 
 static const char trace_head[] = "{\"traceEvents\":[\n";
 
-/* Once in a process, where somebody wants to know. */
+/* Once per process, if explanations are requested. */
 static void trace_complain(const tutti_file *f, const char *what) {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     if (f->opt.explain && !atomic_flag_test_and_set(&said))
@@ -55,7 +55,7 @@ static int trace_is_data(const tutti_file *closing, const struct stat *st) {
     return found;
 }
 
-/* May it be written over?  NULL, or why not. */
+/* Whether it may be overwritten: NULL, or the reason why not. */
 static const char *trace_refused(const tutti_file *f, const struct stat *st, int fd) {
     char head[sizeof trace_head - 1];
     if (!S_ISREG(st->st_mode)) return "it is no regular file";
@@ -116,14 +116,14 @@ void tutti__trace_write(tutti_file *f) {
     if (!f->opt.trace[0]) return;
     char *text = tutti__trace_json();
     const tutti__sparse_message mine = {0, text ? strlen(text) : 0, text};
-    const char *trouble = NULL;
+    const char *problem = NULL;
     if (tutti__sparse_exchange(f->team, text ? 1 : 0, &mine, &n, &in) != TUTTI_OK) {
-        trouble = "not all ranks could send what they recorded";
+        problem = "not all ranks could send what they recorded";
         tutti__error_clear();
     }
     tutti__free(text);
     if (f->team->rank != 0) return tutti__sparse_free(n, &in);
-    if (!trouble) trouble = trace_save(f, n, in);
-    if (trouble) trace_complain(f, trouble);
+    if (!problem) problem = trace_save(f, n, in);
+    if (problem) trace_complain(f, problem);
     tutti__sparse_free(n, &in);
 }

@@ -44,6 +44,10 @@ tutti_err tutti__object_begin(MPI_Comm comm, const tutti__class *class, const tu
     return err;
 }
 
+tutti_err tutti__object_options(const tutti_options *opt, tutti_options *out) {
+    return opt ? tutti__options_take(opt, out) : tutti_options_init(out);
+}
+
 tutti_err tutti__on_root(tutti__team *t, tutti__root_fn *fn, void *context) {
     return tutti__team_agree(t, t->rank == 0 ? fn(context) : TUTTI_OK);
 }

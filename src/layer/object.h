@@ -14,6 +14,7 @@
 
 #include "base/handle.h"
 #include "base/hash.h"
+#include "base/options_impl.h"
 #include "collective/layer.h"
 #include "comm/call.h"
 
@@ -63,6 +64,9 @@ tutti_err tutti__object_call(const tutti__object *o, const tutti__call *c,
 tutti_err tutti__object_begin(MPI_Comm comm, const tutti__class *class, const tutti__call *c,
                               const char *path, tutti_err mine,
                               tutti__team **team_out) TUTTI_MUST_USE;
+
+/* The options of an object: the caller's, or the default ones if `opt` is NULL.   Not collective. */
+tutti_err tutti__object_options(const tutti_options *opt, tutti_options *out) TUTTI_MUST_USE;
 
 /* Rank 0 calls fn(context), and all ranks return its outcome.   Collective. */
 typedef tutti_err tutti__root_fn(void *context);

@@ -376,7 +376,7 @@ static tutti_err read_format(reader *r) {
     return TUTTI_OK;
 }
 
-static tutti_err read_section(reader *r, const char *name) {
+static tutti_err read_gmsh_section(reader *r, const char *name) {
     tutti__scan *s = &r->scan;
     /* names and, in 2.2, counts are text: they skip the line break themselves */
     const int text = r->version == 22 || strcmp(name, "$PhysicalNames") == 0;
@@ -422,7 +422,7 @@ static tutti_err read_sections(reader *r) {
             TUTTI_TRY(tutti__scan_skip_to(s, end));
             continue;
         }
-        TUTTI_TRY(read_section(r, name));
+        TUTTI_TRY(read_gmsh_section(r, name));
         TUTTI_TRY(tutti__scan_word(s, word));
         if (strcmp(word, end) != 0) TUTTI_SCAN_FAIL(s, "expected %s, found '%s'", end, word);
     }

@@ -46,7 +46,7 @@ static void flush_buffer(writer *w) {
     w->n = 0;
 }
 
-static void put_bytes(writer *w, const void *data, size_t bytes) {
+static void append_bytes(writer *w, const void *data, size_t bytes) {
     if (w->n + bytes > BUFFER) flush_buffer(w);
     memcpy(w->buf + w->n, data, bytes);
     w->n += bytes;
@@ -66,21 +66,21 @@ static void put_text(writer *w, const char *fmt, ...) {
 /* A number in the format of the file. */
 static void put_i32(writer *w, int32_t v) {
     if (w->binary)
-        put_bytes(w, &v, sizeof v);
+        append_bytes(w, &v, sizeof v);
     else
         put_text(w, "%d ", (int)v);
 }
 
 static void put_i64(writer *w, int64_t v) {
     if (w->binary)
-        put_bytes(w, &v, sizeof v);
+        append_bytes(w, &v, sizeof v);
     else
         put_text(w, "%lld ", (long long)v);
 }
 
 static void put_f64(writer *w, int n, const double *v) {
     for (int i = 0; i < n && !w->binary; i++) put_text(w, "%.17g ", v[i]);
-    if (w->binary) put_bytes(w, v, (size_t)n * sizeof *v);
+    if (w->binary) append_bytes(w, v, (size_t)n * sizeof *v);
 }
 
 static void put_line(writer *w) {
@@ -98,7 +98,7 @@ static int gmsh_type(int type) {
 
 /* ---- entities */
 
-static int compare_kinds(const void *a, const void *b) {
+static int compare_element_kinds(const void *a, const void *b) {
     const entity *x = a, *y = b;
     if (x->dim != y->dim) return x->dim < y->dim ? -1 : 1;
     if (x->entity != y->entity) return x->entity < y->entity ? -1 : 1;
@@ -112,7 +112,7 @@ static entity kind_of_element(const tutti__mesh_data *d, tutti_count e) {
 
 static entity *find_kind_index(const writer *w, tutti_count e) {
     const entity key = kind_of_element(w->d, e);
-    return bsearch(&key, w->entities, (size_t)w->n_entities, sizeof key, compare_kinds);
+    return bsearch(&key, w->entities, (size_t)w->n_entities, sizeof key, compare_element_kinds);
 }
 
 /* One of each kind, sorted; consecutive elements mostly have the same kind, so that few are kept
@@ -122,7 +122,7 @@ static tutti_err collect_kinds(writer *w) {
     size_t n = 0, room = 0;
     for (tutti_count e = 0; e < d->elements; e++) {
         const entity one = kind_of_element(d, e);
-        if (n > 0 && compare_kinds(&w->entities[n - 1], &one) == 0) continue;
+        if (n > 0 && compare_element_kinds(&w->entities[n - 1], &one) == 0) continue;
         if (n == room) {
             room = room ? 2 * room : 256;
             entity *more = tutti__realloc(w->entities, room * sizeof *more);
@@ -131,10 +131,10 @@ static tutti_err collect_kinds(writer *w) {
         }
         w->entities[n++] = one;
     }
-    if (n > 0) qsort(w->entities, n, sizeof *w->entities, compare_kinds);
+    if (n > 0) qsort(w->entities, n, sizeof *w->entities, compare_element_kinds);
     for (size_t i = 0; i < n; i++)
         if (w->n_entities == 0 ||
-            compare_kinds(&w->entities[w->n_entities - 1], &w->entities[i]) != 0)
+            compare_element_kinds(&w->entities[w->n_entities - 1], &w->entities[i]) != 0)
             w->entities[w->n_entities++] = w->entities[i];
     return TUTTI_OK;
 }
@@ -252,7 +252,7 @@ static void put_element_22(writer *w, tutti_count e, tutti_count number, int32_t
     const int32_t type = gmsh_type(d->type[e]);
     if (w->binary) { /* every element has its own head: type, one element, two tags */
         const int32_t head[4] = {type, 1, 2, (int32_t)number};
-        put_bytes(w, head, sizeof head);
+        append_bytes(w, head, sizeof head);
     } else {
         put_text(w, "%lld %d 2 ", (long long)number, (int)type);
     }
@@ -309,7 +309,7 @@ static tutti_err put_all(writer *w) {
                 (long long)d->nodes, (long long)d->elements);
     put_text(w, "$MeshFormat\n%s %d 8\n", new ? "4.1" : "2.2", w->binary);
     if (w->binary) {
-        put_bytes(w, &one, sizeof one);
+        append_bytes(w, &one, sizeof one);
         put_text(w, "\n");
     }
     put_text(w, "$EndMeshFormat\n");

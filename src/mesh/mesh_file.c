@@ -62,7 +62,7 @@ tutti_err tutti_mesh_open(MPI_Comm comm, const char *path, const tutti_options *
     TUTTI_KEEP_ERRNO;
     tutti_mesh *m = NULL;
     tutti_options full;
-    tutti_err err = opt ? tutti__options_take(opt, &full) : tutti_options_init(&full);
+    tutti_err err = tutti__object_options(opt, &full);
     if (err == TUTTI_OK && (!path || !path[0]))
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument path is NULL or empty");
     if (err == TUTTI_OK && !m_out)
@@ -81,7 +81,7 @@ tutti_err tutti_mesh_write(tutti_mesh *m, const char *path, tutti_mesh_format fo
     tutti_options full;
     uint64_t h = tutti__hash(TUTTI__HASH_START, &format, sizeof format);
     if (path) h = tutti__hash(h, path, strlen(path));
-    tutti_err err = opt ? tutti__options_take(opt, &full) : tutti_options_init(&full);
+    tutti_err err = tutti__object_options(opt, &full);
     if (err == TUTTI_OK && (!path || !path[0]))
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument path is NULL or empty");
     if (err == TUTTI_OK && ((int)format < 0 || format > TUTTI_MESH_GMSH_22_BINARY))

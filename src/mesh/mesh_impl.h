@@ -15,7 +15,6 @@
 
 #include <tutti/mesh.h>
 #include "base/memory.h"
-#include "base/options_impl.h"
 #include "comm/wait.h"
 #include "decomposition/partition.h"
 #include "layer/object.h"
@@ -73,7 +72,6 @@ tutti_err tutti__mesh_gather(tutti_mesh *m, tutti__mesh_data *all_out) TUTTI_MUS
 /* Start a call that creates a mesh, which is empty at first (tutti__object_begin).   Collective. */
 tutti_err tutti__mesh_begin(MPI_Comm comm, const tutti__call *c, const char *path,
                             tutti_err local_err, tutti_mesh **m_out) TUTTI_MUST_USE;
-void tutti__mesh_drop(tutti_mesh *m);
 /* Release one use of the team; the last one frees it.   Not collective. */
 void tutti__mesh_team_leave(tutti__team **t, int **uses);
 /* The last step of every call that creates a mesh: publish it, or free it (m may be NULL) after an

@@ -82,7 +82,7 @@ static void encode_header(const layout *l, uint64_t word[WORDS]) {
     word[W_CHECK] = tutti__hash(TUTTI__HASH_START, word, W_CHECK * sizeof *word);
 }
 
-static tutti_err decode_header(const uint64_t word[WORDS], tutti_off file_bytes, layout *l) {
+static tutti_err decode_mesh_header(const uint64_t word[WORDS], tutti_off file_bytes, layout *l) {
     const uint64_t most = (uint64_t)1 << 48;
     TUTTI_CHECK(memcmp(word, tutti__mesh_magic, sizeof tutti__mesh_magic) == 0, TUTTI_ERR_FORMAT,
                 "byte 0: not a Tutti mesh file: wrong signature");
@@ -338,7 +338,7 @@ static tutti_err read_opened(tutti_mesh *m, tutti_file *f) {
     TUTTI_TRY(tutti_file_size(f, &bytes));
     TUTTI_TRY(tutti__team_agree(t, t->rank == 0 ? fetch_header(&h) : TUTTI_OK));
     TUTTI_TRY(tutti__team_tell(t, h.word, (int)sizeof h.word));
-    TUTTI_TRY(tutti__team_agree(t, decode_header(h.word, bytes, &l)));
+    TUTTI_TRY(tutti__team_agree(t, decode_mesh_header(h.word, bytes, &l)));
     m->all_nodes = l.nodes;
     m->all_elements = l.elements;
     m->first_node = tutti_size_share(l.nodes, t->size, t->rank);

@@ -17,20 +17,20 @@ static const struct {
 #undef TYPE_ROW
 };
 
-static int is_known_type(int type) {
+static int is_element_type(int type) {
     return type >= 0 && type < TUTTI_MESH_TYPES;
 }
 
 int tutti_mesh_type_nodes(int type) {
-    return is_known_type(type) ? type_table[type].nodes : 0;
+    return is_element_type(type) ? type_table[type].nodes : 0;
 }
 
 int tutti_mesh_type_dim(int type) {
-    return is_known_type(type) ? type_table[type].dim : -1;
+    return is_element_type(type) ? type_table[type].dim : -1;
 }
 
 const char *tutti_mesh_type_name(int type) {
-    return is_known_type(type) ? type_table[type].text : "";
+    return is_element_type(type) ? type_table[type].text : "";
 }
 
 /* ---- data */
@@ -79,7 +79,7 @@ tutti_err tutti__mesh_data_make(tutti__mesh_data *d, tutti_count nodes, tutti_co
 
 tutti_err tutti__mesh_data_check(const tutti__mesh_data *d, tutti_count all_nodes) {
     for (tutti_count e = 0; e < d->elements; e++) {
-        TUTTI_CHECK(is_known_type(d->type[e]), TUTTI_ERR_ARG, "element %lld has unknown type %d",
+        TUTTI_CHECK(is_element_type(d->type[e]), TUTTI_ERR_ARG, "element %lld has unknown type %d",
                     (long long)e, d->type[e]);
         TUTTI_CHECK(tutti__follows(d->start[e], type_table[d->type[e]].nodes, d->start[e + 1]),
                     TUTTI_ERR_ARG,
@@ -215,7 +215,7 @@ void tutti__mesh_team_leave(tutti__team **t, int **uses) {
     tutti__team_give(t);
 }
 
-void tutti__mesh_drop(tutti_mesh *m) {
+static void free_mesh(tutti_mesh *m) {
     tutti__handle_remove(&m->handle);
     tutti__mesh_data_free(&m->own);
     tutti__graph_free(&m->graph);
@@ -252,7 +252,7 @@ tutti_err tutti__mesh_live(const tutti_mesh *m) {
 
 tutti_err tutti__mesh_hand_over(tutti_mesh *m, tutti_err err, tutti_mesh **m_out) {
     if (err != TUTTI_OK) {
-        if (m) tutti__mesh_drop(m);
+        if (m) free_mesh(m);
         return err;
     }
     tutti__handle_add(&m->handle, &tutti__mesh_class);
@@ -319,7 +319,7 @@ tutti_err tutti_mesh_make(MPI_Comm comm, const tutti_mesh_view *local_err, tutti
 
 void tutti_mesh_free(tutti_mesh **m) {
     if (!m || !*m) return;
-    if (tutti__handle_alive(&(*m)->handle, &tutti__mesh_class)) tutti__mesh_drop(*m);
+    if (tutti__handle_alive(&(*m)->handle, &tutti__mesh_class)) free_mesh(*m);
     *m = NULL;
 }
 

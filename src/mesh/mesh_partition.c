@@ -60,16 +60,6 @@ int tutti_mesh_partitioned_by(const tutti_mesh *m) {
 
 /* ---- how good it is */
 
-/* Per partition: nodes, load. */
-static tutti_err count_loads(tutti_mesh *m, int parts, const int *of, const tutti_count *load,
-                             int64_t *count) {
-    for (tutti_count i = 0; i < m->own.nodes; i++) {
-        count[of[i]]++;
-        count[parts + of[i]] += load ? load[i] : 1;
-    }
-    return tutti__team_sum(m->team, count, 2 * parts);
-}
-
 tutti_err tutti_mesh_cut_sized(tutti_mesh *m, int parts, const int *of, const tutti_count *load,
                                tutti_mesh_cut *out, size_t struct_size) {
     TUTTI_KEEP_ERRNO;
@@ -93,7 +83,11 @@ tutti_err tutti_mesh_cut_sized(tutti_mesh *m, int parts, const int *of, const tu
         err);
     TUTTI_ASSERT(err != TUTTI_OK || (count && out));
     if (err == TUTTI_OK) err = tutti__mesh_classify(m, of, &start, &holder);
-    if (err == TUTTI_OK) err = count_loads(m, parts, of, load, count);
+    for (tutti_count i = 0; i < m->own.nodes && err == TUTTI_OK; i++) {
+        count[of[i]]++;
+        count[parts + of[i]] += load ? load[i] : 1;
+    }
+    if (err == TUTTI_OK) err = tutti__team_sum(m->team, count, 2 * parts);
     tutti__share_values v = {.item = 0};
     if (err == TUTTI_OK) {
         const tutti__share_request q = {.all = m->all_nodes,

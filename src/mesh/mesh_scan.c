@@ -115,7 +115,7 @@ tutti_err tutti__scan_int(tutti__scan *s, int64_t *out) {
     return TUTTI_OK;
 }
 
-tutti_err tutti__scan_double(tutti__scan *s, double *out) {
+static tutti_err scan_double(tutti__scan *s, double *out) {
     char word[TUTTI__SCAN_WORD], *end = NULL;
     TUTTI_TRY(tutti__scan_word(s, word));
     const double v = strtod_l(word, &end, s->c);
@@ -198,7 +198,7 @@ tutti_err tutti__scan_i64(tutti__scan *s, int64_t *out) {
 }
 
 tutti_err tutti__scan_f64(tutti__scan *s, int n, double *out) {
-    for (int i = 0; i < n && !s->binary; i++) TUTTI_TRY(tutti__scan_double(s, &out[i]));
+    for (int i = 0; i < n && !s->binary; i++) TUTTI_TRY(scan_double(s, &out[i]));
     if (!s->binary) return TUTTI_OK;
     TUTTI_TRY(tutti__scan_bytes(s, out, (size_t)n * sizeof *out));
     for (int i = 0; i < n; i++)

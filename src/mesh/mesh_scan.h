@@ -35,7 +35,6 @@ tutti_err tutti__scan_bad(const tutti__scan *s, tutti_err code, const char *fmt,
 tutti_err tutti__scan_end(tutti__scan *s, int *end_out) TUTTI_MUST_USE;
 tutti_err tutti__scan_word(tutti__scan *s, char word[TUTTI__SCAN_WORD]) TUTTI_MUST_USE;
 tutti_err tutti__scan_int(tutti__scan *s, int64_t *out) TUTTI_MUST_USE;
-tutti_err tutti__scan_double(tutti__scan *s, double *out) TUTTI_MUST_USE;
 /* A name in quotation marks; one of more than size - 1 characters is an error. */
 tutti_err tutti__scan_quoted(tutti__scan *s, char *out, size_t size) TUTTI_MUST_USE;
 /* The rest of this line. */

@@ -27,7 +27,8 @@ static void count_blocks(const index_set *x, tutti_count *whole, tutti_count *re
 }
 
 /* Copies of the element (which stays the caller's) at all selected indices. */
-static tutti_err wrap(tutti__side element, const index_set *x, tutti_off stride, tutti__side *out) {
+static tutti_err repeat_element(tutti__side element, const index_set *x, tutti_off stride,
+                                tutti__side *out) {
     tutti_count whole, rest;
     tutti_off first, period = 0, after = 0;
     tutti__side part[2] = {{0, NULL}, {0, NULL}}, block, all;
@@ -47,7 +48,7 @@ static tutti_err wrap(tutti__side element, const index_set *x, tutti_off stride,
     return tutti__side_shift(all, first, out);
 }
 
-/* What SUBARRAY and DARRAY have in common. */
+/* The common part of SUBARRAY and DARRAY. */
 typedef struct {
     tutti_count ndims;
     const tutti_off *size; /* of the whole array */
@@ -56,7 +57,8 @@ typedef struct {
     void (*select)(const tutti__contents *c, tutti_count dim, index_set *x);
 } array_shape;
 
-static tutti_err wrap_all(const tutti__layout *child, const array_shape *a, tutti__side *out) {
+static tutti_err repeat_in_dims(const tutti__layout *child, const array_shape *a,
+                                tutti__side *out) {
     tutti__side side = tutti__side_share(child->side);
     tutti_off stride = child->extent;
     tutti_err err = TUTTI_OK;
@@ -65,7 +67,7 @@ static tutti_err wrap_all(const tutti__layout *child, const array_shape *a, tutt
         tutti__side wrapped;
         index_set x;
         a->select(a->contents, d, &x);
-        err = wrap(side, &x, stride, &wrapped);
+        err = repeat_element(side, &x, stride, &wrapped);
         if (err != TUTTI_OK) break;
         tutti__side_free(&side);
         side = wrapped;
@@ -94,7 +96,7 @@ tutti_err tutti__side_subarray(const tutti__layout *child, const tutti__contents
                            .fortran = c->number[c->numbers - 1] == MPI_ORDER_FORTRAN,
                            .contents = c,
                            .select = select_block};
-    return wrap_all(child, &a, out);
+    return repeat_in_dims(child, &a, out);
 }
 
 /* ---- DARRAY: size, rank, ndims, gsizes, distribs, dargs, psizes, order */
@@ -124,5 +126,5 @@ tutti_err tutti__side_darray(const tutti__layout *child, const tutti__contents *
                            .fortran = c->number[c->numbers - 1] == MPI_ORDER_FORTRAN,
                            .contents = c,
                            .select = select_distributed};
-    return wrap_all(child, &a, out);
+    return repeat_in_dims(child, &a, out);
 }

@@ -30,7 +30,7 @@ static tutti_err check_shift(tutti__side s, tutti_off by, tutti_off *disp_out) {
     const int fits = tutti__add_ok(s.disp, by, &disp) && tutti__add_ok(disp, s.node->lo, &lo) &&
                      tutti__add_ok(disp, s.node->hi, &hi) && lo >= -TUTTI__OFF_LIMIT &&
                      hi <= TUTTI__OFF_LIMIT;
-    TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW, "%lld bytes moved by %lld go beyond the largest offset",
+    TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW, "%lld bytes shifted by %lld exceed the largest offset",
                 (long long)s.node->bytes, (long long)by);
     *disp_out = disp;
     return TUTTI_OK;
@@ -50,19 +50,19 @@ tutti_err tutti__side_shift(tutti__side s, tutti_off by, tutti__side *out) {
 
 /* ---- blocks of one element at many places */
 
-static tutti_off length_of(const tutti__blocks *b, tutti_count i) {
+static tutti_off block_length(const tutti__blocks *b, tutti_count i) {
     return b->length[i * b->length_step];
 }
 
-static tutti_err fill_runs(const tutti__layout *child, const tutti__blocks *b, tutti_off *offsets,
-                           tutti_off *lengths, tutti_count *n_out) {
+static tutti_err fill_block_runs(const tutti__layout *child, const tutti__blocks *b,
+                                 tutti_off *offsets, tutti_off *lengths, tutti_count *n_out) {
     tutti_count n = 0;
     for (tutti_count i = 0; i < b->n; i++) {
         tutti_off end;
-        if (length_of(b, i) <= 0) continue;
+        if (block_length(b, i) <= 0) continue;
         TUTTI_TRY(tutti__off_mul(b->place[i], b->unit, &offsets[n]));
         TUTTI_TRY(tutti__off_add(offsets[n], child->side.disp, &offsets[n]));
-        TUTTI_TRY(tutti__off_mul(length_of(b, i), child->extent, &lengths[n]));
+        TUTTI_TRY(tutti__off_mul(block_length(b, i), child->extent, &lengths[n]));
         TUTTI_TRY(tutti__off_add(offsets[n], lengths[n], &end));
         n++;
     }
@@ -75,9 +75,9 @@ static tutti_err place_block(const tutti__layout *child, const tutti__blocks *b,
                              tutti__side *last, tutti__side *out) {
     tutti_off at;
     TUTTI_TRY(tutti__off_mul(b->place[i], b->unit, &at));
-    if (i == 0 || length_of(b, i) != length_of(b, i - 1)) {
+    if (i == 0 || block_length(b, i) != block_length(b, i - 1)) {
         tutti__side block;
-        TUTTI_TRY(tutti__side_vec(tutti__side_share(child->side), length_of(b, i), child->extent,
+        TUTTI_TRY(tutti__side_vec(tutti__side_share(child->side), block_length(b, i), child->extent,
                                   &block));
         tutti__side_free(last);
         *last = block;
@@ -95,7 +95,7 @@ tutti_err tutti__side_blocks(const tutti__layout *child, const tutti__blocks *b,
         tutti_count n = 0;
         tutti_off *offsets = tutti__malloc((size_t)b->n * sizeof *offsets);
         tutti_off *lengths = tutti__malloc((size_t)b->n * sizeof *lengths);
-        if (offsets && lengths) err = fill_runs(child, b, offsets, lengths, &n);
+        if (offsets && lengths) err = fill_block_runs(child, b, offsets, lengths, &n);
         if (err == TUTTI_OK) err = tutti__side_list(n, offsets, lengths, 0, out);
         tutti__free(offsets);
         tutti__free(lengths);

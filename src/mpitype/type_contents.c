@@ -54,7 +54,7 @@ static int contents_call(MPI_Datatype type, const tutti__envelope *e, raw_number
 
 tutti_err tutti__envelope_get(MPI_Datatype type, tutti__envelope *out) {
     tutti__envelope e;
-    TUTTI_CHECK(type != MPI_DATATYPE_NULL, TUTTI_ERR_ARG, "the datatype is MPI_DATATYPE_NULL");
+    TUTTI_CHECK(type != MPI_DATATYPE_NULL, TUTTI_ERR_ARG, "argument datatype is MPI_DATATYPE_NULL");
     const int rc = envelope_call(type, &e);
     if (rc != MPI_SUCCESS) return tutti__mpitype_failed(rc, "MPI_Type_get_envelope");
     e.numbers = e.integers + e.addresses + e.large_counts;
@@ -67,7 +67,7 @@ int tutti__envelope_is_leaf(const tutti__envelope *e) {
            e->combiner == MPI_COMBINER_F90_COMPLEX || e->combiner == MPI_COMBINER_F90_INTEGER;
 }
 
-static void reverse(tutti_off *v, tutti_count n) {
+static void reverse_values(tutti_off *v, tutti_count n) {
     for (tutti_count i = 0; i < n / 2; i++) {
         const tutti_off x = v[i];
         v[i] = v[n - 1 - i];
@@ -76,9 +76,9 @@ static void reverse(tutti_off *v, tutti_count n) {
 }
 
 static void rotate_left(tutti_off *v, tutti_count n, tutti_count by) {
-    reverse(v, by);
-    reverse(v + by, n - by);
-    reverse(v, n);
+    reverse_values(v, by);
+    reverse_values(v + by, n - by);
+    reverse_values(v, n);
 }
 
 static tutti_err read_raw(MPI_Datatype type, const tutti__envelope *e, raw_numbers *raw,

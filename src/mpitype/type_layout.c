@@ -84,15 +84,14 @@ static tutti_err single_side(const tutti__layout *child, const tutti__contents *
     case MPI_COMBINER_DARRAY:
         return tutti__side_darray(child, c, out);
     default:
-        TUTTI_FAIL(TUTTI_ERR_UNSUPPORTED, "a datatype was made by an unknown constructor (%d)",
-                   c->combiner);
+        TUTTI_FAIL(TUTTI_ERR_UNSUPPORTED, "unknown datatype constructor %d", c->combiner);
     }
 }
 
 static tutti_err derived_side(const tutti__contents *c, int depth, tutti__side *out) {
     tutti__layout child;
     TUTTI_CHECK(c->types == 1, TUTTI_ERR_UNSUPPORTED,
-                "a datatype made by constructor %d has %lld element types", c->combiner,
+                "datatype with constructor %d has %lld element types: expected 1", c->combiner,
                 (long long)c->types);
     TUTTI_TRY(layout_at(c->type[0], depth, &child));
     const tutti_err err = single_side(&child, c, out);
@@ -185,7 +184,7 @@ static tutti_err check_size(MPI_Datatype type, const tutti__layout *l) {
     const int rc = MPI_Type_size_x(type, &size);
     if (rc != MPI_SUCCESS) return tutti__mpitype_failed(rc, "MPI_Type_size_x");
     TUTTI_CHECK(size == tutti__side_bytes(l->side), TUTTI_ERR_UNSUPPORTED,
-                "MPI says that the datatype has %lld bytes, its contents have %lld",
+                "MPI reports a size of %lld bytes for the datatype, but its contents have %lld",
                 (long long)size, (long long)tutti__side_bytes(l->side));
     return TUTTI_OK;
 }

@@ -17,14 +17,13 @@ typedef struct {
     tutti_off displacement, from, to;
 } window;
 
-/* MPI asks for increasing displacements that are not negative, within a tile ... */
+/* MPI requires increasing displacements that are not negative, within a tile ... */
 static tutti_err check_tile(const tutti__layout *tile) {
     if (tutti__side_bytes(tile->side) == 0) return TUTTI_OK;
     const tutti_off lo = tutti__side_lo(tile->side);
-    TUTTI_CHECK(
-        tutti__side_monotone(tile->side), TUTTI_ERR_ARG,
-        "the filetype goes backwards or names a byte twice: its displacements must increase");
-    TUTTI_CHECK(lo >= 0, TUTTI_ERR_ARG, "the filetype has a negative displacement (%lld)",
+    TUTTI_CHECK(tutti__side_monotone(tile->side), TUTTI_ERR_ARG,
+                "displacements of the filetype must increase");
+    TUTTI_CHECK(lo >= 0, TUTTI_ERR_ARG, "filetype has displacement %lld: must be >= 0",
                 (long long)lo);
     return TUTTI_OK;
 }
@@ -32,10 +31,10 @@ static tutti_err check_tile(const tutti__layout *tile) {
 /* ... and between tiles. */
 static tutti_err check_tiling(const tutti__layout *tile, const window *w) {
     const tutti_off size = tutti__side_bytes(tile->side);
-    TUTTI_CHECK(size > 0, TUTTI_ERR_ARG, "the filetype has no bytes, but there are bytes to move");
+    TUTTI_CHECK(size > 0, TUTTI_ERR_ARG, "filetype has no bytes, but bytes are requested");
     const tutti_off span = tutti__side_hi(tile->side) - tutti__side_lo(tile->side);
     TUTTI_CHECK(w->from / size == (w->to - 1) / size || tile->extent >= span, TUTTI_ERR_ARG,
-                "the filetype overlaps itself when tiled: its bytes span %lld, its extent is %lld",
+                "filetype overlaps itself when repeated: its bytes span %lld, its extent is %lld",
                 (long long)span, (long long)tile->extent);
     return TUTTI_OK;
 }
@@ -82,7 +81,7 @@ undo_head:
     return err;
 }
 
-static tutti_err memory_side(MPI_Datatype memtype, tutti_count count, tutti__side *out) {
+static tutti_err describe_memory(MPI_Datatype memtype, tutti_count count, tutti__side *out) {
     tutti__layout element;
     tutti__side all;
     tutti_off bytes;
@@ -105,16 +104,17 @@ struct tutti_view {
 };
 
 static tutti_err view_init(tutti_view *v, tutti_off displacement, MPI_Datatype filetype) {
-    TUTTI_CHECK(displacement >= 0, TUTTI_ERR_ARG, "the displacement %lld of the view is negative",
+    TUTTI_CHECK(displacement >= 0, TUTTI_ERR_ARG, "displacement is %lld: must be >= 0",
                 (long long)displacement);
-    TUTTI_CHECK(filetype != MPI_DATATYPE_NULL, TUTTI_ERR_ARG, "the filetype is MPI_DATATYPE_NULL");
+    TUTTI_CHECK(filetype != MPI_DATATYPE_NULL, TUTTI_ERR_ARG,
+                "argument filetype is MPI_DATATYPE_NULL");
     v->displacement = displacement;
     v->checked = 0;
     return tutti__layout_get(filetype, &v->tile);
 }
 
 tutti_err tutti_view_make(tutti_off displacement, MPI_Datatype filetype, tutti_view **v_out) {
-    TUTTI_CHECK(v_out, TUTTI_ERR_ARG, "no place for the view was given");
+    TUTTI_CHECK(v_out, TUTTI_ERR_ARG, "argument view_out is NULL");
     tutti_view *v = tutti__malloc(sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
     tutti_err err = view_init(v, displacement, filetype);
@@ -147,12 +147,12 @@ void tutti_view_bounds(const tutti_view *v, tutti_off *lo, tutti_off *hi) {
 tutti_err tutti_view_access(const tutti_view *v, tutti_off bytes_skipped, tutti_count count,
                             MPI_Datatype memtype, tutti_access **out) {
     tutti__side file = {0, NULL}, memory;
-    TUTTI_CHECK(out, TUTTI_ERR_ARG, "no place for the access was given");
-    TUTTI_CHECK(v, TUTTI_ERR_ARG, "the view is NULL");
-    TUTTI_CHECK(bytes_skipped >= 0, TUTTI_ERR_ARG, "%lld bytes of the view cannot be skipped",
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument access_out is NULL");
+    TUTTI_CHECK(v, TUTTI_ERR_ARG, "argument view is NULL");
+    TUTTI_CHECK(bytes_skipped >= 0, TUTTI_ERR_ARG, "number of bytes to skip is %lld: must be >= 0",
                 (long long)bytes_skipped);
-    TUTTI_CHECK(count >= 0, TUTTI_ERR_ARG, "the count %lld is negative", (long long)count);
-    TUTTI_TRY(memory_side(memtype, count, &memory));
+    TUTTI_CHECK(count >= 0, TUTTI_ERR_ARG, "count is %lld: must be >= 0", (long long)count);
+    TUTTI_TRY(describe_memory(memtype, count, &memory));
     window w = {.displacement = v->displacement, .from = bytes_skipped};
     tutti_err err = tutti__off_add(w.from, tutti__side_bytes(memory), &w.to);
     if (err == TUTTI_OK && w.to > w.from && !v->checked) err = check_tile(&v->tile);

@@ -61,7 +61,7 @@ static tutti_err set_memory_layout(const tutti_replicas_spec *s, tutti_replicas 
 }
 
 /* r->order stays NULL if the numbers are ascending. */
-static tutti_err sort_items(const tutti_replicas_spec *s, tutti_replicas *r) {
+static tutti_err order_items(const tutti_replicas_spec *s, tutti_replicas *r) {
     tutti__numbered *memory = NULL, *sorted = NULL;
     tutti_count duplicate = 0;
     int is_ascending = 1;
@@ -112,7 +112,7 @@ static tutti_err take_spec(const tutti_replicas_spec *s, tutti_replicas *r, sort
     r->writer = tutti__malloc(n * sizeof *r->writer);
     r->copied = tutti__malloc(n);
     if (!r->position || !r->writer || !r->copied) return TUTTI_ERR_NOMEM;
-    TUTTI_TRY(sort_items(s, r));
+    TUTTI_TRY(order_items(s, r));
     l->mentions = tutti__malloc(n * sizeof *l->mentions);
     if (s->positions) l->positions = tutti__malloc(n * sizeof *l->positions);
     if (!l->mentions || (s->positions && !l->positions)) return TUTTI_ERR_NOMEM;
@@ -137,8 +137,8 @@ enum { OWNERS, POSITIONS, OPTIONALS };
 
 /* The first agreement: errors of all ranks, value_bytes, the choice, items, and which optional
  * fields are given. */
-static tutti_err agree_on_spec(tutti__team *t, const tutti_replicas_spec *s, tutti_err local_err,
-                               int given_out[OPTIONALS]) {
+static tutti_err agree_on_create(tutti__team *t, const tutti_replicas_spec *s, tutti_err local_err,
+                                 int given_out[OPTIONALS]) {
     tutti__range given[OPTIONALS] = {tutti__range_none(), tutti__range_none()};
     const tutti__call call = {.object = tutti__replicas_class.name,
                               .name = "create",
@@ -264,7 +264,7 @@ tutti_err tutti_replicas_create(MPI_Comm comm, const tutti_replicas_spec *spec,
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument spec or r_out is NULL");
     if (err == TUTTI_OK && !(r = tutti__calloc(1, sizeof *r))) err = TUTTI_ERR_NOMEM;
     if (err == TUTTI_OK) err = take_spec(spec, r, &l);
-    err = agree_on_spec(team, spec, err, given);
+    err = agree_on_create(team, spec, err, given);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(r && spec && r_out);
         r->team = team;
@@ -311,14 +311,10 @@ int tutti__replicas_is_valid(const tutti_replicas *r) {
            r->shares[r->team->rank].bytes == writes;
 }
 
-static int is_alive(const tutti_replicas *r) {
-    return r && tutti__handle_alive(&r->handle, &tutti__replicas_class);
-}
-
 void tutti_replicas_free(tutti_replicas **r) {
     TUTTI_KEEP_ERRNO;
     if (!r || !*r) return;
-    if (is_alive(*r)) {
+    if (tutti__handle_alive(*r, &tutti__replicas_class)) {
         tutti__handle_remove(&(*r)->handle);
         free_replicas(*r);
     }
@@ -335,23 +331,23 @@ tutti_err tutti__replicas_live(const tutti_replicas *r) {
 /* ---- asking */
 
 const tutti_access *tutti_replicas_write_access(const tutti_replicas *r) {
-    return is_alive(r) ? r->writes : NULL;
+    return tutti__handle_alive(r, &tutti__replicas_class) ? r->writes : NULL;
 }
 
 const tutti_access *tutti_replicas_read_access(const tutti_replicas *r) {
-    return is_alive(r) ? r->reads : NULL;
+    return tutti__handle_alive(r, &tutti__replicas_class) ? r->reads : NULL;
 }
 
 const tutti_off *tutti_replicas_positions(const tutti_replicas *r) {
-    return is_alive(r) ? r->position : NULL;
+    return tutti__handle_alive(r, &tutti__replicas_class) ? r->position : NULL;
 }
 
 const int *tutti_replicas_writers(const tutti_replicas *r) {
-    return is_alive(r) ? r->writer : NULL;
+    return tutti__handle_alive(r, &tutti__replicas_class) ? r->writer : NULL;
 }
 
 tutti_off tutti_replicas_bytes(const tutti_replicas *r) {
-    return is_alive(r) ? r->stats.bytes : 0;
+    return tutti__handle_alive(r, &tutti__replicas_class) ? r->stats.bytes : 0;
 }
 
 tutti_err tutti_replicas_stats_sized(const tutti_replicas *r, tutti_replicas_stats *out,

@@ -1,11 +1,11 @@
-/* store: is a page of a file in the page cache?
+/* store: whether a page of a file is in the page cache.
  *
- *   cachestat(2)          Linux 6.5: asks, and changes nothing
- *   preadv2, RWF_NOWAIT   Linux 4.14: a read of one byte that fails where it would have to wait;
- *                         the kernel may then begin to read the page: who asks again finds it
+ *   cachestat(2)          Linux 6.5: a query without side effects
+ *   preadv2, RWF_NOWAIT   Linux 4.14: a read of one byte that fails if it would have to wait;
+ *                         the kernel may then start to read the page, so a second query finds it
  *
- * Neither can be asked everywhere: an old kernel, a file system without page cache, somebody else's
- * file.  That is no error, the answer is unknown.
+ * Neither works everywhere: old kernels, file systems without page cache, files of other users.
+ * Then the answer is unknown, which is not an error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/fdfile.h"
 #include "store/store.h"
@@ -63,7 +63,7 @@ int tutti__fdfile_cached(tutti_store *s, tutti_off offset) {
     if (cached < 0) {
         tutti__store_stats(s)->system_calls++;
         cached = by_read(f->fd, offset);
-    } else if (cached == 0) { /* nothing is cached behind the end */
+    } else if (cached == 0) { /* no page after the end is cached */
         tutti__store_stats(s)->system_calls++;
         if (fstat(f->fd, &st) != 0 || offset >= (tutti_off)st.st_size) cached = -1;
     }

@@ -29,7 +29,7 @@ typedef struct tutti__fault {
  * TUTTI_ERR_OPTION if it is malformed, whichever rank it names. */
 tutti_err tutti__fault_parse(const char *text, int rank, tutti__fault *fault_out) TUTTI_MUST_USE;
 
-/* Put a store into one that fails as asked; on success `inner` belongs to it. */
+/* Wrap a store in one that fails as the fault describes; on success it owns `inner`. */
 tutti_err tutti__fault_wrap(tutti_store *inner, const tutti__fault *fault,
                             tutti_store **store_out) TUTTI_MUST_USE;
 

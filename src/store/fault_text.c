@@ -17,16 +17,7 @@ typedef struct fault_text {
     int parts;
 } fault_text;
 
-static int split(const char *text, fault_text *t) {
-    const size_t length = strlen(text);
-    if (length >= sizeof t->copy) return 0;
-    memcpy(t->copy, text, length + 1);
-    char *at = t->copy;
-    for (t->parts = 0; at && t->parts < 4; t->parts++) t->part[t->parts] = strsep(&at, ":");
-    return !at && t->parts >= 3;
-}
-
-static int parse_number(const char *text, tutti_count *out) {
+static int parse_count(const char *text, tutti_count *out) {
     char *end;
     if (*text < '0' || *text > '9') return 0;
     errno = 0;
@@ -55,15 +46,19 @@ static int parse_what(const char *text, tutti__fault_what *out) {
     return 0;
 }
 
-/* 1: well formed; *mine says whether `rank` is meant. */
+/* Returns 1 if the text is well formed; *mine: whether it names `rank`. */
 static int parse_parts(const char *text, int rank, tutti__fault *f, int *mine) {
     fault_text t;
     tutti_count who = rank;
-    if (!split(text, &t)) return 0;
-    if (strcmp(t.part[0], "*") != 0 && !parse_number(t.part[0], &who)) return 0;
+    if (strlen(text) >= sizeof t.copy) return 0;
+    memcpy(t.copy, text, strlen(text) + 1);
+    char *at = t.copy;
+    for (t.parts = 0; at && t.parts < 4; t.parts++) t.part[t.parts] = strsep(&at, ":");
+    if (at || t.parts < 3) return 0;
+    if (strcmp(t.part[0], "*") != 0 && !parse_count(t.part[0], &who)) return 0;
     *mine = who == rank;
     if (!parse_what(t.part[1], &f->what)) return 0;
-    if (!parse_number(t.part[2], &f->n) || f->n < 1) return 0;
+    if (!parse_count(t.part[2], &f->n) || f->n < 1) return 0;
     const int fails = f->what < TUTTI__FAULT_SHORT;
     return t.parts == 3 || (fails && parse_errno(t.part[3], &f->sys_errno));
 }

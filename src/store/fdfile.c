@@ -1,11 +1,10 @@
-/* store: files behind a descriptor: open, size, space, close.
+/* store: files with a descriptor: open, size, space, close.
  *
- * Only regular files are taken.  What the path names is looked at before it is opened, so that a
- * fifo neither blocks us nor wakes its writer, and looked at again afterwards.
+ * Only regular files are accepted.  The type is checked before the file is opened, so that a fifo
+ * neither blocks the library nor wakes up its writer, and again afterwards.
  *
- * A process that writes beyond its file size limit gets SIGXFSZ before it gets EFBIG.  A library
- * does not change signal handlers, so the limit is asked for before each request, and what exceeds
- * it is refused here.
+ * A process that writes beyond its file size limit gets SIGXFSZ before EFBIG.  A library does not
+ * change signal handlers, so each request is checked against the limit first.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/fdfile.h"
 #include "store/fault.h"
@@ -30,8 +29,8 @@ tutti_err tutti__fdfile_cannot_open(int sys_errno) {
 
 static tutti_err check_kind(const struct stat *st) {
     if (S_ISDIR(st->st_mode))
-        return tutti__error_set(TUTTI_ERR_IS_DIRECTORY, EISDIR, -1, "this is a directory");
-    TUTTI_CHECK(S_ISREG(st->st_mode), TUTTI_ERR_UNSUPPORTED, "this is not a regular file");
+        return tutti__error_set(TUTTI_ERR_IS_DIRECTORY, EISDIR, -1, "path is a directory");
+    TUTTI_CHECK(S_ISREG(st->st_mode), TUTTI_ERR_UNSUPPORTED, "path is not a regular file");
     return TUTTI_OK;
 }
 
@@ -45,8 +44,8 @@ static int open_flags(int flags) {
     return o;
 }
 
-/* open(2), continued when interrupted, and never 0, 1 or 2: what somebody prints to a closed
- * standard stream must not land in the file. */
+/* open(2), repeated when interrupted.  The descriptor is never 0, 1 or 2: output to a closed
+ * standard stream must not go to the file. */
 static int open_fd(const char *path, int o, int permissions) {
     int fd;
     do fd = open(path, o, permissions);
@@ -83,24 +82,13 @@ static tutti_err open_direct(tutti__fdfile *f, const char *path) {
     f->direct_fd = open_fd(path, o, 0);
     if (f->direct_fd < 0 && errno == EINVAL)
         return tutti__error_set(TUTTI_ERR_UNSUPPORTED, EINVAL, -1,
-                                "the file system has no O_DIRECT (option direct_io)");
+                                "file system does not support O_DIRECT (option direct_io)");
     if (f->direct_fd < 0) return tutti__fdfile_cannot_open(errno);
     if (fstat(f->fd, &a) != 0 || fstat(f->direct_fd, &b) != 0)
         return tutti__fdfile_cannot_open(errno);
     TUTTI_CHECK(a.st_dev == b.st_dev && a.st_ino == b.st_ino, TUTTI_ERR_OPEN,
-                "the file was replaced while it was opened");
+                "file was replaced while it was being opened");
     return TUTTI_OK;
-}
-
-/* Blocks that go through direct_fd are never less than pages, even if the device would take less: a
- * page that has bytes from both descriptors at the same time makes the kernel report EIO at the
- * next sync.  For the same reason no reading ahead: it would bring pages of blocks into the
- * cache. */
-static void set_direct(tutti__fdfile *f) {
-    const tutti_off align = tutti__max(f->base.layout.direct_align, sysconf(_SC_PAGESIZE));
-    if (f->direct_fd < 0 || align > (tutti_off)f->max_bytes) return;
-    f->align = align;
-    (void)posix_fadvise(f->fd, 0, 0, POSIX_FADV_RANDOM);
 }
 
 static tutti_err open_all(tutti__fdfile *f, const char *path, int permissions,
@@ -121,7 +109,14 @@ static tutti_err open_all(tutti__fdfile *f, const char *path, int permissions,
     if (opt->striping_unit > 0) l->stripe = opt->striping_unit;
     if (f->direct_fd >= 0 && l->direct_align == 0) l->direct_align = sysconf(_SC_PAGESIZE);
     if (opt->direct_align > 0) l->direct_align = opt->direct_align;
-    set_direct(f);
+    /* Blocks for direct_fd are never smaller than pages, even if the device allows it: a page with bytes
+     * from both descriptors at the same time makes the kernel report EIO at the next sync.  For the same
+     * reason there is no read-ahead, which would bring pages of blocks into the cache. */
+    const tutti_off align = tutti__max(l->direct_align, sysconf(_SC_PAGESIZE));
+    if (f->direct_fd >= 0 && align <= (tutti_off)f->max_bytes) {
+        f->align = align;
+        (void)posix_fadvise(f->fd, 0, 0, POSIX_FADV_RANDOM);
+    }
     return TUTTI_OK;
 }
 
@@ -136,7 +131,7 @@ void tutti__fdfile_abandon(tutti__fdfile *f, const char *path) {
 tutti_err tutti__fdfile_open(tutti__fdfile *f, const char *path, int flags, int permissions,
                              const tutti_options *opt) {
     TUTTI_CHECK(flags & (TUTTI_STORE_READ | TUTTI_STORE_WRITE), TUTTI_ERR_ARG,
-                "a file is opened for reading, writing or both");
+                "invalid mode: a file must be opened for reading, writing or both");
     f->fd = f->direct_fd = -1;
     f->flags = flags;
     const tutti_err err = open_all(f, path, permissions, opt);
@@ -144,7 +139,7 @@ tutti_err tutti__fdfile_open(tutti__fdfile *f, const char *path, int flags, int 
     return err;
 }
 
-/* A descriptor is gone after close(2), whatever it returned; EINTR is no failure. */
+/* The descriptor is closed whatever close(2) returned; EINTR is not a failure. */
 static int close_fd(int fd) {
     return fd < 0 || close(fd) == 0 || errno == EINTR ? 0 : errno;
 }
@@ -173,7 +168,7 @@ tutti_off tutti__runs_end(const tutti_io_run *runs, int n) {
     return end;
 }
 
-static tutti_err transfer(tutti__fdfile *f, int is_write, tutti__span *s, tutti__tally *t) {
+static tutti_err transfer_span(tutti__fdfile *f, int is_write, tutti__span *s, tutti__tally *t) {
     struct iovec iov[TUTTI__IOV_SYNC]; /* of this call alone: other threads make theirs */
     tutti__io_call c = {.iov = iov, .max_iov = TUTTI__IOV_SYNC, .max_bytes = f->max_bytes};
     *t = tutti__tally_start();
@@ -207,7 +202,7 @@ tutti_err tutti__fdfile_write(tutti_store *s, const tutti_io_run *runs, int n) {
     TUTTI_TRY(tutti__fdfile_allows(f, 1, tutti__runs_end(runs, n)));
     if (one_call(f, 1, runs, n)) return TUTTI_OK;
     TUTTI_TRY(tutti__fdfile_span(f, 1, runs, n, &span));
-    return transfer(f, 1, &span, &tally);
+    return transfer_span(f, 1, &span, &tally);
 }
 
 tutti_err tutti__fdfile_read(tutti_store *s, const tutti_io_run *runs, int n, tutti_off *done_out) {
@@ -220,7 +215,7 @@ tutti_err tutti__fdfile_read(tutti_store *s, const tutti_io_run *runs, int n, tu
         return TUTTI_OK;
     }
     TUTTI_TRY(tutti__fdfile_span(f, 0, runs, n, &span));
-    TUTTI_TRY(transfer(f, 0, &span, &tally));
+    TUTTI_TRY(transfer_span(f, 0, &span, &tally));
     *done_out = span.stream;
     return TUTTI_OK;
 }
@@ -242,7 +237,7 @@ static tutti_err truncate_to(tutti__fdfile *f, tutti_off size) {
     return failed ? tutti__error_sys(errno, size, "resize") : TUTTI_OK;
 }
 
-/* The kernel applies the limit to growth only; so do we. */
+/* Like the kernel, apply the limit only to growth. */
 tutti_err tutti__fdfile_resize(tutti_store *s, tutti_off size) {
     tutti__fdfile *f = (tutti__fdfile *)s;
     tutti_off now = 0;

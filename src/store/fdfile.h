@@ -1,4 +1,4 @@
-/* store: files behind a descriptor, as posix, uring, threads, aio and mem share them.
+/* store: files with a descriptor, shared by posix, uring, threads, aio and mem.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_FDFILE_H
 #define TUTTI_FDFILE_H
@@ -13,7 +13,7 @@ static inline void tutti__interval_grow(tutti_off *lo, tutti_off *hi, tutti_off 
     *hi = empty || to > *hi ? to : *hi;
 }
 
-/* What write_behind.c knows of a file. */
+/* The state of write_behind.c for a file. */
 typedef struct tutti__behind {
     tutti_off lo, hi; /* to be sent on */
     struct tutti__fdfile *next;
@@ -21,8 +21,8 @@ typedef struct tutti__behind {
 } tutti__behind;
 
 /* With direct_io there are two descriptors: blocks that are whole, aligned in the file and aligned
- * in memory go through direct_fd, everything else (edges, memory that lies askew) through fd.  So
- * a file never grows beyond the bytes that were named, and no byte is read to be written back. */
+ * in memory use direct_fd, everything else (edges, misaligned memory) uses fd.  So a file never
+ * grows beyond the named bytes, and no byte is read and written back. */
 typedef struct tutti__fdfile {
     tutti_store base;
     int fd;
@@ -48,14 +48,14 @@ void tutti__fdfile_abandon(tutti__fdfile *f, const char *path);
 /* Close the descriptors; the struct stays the caller's. */
 tutti_err tutti__fdfile_shut(tutti__fdfile *f) TUTTI_MUST_USE;
 
-/* What the file system says of the file. */
+/* The layout that the file system reports. */
 void tutti__layout_find(int fd, tutti_store_layout *layout);
 
 /* Refuse what the file was not opened for and, without a signal, writes up to `end` that exceed
  * the process's file size limit. */
 tutti_err tutti__fdfile_allows(const tutti__fdfile *f, int is_write, tutti_off end) TUTTI_MUST_USE;
 
-/* All runs of a request; for a read with direct_io, asks how long the file is. */
+/* All runs of a request; a read with direct_io queries the size of the file. */
 tutti_err tutti__fdfile_span(tutti__fdfile *f, int is_write, const tutti_io_run *runs, int n,
                              tutti__span *span_out) TUTTI_MUST_USE;
 tutti_off tutti__runs_end(const tutti_io_run *runs, int n);

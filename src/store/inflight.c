@@ -1,7 +1,7 @@
-/* store: pieces in flight.
+/* store: calls in progress.
  *
- * Requests wait in a queue; as long as a flight is free, the first of them hands out its next
- * piece.  A piece that landed short takes off again with what is left, in the same flight.
+ * Requests wait in a queue; while a flight is free, the first request provides its next piece.
+ * After a short transfer the rest of the piece is started again in the same flight.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/inflight.h"
 #include "base/memory.h"

@@ -1,5 +1,5 @@
-/* store: pieces in flight, as uring and aio share them.  A flight is the place of one piece on its
- * way; there are as many as the option queue_depth says.
+/* store: calls in progress, shared by uring and aio.  A flight holds one piece that is being
+ * transferred; the option queue_depth gives their number.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_INFLIGHT_H
 #define TUTTI_INFLIGHT_H
@@ -34,7 +34,8 @@ void tutti__inflight_free(tutti__inflight *q);
 /* The next call that can be started now, or NULL. */
 tutti__flight *tutti__inflight_next(tutti__inflight *q);
 
-/* A call has ended: bytes moved or -errno.  1: `x` has been cut anew, start it again. */
+/* A call has ended: bytes transferred or -errno.  Returns 1 if `x` has a new call, which must be
+ * started. */
 int tutti__inflight_landed(tutti__inflight *q, tutti__flight *x, ssize_t result);
 
 #endif

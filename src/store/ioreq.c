@@ -1,10 +1,10 @@
-/* store: begun requests.
+/* store: asynchronous requests.
  *
- * Pieces are handed out in list order, but end in any.  For a read the result is the length of the
- * leading part of the list that was there: the smallest stream position at which a piece met the
- * end of the file.  Where the runs ascend, whatever follows that position lies behind the end too
- * and stays untouched.  Where they do not, a later piece could be there although an earlier
- * one is not; such lists are cut off beforehand, at the size that the file has.
+ * Pieces start in list order, but end in any order.  The result of a read is the length of the
+ * leading part of the list that exists: the smallest stream position at which a piece met the end
+ * of the file.  If the runs ascend, all later bytes are after the end too and stay unchanged.  If
+ * they do not, a later piece could exist although an earlier one does not; such lists are cut at
+ * the size of the file beforehand.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/ioreq.h"
 #include "store/store.h"
@@ -12,12 +12,6 @@
 #include "base/trace.h"
 
 #include <string.h>
-
-static int ascends(const tutti_io_run *runs, int n) {
-    for (int i = 1; i < n; i++)
-        if (runs[i].offset < runs[i - 1].offset + (tutti_off)runs[i - 1].bytes) return 0;
-    return 1;
-}
 
 /* Leave out what follows the first byte of the list that is not in the file. */
 static tutti_err cut_off(tutti__fdfile *f, tutti__ioreq *r, int n) {
@@ -36,13 +30,6 @@ static tutti_err cut_off(tutti__fdfile *f, tutti__ioreq *r, int n) {
     return TUTTI_OK;
 }
 
-/* What is to be handed out of a request whose runs have been copied. */
-static tutti_err set_out(tutti__fdfile *f, tutti__ioreq *r, int n) {
-    TUTTI_TRY(tutti__fdfile_span(f, r->is_write, r->runs, n, &r->rest));
-    r->bytes = r->rest.left;
-    return r->is_write || ascends(r->runs, n) ? TUTTI_OK : cut_off(f, r, n);
-}
-
 tutti_err tutti__ioreq_make(tutti__fdfile *f, int is_write, const tutti_io_run *runs, int n,
                             tutti__ioreq **r_out) {
     TUTTI_TRY(tutti__fdfile_allows(f, is_write, is_write ? tutti__runs_end(runs, n) : 0));
@@ -51,7 +38,12 @@ tutti_err tutti__ioreq_make(tutti__fdfile *f, int is_write, const tutti_io_run *
     *r = (tutti__ioreq){.base = {.store = &f->base}, .is_write = is_write};
     r->tally = tutti__tally_start();
     if (n > 0) memcpy(r->runs, runs, (size_t)n * sizeof *runs);
-    const tutti_err err = set_out(f, r, n);
+    tutti_err err = tutti__fdfile_span(f, r->is_write, r->runs, n, &r->rest);
+    r->bytes = r->rest.left;
+    int is_ascending = 1;
+    for (int i = 1; i < n; i++)
+        is_ascending &= runs[i].offset >= runs[i - 1].offset + (tutti_off)runs[i - 1].bytes;
+    if (err == TUTTI_OK && !r->is_write && !is_ascending) err = cut_off(f, r, n);
     if (err != TUTTI_OK) {
         tutti__free(r);
         return err;

@@ -1,5 +1,5 @@
-/* store: a begun request of a store that works in the background.  It is handed out piece by
- * piece, each of which one system call can move, and keeps what came of them.
+/* store: a request of an asynchronous store.  It is divided into pieces of one system call each,
+ * and collects their results.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_IOREQ_H
 #define TUTTI_IOREQ_H
@@ -11,12 +11,12 @@
 
 typedef struct tutti__ioreq {
     tutti_store_request base;
-    struct tutti__ioreq *next; /* in the queue of those that still have something to hand out */
+    struct tutti__ioreq *next; /* in the queue of requests that have pieces left */
     int queued;
     int is_write;
-    int active;       /* pieces handed out and not yet come back */
+    int active;       /* pieces that have started and not ended */
     tutti_off bytes;  /* of the whole list */
-    tutti__span rest; /* not yet handed out */
+    tutti__span rest; /* not yet started */
     tutti__tally tally;
     tutti_io_run runs[];
 } tutti__ioreq;
@@ -28,15 +28,15 @@ tutti_err tutti__ioreq_make(tutti__fdfile *f, int is_write, const tutti_io_run *
 /* Hand out the next piece, cut into `call` (whose limits are set); 0: there is none. */
 int tutti__ioreq_take(tutti__ioreq *r, tutti__io_call *call, tutti__span *piece_out);
 
-/* A piece has come back with its own tally; after an error or the end of the file, nothing more is
- * handed out.  The last one notes when the request ended. */
+/* A piece has ended with its own tally; after an error or the end of the file no further piece
+ * starts.  The last one records when the request ended. */
 void tutti__ioreq_return(tutti__ioreq *r, const tutti__tally *t);
 
 static inline int tutti__ioreq_ended(const tutti__ioreq *r) {
     return r->active == 0 && r->rest.left == 0;
 }
 
-/* Tell what came of an ended request, add it to the statistics, free it. */
+/* Return the result of an ended request, add it to the statistics, free it. */
 tutti_err tutti__ioreq_judge(tutti__ioreq *r, tutti_off *done_out) TUTTI_MUST_USE;
 
 /* First in, first out. */
@@ -46,7 +46,7 @@ typedef struct tutti__ioqueue {
 
 void tutti__ioqueue_add(tutti__ioqueue *q, tutti__ioreq *r);
 void tutti__ioqueue_remove(tutti__ioqueue *q, tutti__ioreq *r); /* if it is in it */
-/* The first request that has something to hand out, or NULL; those that have not are removed. */
+/* The first request with a piece to start, or NULL; requests without one are removed. */
 tutti__ioreq *tutti__ioqueue_first(tutti__ioqueue *q);
 
 #endif

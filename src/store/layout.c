@@ -1,9 +1,9 @@
-/* store: what the file system says of a file: its block, its stripe, what O_DIRECT needs, whether
- * its clients have caches of their own.
+/* store: the layout of a file as the file system reports it: block, stripe, alignment for
+ * O_DIRECT, and whether clients have caches of their own.
  *
- * The block is never less than a page, since two processes that write parts of one page wait for
- * each other.  Stripes are known for Lustre (from its extended attribute) and GPFS (the block of
- * the file system is what its nodes lock).
+ * The block is at least a page, since two processes that write parts of one page wait for each
+ * other.  Stripes are known for Lustre (from its extended attribute) and GPFS (its nodes lock
+ * blocks of the file system).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/fdfile.h"
 #include "base/memory.h"
@@ -62,22 +62,17 @@ static tutti_off lustre_stripe(int fd) {
     return stripe >= 4096 && stripe <= LARGEST_BLOCK ? (tutti_off)stripe : otherwise;
 }
 
-/* Lustre and GPFS keep their caches coherent by locks; these do not, or not at once. */
-static int is_cached_by_client(uint32_t type) {
-    static const uint32_t types[] = {FUSE_MAGIC, NFS_MAGIC, CEPH_MAGIC, SMB2_MAGIC,
-                                     CIFS_MAGIC, AFS_MAGIC, V9FS_MAGIC};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (types[i] == type) return 1;
-    return 0;
-}
-
 static void layout_of_system(int fd, tutti_store_layout *layout) {
     struct statfs fs;
     if (fstatfs(fd, &fs) != 0) return;
     const uint32_t type = (uint32_t)fs.f_type;
     if (type == LUSTRE_MAGIC) layout->stripe = lustre_stripe(fd);
     if (type == GPFS_MAGIC) layout->stripe = layout->block;
-    layout->client_cache = is_cached_by_client(type);
+    /* Lustre and GPFS keep their caches coherent by locks; these do not, or not at once. */
+    static const uint32_t cached[] = {FUSE_MAGIC, NFS_MAGIC, CEPH_MAGIC, SMB2_MAGIC,
+                                      CIFS_MAGIC, AFS_MAGIC, V9FS_MAGIC};
+    for (size_t i = 0; i < sizeof cached / sizeof *cached; i++)
+        if (cached[i] == type) layout->client_cache = 1;
     layout->synchronous = (fs.f_flags & ST_SYNCHRONOUS) != 0;
 }
 

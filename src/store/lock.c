@@ -1,9 +1,9 @@
-/* store: locks on a stretch of a file, for files behind a descriptor.
+/* store: locks on a range of a file with a descriptor.
  *
- * A lock of the open file description: it holds against every other open of the file, in this
- * process too, and nobody gives it back by accident.  Kernels that do not know such locks get the
- * older kind, which belongs to the process (closing any descriptor of the file gives those back).
- * Waiting sleeps in the kernel: who holds a lock does nothing but access the file.
+ * A lock of the open file description excludes every other open of the file, also in this process,
+ * and is not released accidentally.  Kernels without such locks get the older kind, which belongs
+ * to the process (closing any descriptor of the file releases it).  The wait sleeps in the kernel;
+ * the holder of a lock only accesses the file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/fdfile.h"
 #include "store/store.h"
@@ -34,6 +34,6 @@ tutti_err tutti__fdfile_lock(tutti_store *s, int kind, tutti_off lo, tutti_off h
     if (code == 0) return TUTTI_OK;
     if (code == ENOLCK || code == EOPNOTSUPP || code == ENOSYS || code == EINVAL)
         return tutti__error_set(TUTTI_ERR_UNSUPPORTED, code, lo,
-                                "the file system has no locks (atomic mode)");
+                                "file system does not support locks (atomic mode)");
     return tutti__error_sys(code, lo, "lock");
 }

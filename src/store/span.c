@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 /* Leave runs that are used up; a span that is not empty always has a byte in its first run. */
-static void settle(tutti__span *s) {
+static void skip_empty_runs(tutti__span *s) {
     while (s->left > 0 && s->skip == s->run->bytes) {
         s->run++;
         s->skip = 0;
@@ -31,7 +31,7 @@ static void settle(tutti__span *s) {
 tutti__span tutti__span_all(const tutti_io_run *runs, int n) {
     tutti__span s = {.run = runs, .direct_end = INT64_MAX};
     for (int i = 0; i < n; i++) s.left += (tutti_off)runs[i].bytes;
-    settle(&s);
+    skip_empty_runs(&s);
     return s;
 }
 
@@ -48,7 +48,7 @@ void tutti__span_advance(tutti__span *s, tutti_off bytes) {
             s->skip = 0;
         }
     }
-    settle(s);
+    skip_empty_runs(s);
 }
 
 static tutti_off span_offset(const tutti__span *s) {
@@ -63,7 +63,7 @@ static tutti_off span_in_run(const tutti__span *s) {
     return tutti__min((tutti_off)(s->run->bytes - s->skip), s->left);
 }
 
-/* Bytes of the first run that lie before direct_end. */
+/* Bytes of the first run that are before direct_end. */
 static tutti_off direct_room(const tutti__span *s) {
     return tutti__max(0, tutti__min(span_in_run(s), s->direct_end - span_offset(s)));
 }
@@ -79,9 +79,9 @@ static tutti_off direct_part(const tutti__fdfile *f, const tutti__span *s) {
 static tutti_off buffered_part(const tutti__fdfile *f, const tutti__span *s) {
     const tutti_off bytes = span_in_run(s);
     if (f->align == 0) return bytes;
-    const tutti_off askew = span_offset(s) % f->align;
-    if ((tutti_off)((uintptr_t)span_memory(s) % (uintptr_t)f->align) != askew) return bytes;
-    const tutti_off head = askew == 0 ? 0 : f->align - askew;
+    const tutti_off misaligned = span_offset(s) % f->align;
+    if ((tutti_off)((uintptr_t)span_memory(s) % (uintptr_t)f->align) != misaligned) return bytes;
+    const tutti_off head = misaligned == 0 ? 0 : f->align - misaligned;
     return direct_room(s) >= head + f->align ? head : bytes;
 }
 

@@ -37,7 +37,7 @@ typedef struct tutti__io_call {
 
 #define TUTTI__NO_END INT64_MAX
 
-/* What came of the calls of a span, or of a whole request. */
+/* The result of the calls of a span, or of a whole request. */
 typedef struct tutti__tally {
     int sys_errno; /* of the first call that failed, 0: none */
     tutti_off error_offset;
@@ -58,7 +58,7 @@ void tutti__span_cut(const struct tutti__fdfile *f, tutti__span s, tutti__io_cal
 /* Make the call; the number of bytes moved or -errno. */
 ssize_t tutti__span_call(int is_write, const tutti__io_call *c);
 
-/* Take the result of a call into account; 1: go on with what is left, 0: stop (all done, error, or
+/* Add the result of a call.  Returns 1 to continue with the rest, 0 to stop (complete, error, or
  * end of file, see the tally). */
 int tutti__span_moved(const struct tutti__fdfile *f, int is_write, tutti__span *s, ssize_t result,
                       tutti__tally *t);

@@ -1,8 +1,8 @@
-/* store: the calls that the rooms below use.
+/* store: the calls that other modules use.
  *
- * Requests are checked here, once for all stores; operations that a store leaves out get their
- * default here.  Whether a store works in the background or not, a caller sees the same: begin
- * fails only if the request could not be begun, and finish tells what came of the transfer.
+ * Requests are checked here, once for all stores, and optional operations get their defaults.  A
+ * caller sees no difference between synchronous and asynchronous stores: begin fails only if the
+ * request could not begin, and finish returns the result of the transfer.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/store.h"
 #include "base/memory.h"
@@ -15,12 +15,12 @@
 
 /* ---- guards -------------------------------------------------------------------------------- */
 
-static void enter(tutti_store *s) {
+static void lock_store(tutti_store *s) {
     if (s->guard) pthread_mutex_lock(s->guard);
 }
 
 /* Passes an error on. */
-static tutti_err leave(tutti_store *s, tutti_err err) {
+static tutti_err unlock_store(tutti_store *s, tutti_err err) {
     if (s->guard) pthread_mutex_unlock(s->guard);
     return err;
 }
@@ -28,7 +28,7 @@ static tutti_err leave(tutti_store *s, tutti_err err) {
 /* ---- close ----------------------------------------------------------------------------------- */
 
 /* Add the operation to an error that passes. */
-static tutti_err during(const char *operation, tutti_err err) {
+static tutti_err add_operation(const char *operation, tutti_err err) {
     if (err != TUTTI_OK) tutti__error_context(operation, NULL, -1);
     return err;
 }
@@ -40,7 +40,7 @@ tutti_err tutti__store_close(tutti_store **s) {
     if (guard) pthread_mutex_destroy(guard);
     tutti__free(guard);
     *s = NULL;
-    return during("close", err);
+    return add_operation("close", err);
 }
 
 /* ---- write and read -------------------------------------------------------------------------- */
@@ -48,29 +48,30 @@ tutti_err tutti__store_close(tutti_store **s) {
 /* No offset is negative, and neither an end in the file nor the sum of all bytes overflows. */
 static tutti_err check_runs(const tutti_io_run *runs, int n, tutti_off *bytes_out) {
     tutti_off bytes = 0, end;
-    TUTTI_CHECK(n >= 0 && (n == 0 || runs), TUTTI_ERR_ARG, "%d runs are not a list", n);
+    TUTTI_CHECK(n >= 0 && (n == 0 || runs), TUTTI_ERR_ARG,
+                "number of runs is %d: must be >= 0, and runs not NULL", n);
     for (int i = 0; i < n; i++) {
         if (runs[i].offset < 0 || (runs[i].bytes > 0 && !runs[i].memory))
-            return tutti__error_set(TUTTI_ERR_ARG, 0, runs[i].offset, "run %d is impossible", i);
+            return tutti__error_set(TUTTI_ERR_ARG, 0, runs[i].offset,
+                                    "run %d has a negative offset or no memory", i);
         if (runs[i].bytes > (size_t)INT64_MAX ||
             !tutti__add_ok(runs[i].offset, (tutti_off)runs[i].bytes, &end) ||
             !tutti__add_ok(bytes, (tutti_off)runs[i].bytes, &bytes))
-            return tutti__error_set(TUTTI_ERR_OVERFLOW, 0, runs[i].offset, "run %d is too long", i);
+            return tutti__error_set(TUTTI_ERR_OVERFLOW, 0, runs[i].offset,
+                                    "run %d exceeds 2^63 bytes", i);
     }
     *bytes_out = bytes;
     return TUTTI_OK;
 }
 
-static tutti_err checked_write(tutti_store *s, const tutti_io_run *runs, int n) {
-    tutti_off bytes;
-    TUTTI_TRY(check_runs(runs, n, &bytes));
-    if (bytes == 0) return TUTTI_OK;
-    enter(s);
-    return leave(s, s->ops->write(s, runs, n));
-}
-
 tutti_err tutti__store_write(tutti_store *s, const tutti_io_run *runs, int n) {
-    return during("write", checked_write(s, runs, n));
+    tutti_off bytes = 0;
+    tutti_err err = check_runs(runs, n, &bytes);
+    if (err == TUTTI_OK && bytes > 0) {
+        lock_store(s);
+        err = unlock_store(s, s->ops->write(s, runs, n));
+    }
+    return add_operation("write", err);
 }
 
 static tutti_err checked_read(tutti_store *s, const tutti_io_run *runs, int n,
@@ -78,20 +79,20 @@ static tutti_err checked_read(tutti_store *s, const tutti_io_run *runs, int n,
     tutti_off bytes, done = 0;
     TUTTI_TRY(check_runs(runs, n, &bytes));
     if (bytes > 0) {
-        enter(s);
-        TUTTI_TRY(leave(s, s->ops->read(s, runs, n, &done)));
+        lock_store(s);
+        TUTTI_TRY(unlock_store(s, s->ops->read(s, runs, n, &done)));
     }
     if (done_out) *done_out = done;
     return TUTTI_OK;
 }
 
 tutti_err tutti__store_read(tutti_store *s, const tutti_io_run *runs, int n, tutti_off *done_out) {
-    return during("read", checked_read(s, runs, n, done_out));
+    return add_operation("read", checked_read(s, runs, n, done_out));
 }
 
 /* ---- begin, test, finish --------------------------------------------------------------------- */
 
-/* The request of a store without begin: it was carried out at once, this is what came of it. */
+/* The request of a synchronous store: it has been executed, and this is its result. */
 typedef struct done_request {
     tutti_store_request base;
     tutti_off done;
@@ -105,8 +106,8 @@ static tutti_err begin_at_once(tutti_store *s, int is_write, const tutti_io_run 
     if (!r) return TUTTI_ERR_NOMEM;
     r->base.store = s;
     r->done = 0;
-    r->err = is_write ? during("write", s->ops->write(s, runs, n))
-                      : during("read", s->ops->read(s, runs, n, &r->done));
+    r->err = is_write ? add_operation("write", s->ops->write(s, runs, n))
+                      : add_operation("read", s->ops->read(s, runs, n, &r->done));
     if (r->err != TUTTI_OK) r->info = *tutti_last_error();
     if (is_write)
         for (int i = 0; i < n; i++) r->done += (tutti_off)runs[i].bytes;
@@ -120,19 +121,19 @@ tutti_err tutti__store_begin(tutti_store *s, int is_write, const tutti_io_run *r
     tutti_off bytes;
     tutti_err err = check_runs(runs, n, &bytes);
     if (err == TUTTI_OK) {
-        enter(s);
-        err = leave(s, s->ops->begin ? s->ops->begin(s, is_write, runs, n, r_out)
-                                     : begin_at_once(s, is_write, runs, n, r_out));
+        lock_store(s);
+        err = unlock_store(s, s->ops->begin ? s->ops->begin(s, is_write, runs, n, r_out)
+                                            : begin_at_once(s, is_write, runs, n, r_out));
     }
-    return during(is_write ? "write" : "read", err);
+    return add_operation(is_write ? "write" : "read", err);
 }
 
 int tutti__store_test(tutti_store_request *r) {
     tutti_store *s = r->store;
     if (!s->ops->test) return 1;
-    enter(s);
+    lock_store(s);
     const int ended = s->ops->test(r);
-    (void)leave(s, TUTTI_OK);
+    (void)unlock_store(s, TUTTI_OK);
     return ended;
 }
 
@@ -155,9 +156,9 @@ tutti_err tutti__store_finish(tutti_store_request **r, tutti_off *done_out) {
     tutti_off done = 0;
     if (!r || !*r) return TUTTI_OK;
     tutti_store *s = (*r)->store;
-    enter(s);
+    lock_store(s);
     const tutti_err err =
-        leave(s, s->ops->begin ? s->ops->finish(*r, &done) : finish_at_once(*r, &done));
+        unlock_store(s, s->ops->begin ? s->ops->finish(*r, &done) : finish_at_once(*r, &done));
     *r = NULL;
     if (err == TUTTI_OK && done_out) *done_out = done;
     return err;
@@ -166,35 +167,35 @@ tutti_err tutti__store_finish(tutti_store_request **r, tutti_off *done_out) {
 /* ---- the file as a whole --------------------------------------------------------------------- */
 
 tutti_err tutti__store_size(tutti_store *s, tutti_off *size_out) {
-    enter(s);
-    return during("size", leave(s, s->ops->size(s, size_out)));
+    lock_store(s);
+    return add_operation("size", unlock_store(s, s->ops->size(s, size_out)));
 }
 
 static tutti_err checked_resize(tutti_store *s, tutti_off size) {
-    TUTTI_CHECK(size >= 0, TUTTI_ERR_ARG, "the size %lld is negative", (long long)size);
+    TUTTI_CHECK(size >= 0, TUTTI_ERR_ARG, "size is %lld: must be >= 0", (long long)size);
     return s->ops->resize(s, size);
 }
 
 tutti_err tutti__store_resize(tutti_store *s, tutti_off size) {
-    enter(s);
-    return during("resize", leave(s, checked_resize(s, size)));
+    lock_store(s);
+    return add_operation("resize", unlock_store(s, checked_resize(s, size)));
 }
 
 static tutti_err checked_preallocate(tutti_store *s, tutti_off size) {
     tutti_off now = 0;
-    TUTTI_CHECK(size >= 0, TUTTI_ERR_ARG, "the size %lld is negative", (long long)size);
+    TUTTI_CHECK(size >= 0, TUTTI_ERR_ARG, "size is %lld: must be >= 0", (long long)size);
     if (s->ops->preallocate) return s->ops->preallocate(s, size);
     TUTTI_TRY(s->ops->size(s, &now));
     return size > now ? s->ops->resize(s, size) : TUTTI_OK;
 }
 
 tutti_err tutti__store_preallocate(tutti_store *s, tutti_off size) {
-    enter(s);
-    return during("preallocate", leave(s, checked_preallocate(s, size)));
+    lock_store(s);
+    return add_operation("preallocate", unlock_store(s, checked_preallocate(s, size)));
 }
 
 tutti_err tutti__store_sync(tutti_store *s) {
-    return s->ops->sync ? during("sync", s->ops->sync(s)) : TUTTI_OK;
+    return s->ops->sync ? add_operation("sync", s->ops->sync(s)) : TUTTI_OK;
 }
 
 int tutti__store_descriptor(const tutti_store *s) {
@@ -202,15 +203,15 @@ int tutti__store_descriptor(const tutti_store *s) {
 }
 
 tutti_err tutti__store_flush(tutti_store *s) {
-    return s->ops->flush ? during("write", s->ops->flush(s)) : TUTTI_OK;
+    return s->ops->flush ? add_operation("write", s->ops->flush(s)) : TUTTI_OK;
 }
 
 tutti_err tutti__store_refresh(tutti_store *s) {
-    return s->ops->refresh ? during("read", s->ops->refresh(s)) : TUTTI_OK;
+    return s->ops->refresh ? add_operation("read", s->ops->refresh(s)) : TUTTI_OK;
 }
 
 tutti_err tutti__store_lock(tutti_store *s, int kind, tutti_off lo, tutti_off hi) {
-    return s->ops->lock ? during("lock", s->ops->lock(s, kind, lo, hi)) : TUTTI_OK;
+    return s->ops->lock ? add_operation("lock", s->ops->lock(s, kind, lo, hi)) : TUTTI_OK;
 }
 
 void tutti__store_write_behind(tutti_store *s, tutti_off lo, tutti_off hi) {

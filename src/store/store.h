@@ -1,5 +1,5 @@
-/* store: choosing a store, and the calls that the rooms below use (defaults filled in, faults
- * injected, requests counted).
+/* store: choice of a store, and the calls that other modules use (defaults, injected faults,
+ * statistics).
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_STORE_H
 #define TUTTI_STORE_H
@@ -24,8 +24,20 @@ int tutti__store_asynchronous(const tutti_options *opt);
  *            transfer moves at a time; slow: milliseconds that it takes at least; held: a
  *            descriptor, transfers do not end before there is something to read from it
  *     ERRNO  by name (EIO, ENOSPC, EDQUOT, EACCES ...), EIO if absent */
-tutti_err tutti__store_open(const char *path, int flags, int permissions, const tutti_options *opt,
-                            int rank, tutti_stats *stats, tutti_store **store_out) TUTTI_MUST_USE;
+typedef struct tutti__store_file {
+    const char *path;
+    int flags, permissions;
+    int rank;
+} tutti__store_file;
+tutti_err tutti__store_open_file(const tutti__store_file *file, const tutti_options *opt,
+                                 tutti_stats *stats, tutti_store **store_out) TUTTI_MUST_USE;
+/* The same, with the fields of tutti__store_file as arguments. */
+static inline tutti_err tutti__store_open(const char *path, int flags, int permissions,
+                                          const tutti_options *opt, int rank, tutti_stats *stats,
+                                          tutti_store **store_out) {
+    const tutti__store_file file = {path, flags, permissions, rank};
+    return tutti__store_open_file(&file, opt, stats, store_out);
+}
 tutti_err tutti__store_close(tutti_store **s) TUTTI_MUST_USE; /* nulls the handle */
 tutti_err tutti__store_write(tutti_store *s, const tutti_io_run *runs, int n) TUTTI_MUST_USE;
 tutti_err tutti__store_read(tutti_store *s, const tutti_io_run *runs, int n,
@@ -33,8 +45,8 @@ tutti_err tutti__store_read(tutti_store *s, const tutti_io_run *runs, int n,
 tutti_err tutti__store_begin(tutti_store *s, int is_write, const tutti_io_run *runs, int n,
                              tutti_store_request **r_out) TUTTI_MUST_USE;
 int tutti__store_test(tutti_store_request *r);
-/* When a request whose test said so ended; now, if its store cannot tell.  With uring and aio: when
- * the store saw it. */
+/* When an ended request ended; now, if its store does not record it.  With uring and aio: when the
+ * store noticed it. */
 double tutti__store_ended(const tutti_store_request *r);
 tutti_err tutti__store_finish(tutti_store_request **r,
                               tutti_off *done_out) TUTTI_MUST_USE; /* nulls it */

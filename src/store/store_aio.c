@@ -1,7 +1,7 @@
 /* store: aio, POSIX asynchronous I/O (aio_write, aio_read, aio_suspend).
  *
  * Each piece is one contiguous transfer, since the interface has no vectors; at most queue_depth
- * are under way.  A transfer that the system has no room for is carried out at once.
+ * are in progress.  A transfer that the system cannot queue is executed synchronously.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/store.h"
 #include "store/inflight.h"
@@ -14,7 +14,7 @@
 typedef struct aio_store {
     tutti__fdfile f;
     tutti__inflight q;
-    struct aiocb *control;      /* one a flight */
+    struct aiocb *control;      /* one per flight */
     const struct aiocb **await; /* those under way, for aio_suspend */
 } aio_store;
 
@@ -22,8 +22,9 @@ static struct aiocb *control_of(aio_store *a, const tutti__flight *x) {
     return &a->control[x - a->q.flights];
 }
 
-/* Start the call of a flight, and start it anew while it has to be carried out at once. */
-static void launch(aio_store *a, tutti__flight *x) {
+/* Start the call of a flight, and continue with its next call while calls are executed
+ * synchronously. */
+static void start_call(aio_store *a, tutti__flight *x) {
     int again = 1;
     while (again) {
         x->tally.system_calls++;
@@ -40,18 +41,18 @@ static void launch(aio_store *a, tutti__flight *x) {
 
 static void launch_all(aio_store *a) {
     tutti__flight *x;
-    while ((x = tutti__inflight_next(&a->q)) != NULL) launch(a, x);
+    while ((x = tutti__inflight_next(&a->q)) != NULL) start_call(a, x);
 }
 
-/* Take in what has ended, and start what there is room for. */
-static void collect(aio_store *a) {
+/* Collect ended calls, and start as many new ones as possible. */
+static void collect_ended(aio_store *a) {
     for (int i = 0; i < a->q.n && a->q.active > 0; i++) {
         tutti__flight *x = &a->q.flights[i];
         if (!x->r) continue;
         const int status = aio_error(control_of(a, x));
         if (status == EINPROGRESS) continue;
         const ssize_t moved = aio_return(control_of(a, x));
-        if (tutti__inflight_landed(&a->q, x, status == 0 ? moved : -status)) launch(a, x);
+        if (tutti__inflight_landed(&a->q, x, status == 0 ? moved : -status)) start_call(a, x);
     }
     launch_all(a);
 }
@@ -69,7 +70,7 @@ static tutti_err aio_begin(tutti_store *s, int is_write, const tutti_io_run *run
 
 static int aio_test(tutti_store_request *base) {
     tutti__ioreq *r = (tutti__ioreq *)base;
-    if (!tutti__ioreq_ended(r)) collect((aio_store *)base->store);
+    if (!tutti__ioreq_ended(r)) collect_ended((aio_store *)base->store);
     return tutti__ioreq_ended(r);
 }
 

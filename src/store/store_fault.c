@@ -1,11 +1,11 @@
-/* store: a wrapper that fails on demand, for tests.
+/* store: a wrapper that injects faults, for tests.
  *
- * The N-th call of the chosen operation and all later ones fail without reaching the store inside;
- * everything else is passed on.  A begun request counts when it is begun and fails when it is
- * finished, as a real one would.  A held store lets a test say when a transfer may end, so that what
- * goes on meanwhile is seen whatever the machine is busy with; a transfer that nobody lets go ends
- * in an error, otherwise code that waits where it should not would hang.  Short transfers are not made here but in span.c, so that the
- * loops which continue them are the ones that are tested.
+ * The N-th call of the chosen operation and all later ones fail without reaching the inner store;
+ * all other calls are forwarded.  An asynchronous request counts when it begins and fails when it
+ * finishes, as a real one would.  A held store lets a test decide when a transfer may end, so that
+ * overlapping work can be observed on a busy machine; a transfer that is never released ends in an
+ * error, since a wrong wait would hang otherwise.  Short transfers are made in span.c, so that the
+ * loops that continue them are tested.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/fault.h"
 #include "store/store.h"
@@ -36,14 +36,14 @@ typedef struct fault_request {
     double due;
 } fault_request;
 
-/* What the store inside does counts where the wrapper's caller says. */
+/* The inner store counts in the statistics of the wrapper's caller. */
 static tutti_store *inner_of(fault_store *f) {
     if (f->inner->stats != f->base.stats) f->inner->stats = f->base.stats;
     return f->inner;
 }
 
 /* A slow store: a transfer takes so long at least. */
-static double due(const fault_store *f) {
+static double earliest_end(const fault_store *f) {
     return f->fault.what == TUTTI__FAULT_SLOW ? tutti__now() + 1e-3 * (double)f->fault.n : 0;
 }
 
@@ -52,28 +52,28 @@ static void wait_until(double when) {
     if (left > 0) usleep((useconds_t)(1e6 * left));
 }
 
-#define PATIENCE 30000 /* milliseconds that a held store waits to be let go */
+#define PATIENCE 30000 /* milliseconds that a held store waits for its release */
 
 /* 1: transfers may end. */
-static int let_go(const fault_store *f, int milliseconds) {
+static int release_transfers(const fault_store *f, int milliseconds) {
     struct pollfd p = {.fd = (int)f->fault.n, .events = POLLIN};
     if (f->fault.what != TUTTI__FAULT_HELD) return 1;
     while (poll(&p, 1, milliseconds) < 0 && errno == EINTR) continue;
     return p.revents != 0;
 }
 
-static tutti_err wait_let_go(const fault_store *f) {
-    if (let_go(f, PATIENCE)) return TUTTI_OK;
-    return tutti__error_sys(ETIMEDOUT, -1, "nobody lets the store go");
+static tutti_err wait_for_release(const fault_store *f) {
+    if (release_transfers(f, PATIENCE)) return TUTTI_OK;
+    return tutti__error_sys(ETIMEDOUT, -1, "held store was not released");
 }
 
 /* Count a call; 1: it is to fail. */
-static int strikes(fault_store *f, tutti__fault_what what) {
+static int is_struck(fault_store *f, tutti__fault_what what) {
     if (f->fault.what != what) return 0;
     return atomic_fetch_add(&f->calls, 1) + 1 >= f->fault.n;
 }
 
-static tutti_err strike(const fault_store *f, const char *operation, tutti_off offset) {
+static tutti_err inject_fault(const fault_store *f, const char *operation, tutti_off offset) {
     const tutti_err err = tutti__error_sys(f->fault.sys_errno, offset, "injected fault");
     tutti__error_context(operation, NULL, -1);
     return err;
@@ -87,24 +87,24 @@ static tutti_err fault_close(tutti_store *s) {
     fault_store *f = (fault_store *)s;
     (void)inner_of(f);
     tutti_err err = tutti__store_close(&f->inner);
-    if (err == TUTTI_OK && strikes(f, TUTTI__FAULT_CLOSE)) err = strike(f, "close", -1);
+    if (err == TUTTI_OK && is_struck(f, TUTTI__FAULT_CLOSE)) err = inject_fault(f, "close", -1);
     tutti__free(f);
     return err;
 }
 
 static tutti_err fault_write(tutti_store *s, const tutti_io_run *runs, int n) {
     fault_store *f = (fault_store *)s;
-    if (strikes(f, TUTTI__FAULT_WRITE)) return strike(f, "write", first_offset(runs, n));
-    wait_until(due(f));
-    TUTTI_TRY(wait_let_go(f));
+    if (is_struck(f, TUTTI__FAULT_WRITE)) return inject_fault(f, "write", first_offset(runs, n));
+    wait_until(earliest_end(f));
+    TUTTI_TRY(wait_for_release(f));
     return tutti__store_write(inner_of(f), runs, n);
 }
 
 static tutti_err fault_read(tutti_store *s, const tutti_io_run *runs, int n, tutti_off *done_out) {
     fault_store *f = (fault_store *)s;
-    if (strikes(f, TUTTI__FAULT_READ)) return strike(f, "read", first_offset(runs, n));
-    wait_until(due(f));
-    TUTTI_TRY(wait_let_go(f));
+    if (is_struck(f, TUTTI__FAULT_READ)) return inject_fault(f, "read", first_offset(runs, n));
+    wait_until(earliest_end(f));
+    TUTTI_TRY(wait_for_release(f));
     return tutti__store_read(inner_of(f), runs, n, done_out);
 }
 
@@ -117,8 +117,8 @@ static tutti_err fault_begin(tutti_store *s, int is_write, const tutti_io_run *r
     r->base.store = s;
     r->is_write = is_write;
     r->offset = first_offset(runs, n);
-    r->due = due(f);
-    if (!strikes(f, is_write ? TUTTI__FAULT_WRITE : TUTTI__FAULT_READ))
+    r->due = earliest_end(f);
+    if (!is_struck(f, is_write ? TUTTI__FAULT_WRITE : TUTTI__FAULT_READ))
         err = tutti__store_begin(inner_of(f), is_write, runs, n, &r->inner);
     if (err != TUTTI_OK) {
         tutti__free(r);
@@ -131,7 +131,7 @@ static tutti_err fault_begin(tutti_store *s, int is_write, const tutti_io_run *r
 static int fault_test(tutti_store_request *base) {
     fault_request *r = (fault_request *)base;
     fault_store *f = (fault_store *)base->store;
-    if (r->due > tutti__now() || !let_go(f, 0)) return 0;
+    if (r->due > tutti__now() || !release_transfers(f, 0)) return 0;
     (void)inner_of(f);
     if (r->inner && !tutti__store_test(r->inner)) return 0;
     base->ended = r->inner ? tutti__store_ended(r->inner) : 0;
@@ -143,29 +143,29 @@ static tutti_err fault_finish(tutti_store_request *base, tutti_off *done_out) {
     fault_request *r = (fault_request *)base;
     fault_store *f = (fault_store *)base->store;
     wait_until(r->due);
-    const tutti_err held = wait_let_go(f);
+    const tutti_err held = wait_for_release(f);
     (void)inner_of(f);
     const tutti_err err = r->inner ? tutti__store_finish(&r->inner, done_out)
-                                   : strike(f, r->is_write ? "write" : "read", r->offset);
+                                   : inject_fault(f, r->is_write ? "write" : "read", r->offset);
     tutti__free(r);
     return err != TUTTI_OK ? err : held;
 }
 
 static tutti_err fault_size(tutti_store *s, tutti_off *size_out) {
     fault_store *f = (fault_store *)s;
-    if (strikes(f, TUTTI__FAULT_SIZE)) return strike(f, "size", -1);
+    if (is_struck(f, TUTTI__FAULT_SIZE)) return inject_fault(f, "size", -1);
     return tutti__store_size(inner_of(f), size_out);
 }
 
 static tutti_err fault_resize(tutti_store *s, tutti_off size) {
     fault_store *f = (fault_store *)s;
-    if (strikes(f, TUTTI__FAULT_RESIZE)) return strike(f, "resize", size);
+    if (is_struck(f, TUTTI__FAULT_RESIZE)) return inject_fault(f, "resize", size);
     return tutti__store_resize(inner_of(f), size);
 }
 
 static tutti_err fault_preallocate(tutti_store *s, tutti_off size) {
     fault_store *f = (fault_store *)s;
-    if (strikes(f, TUTTI__FAULT_RESIZE)) return strike(f, "preallocate", size);
+    if (is_struck(f, TUTTI__FAULT_RESIZE)) return inject_fault(f, "preallocate", size);
     return tutti__store_preallocate(inner_of(f), size);
 }
 
@@ -195,7 +195,7 @@ static int fault_cached(tutti_store *s, tutti_off offset) {
 
 static tutti_err fault_sync(tutti_store *s) {
     fault_store *f = (fault_store *)s;
-    if (strikes(f, TUTTI__FAULT_SYNC)) return strike(f, "sync", -1);
+    if (is_struck(f, TUTTI__FAULT_SYNC)) return inject_fault(f, "sync", -1);
     return tutti__store_sync(inner_of(f));
 }
 

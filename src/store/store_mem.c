@@ -21,20 +21,14 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-static int is_in_memory(const char *dir) {
-    struct statfs st;
-    return statfs(dir, &st) == 0 && st.f_type == TMPFS_MAGIC && access(dir, W_OK) == 0;
-}
-
-static const char *directory(void) {
-    const char *tmp = secure_getenv("TMPDIR");
-    if (!tmp || !*tmp) tmp = "/tmp";
-    if (strcmp(tmp, "/tmp") != 0 && is_in_memory(tmp)) return tmp;
-    return access("/dev/shm", W_OK) == 0 ? "/dev/shm" : tmp;
-}
-
 tutti_err tutti__mem_path(const char *path, char **path_out) {
-    const char *dir = directory(), *format = "%s/tutti-mem-%lu-%016llx";
+    struct statfs st;
+    const char *dir = secure_getenv("TMPDIR");
+    if (!dir || !*dir) dir = "/tmp";
+    const int is_in_memory = strcmp(dir, "/tmp") != 0 && statfs(dir, &st) == 0 &&
+                             st.f_type == TMPFS_MAGIC && access(dir, W_OK) == 0;
+    if (!is_in_memory && access("/dev/shm", W_OK) == 0) dir = "/dev/shm";
+    const char *format = "%s/tutti-mem-%lu-%016llx";
     const unsigned long user = (unsigned long)geteuid();
     const unsigned long long hash = tutti__hash(TUTTI__HASH_START, path, strlen(path));
     const int n = snprintf(NULL, 0, format, dir, user, hash);

@@ -20,7 +20,7 @@
 /* An open file.  tutti_store comes first, so that the pointers can be cast into each other. */
 typedef struct null_store {
     tutti_store base;
-    tutti_off size; /* the end of what was written, as this process knows it */
+    tutti_off size; /* the end of the written bytes, as far as this process knows */
 } null_store;
 
 /* Open `path`.  `flags` are TUTTI_STORE_READ ...; a real store creates the file if CREATE is given,
@@ -62,8 +62,8 @@ static tutti_err null_write(tutti_store *s, const tutti_io_run *runs, int n) {
     return TUTTI_OK;
 }
 
-/* Read the runs in list order up to the first byte that is behind the end of the file: that is no
- * error, *done_out says how many bytes there were, and memory behind them stays as it was. */
+/* Read the runs in list order up to the first byte after the end of the file.  That is not an
+ * error: *done_out is the number of bytes that exist, and memory after them is unchanged. */
 static tutti_err null_read(tutti_store *s, const tutti_io_run *runs, int n, tutti_off *done_out) {
     const null_store *me = (null_store *)s;
     tutti_off total = 0;
@@ -80,7 +80,7 @@ static tutti_err null_read(tutti_store *s, const tutti_io_run *runs, int n, tutt
     return TUTTI_OK;
 }
 
-/* The size of the file now, whoever has written to it. */
+/* The current size of the file, including writes of other processes. */
 static tutti_err null_size(tutti_store *s, tutti_off *size_out) {
     *size_out = ((null_store *)s)->size;
     return TUTTI_OK;

@@ -25,9 +25,9 @@ tutti_err tutti__store_find(int choice, const tutti_store_ops **ops_out) {
         [TUTTI_STORE_NULL] = &tutti__store_null,
     };
     TUTTI_CHECK(choice >= 0 && choice < (int)(sizeof tables / sizeof *tables), TUTTI_ERR_OPTION,
-                "there is no store number %d", choice);
+                "unknown store %d", choice);
     TUTTI_CHECK(tables[choice], TUTTI_ERR_UNSUPPORTED,
-                "the store uring was not built: it needs liburing (package liburing-dev)");
+                "store uring is not built in: it needs liburing (package liburing-dev)");
     *ops_out = tables[choice];
     return TUTTI_OK;
 }
@@ -67,13 +67,12 @@ static tutti_err add_fault(const tutti__fault *fault, tutti_store **s) {
     return err;
 }
 
-tutti_err tutti__store_open(const char *path, int flags, int permissions, const tutti_options *opt,
-                            int rank, tutti_stats *stats, tutti_store **store_out) {
+tutti_err tutti__store_open_file(const tutti__store_file *file, const tutti_options *opt,
+                                 tutti_stats *stats, tutti_store **store_out) {
     tutti__fault fault;
     tutti_store *s = NULL;
-    TUTTI_TRY(tutti__fault_parse(opt->fault, rank, &fault));
-    /* The store itself is told of a fault only if it is one that happens inside (short transfers),
-     * and then as one that means every rank. */
+    TUTTI_TRY(tutti__fault_parse(opt->fault, file->rank, &fault));
+    /* The store itself gets only faults that happen inside it (short transfers), for every rank. */
     tutti_options inside = *opt;
     inside.fault[0] = '\0';
     if (fault.what == TUTTI__FAULT_SHORT)
@@ -81,10 +80,11 @@ tutti_err tutti__store_open(const char *path, int flags, int permissions, const 
     tutti_err err = TUTTI_OK;
     if (fault.what == TUTTI__FAULT_OPEN && fault.n == 1)
         err = tutti__fdfile_cannot_open(fault.sys_errno);
-    if (err == TUTTI_OK) err = open_inside(path, flags, permissions, &inside, stats, &s);
+    if (err == TUTTI_OK)
+        err = open_inside(file->path, file->flags, file->permissions, &inside, stats, &s);
     if (err == TUTTI_OK) err = add_fault(&fault, &s);
     if (err != TUTTI_OK) {
-        tutti__error_context("open", path, rank);
+        tutti__error_context("open", file->path, file->rank);
         return err;
     }
     *store_out = s;

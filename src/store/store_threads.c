@@ -54,7 +54,7 @@ static void work_on(threads_store *t, tutti__ioreq *r) {
     pthread_cond_broadcast(&t->ended);
 }
 
-static void *worker(void *arg) {
+static void *run_worker(void *arg) {
     threads_store *t = arg;
     pthread_mutex_lock(&t->lock);
     for (;;) {
@@ -81,7 +81,7 @@ static tutti_err threads_begin(tutti_store *s, int is_write, const tutti_io_run 
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);
         while (t->running < t->wanted &&
-               pthread_create(&t->threads[t->running], NULL, worker, t) == 0)
+               pthread_create(&t->threads[t->running], NULL, run_worker, t) == 0)
             t->running++;
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         t->wanted = t->running;

@@ -1,15 +1,15 @@
 /* store: uring, Linux's io_uring through liburing.
  *
- * One ring an open file, queue_depth entries deep.  All pieces that can start are put into the ring
- * together and submitted with one system call.  Pieces of begun requests that go through the page
- * cache are handed to the kernel's own threads (IOSQE_ASYNC), otherwise the kernel would copy them
- * during the submission and begin would not be asynchronous.
+ * One ring per open file, queue_depth entries deep.  All pieces that can start are put into the
+ * ring together and submitted with one system call.  Pieces of asynchronous requests that use the
+ * page cache are left to the kernel's own threads (IOSQE_ASYNC), otherwise the kernel would copy
+ * them during the submission and begin would not be asynchronous.
  *
- * The ring belongs to one thread at a time.  A write or read that blocks and finds it taken makes
- * its own system calls instead of waiting for somebody else's transfer.
+ * The ring belongs to one thread at a time.  A blocking write or read that finds it in use makes
+ * its own system calls instead of waiting.
  *
  * Where the kernel refuses a ring (too old, forbidden by its administrator, in a container), the
- * store threads takes over; its name then says so.
+ * store threads is used instead, and its name is reported.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifdef TUTTI_HAVE_URING
 #include "store/store.h"
@@ -31,8 +31,8 @@ typedef struct uring_store {
     struct io_uring ring;
 } uring_store;
 
-/* Put the call of a flight into the ring, which has a place for every flight. */
-static void launch(uring_store *u, tutti__flight *x, int in_background) {
+/* Put the call of a flight into the ring, which has an entry for every flight. */
+static void enqueue_call(uring_store *u, tutti__flight *x, int in_background) {
     const tutti__io_call *c = &x->call;
     struct io_uring_sqe *sqe = io_uring_get_sqe(&u->ring);
     TUTTI_ASSERT(sqe);
@@ -44,8 +44,8 @@ static void launch(uring_store *u, tutti__flight *x, int in_background) {
     io_uring_sqe_set_data(sqe, x);
 }
 
-/* Take in what has ended; what landed short goes back into the ring. */
-static void collect(uring_store *u) {
+/* Collect ended calls; the rest of a short transfer goes back into the ring. */
+static void collect_completions(uring_store *u) {
     struct io_uring_cqe *cqe;
     while (io_uring_peek_cqe(&u->ring, &cqe) == 0) {
         tutti__flight *x = io_uring_cqe_get_data(cqe);
@@ -56,49 +56,50 @@ static void collect(uring_store *u) {
         if (tutti__inflight_landed(
                 &u->q, x,
                 (result == -EINTR || result == -EAGAIN || result == -ECANCELED) ? -EINTR : result))
-            launch(u, x, result == -EAGAIN);
+            enqueue_call(u, x, result == -EAGAIN);
     }
 }
 
-/* Start what there is room for and, if asked to, wait until something has ended.  What the kernel
- * does not take now (it answers EAGAIN or EBUSY when it is short of memory) stays in the
- * ring. */
-static void submit(uring_store *u, int background, unsigned wait) {
+/* Start as many calls as possible and, if requested, wait until one has ended.  Calls that the
+ * kernel does not accept now (EAGAIN or EBUSY when memory is short) stay in the ring. */
+static void submit_calls(uring_store *u, int background, unsigned wait) {
     tutti__flight *x;
     while ((x = tutti__inflight_next(&u->q)) != NULL)
-        launch(u, x, background && x->call.fd == u->f.fd && x->call.bytes >= BACKGROUND_BYTES);
+        enqueue_call(u, x,
+                     background && x->call.fd == u->f.fd && x->call.bytes >= BACKGROUND_BYTES);
     if (io_uring_sq_ready(&u->ring) == 0 && wait == 0) return;
     tutti__store_stats(&u->f.base)->system_calls++;
     const int taken = io_uring_submit_and_wait(&u->ring, wait);
     if (taken < 0 && taken != -EINTR) sched_yield();
 }
 
-static tutti_err finish(tutti__ioreq *r, int background, tutti_off *done_out) {
+static tutti_err finish_request(tutti__ioreq *r, int background, tutti_off *done_out) {
     uring_store *u = (uring_store *)r->base.store;
-    for (collect(u); !tutti__ioreq_ended(r); collect(u)) submit(u, background, 1);
+    for (collect_completions(u); !tutti__ioreq_ended(r); collect_completions(u))
+        submit_calls(u, background, 1);
     tutti__ioqueue_remove(&u->q.queue, r);
     return tutti__ioreq_judge(r, done_out);
 }
 
-static tutti_err enqueue(uring_store *u, int is_write, const tutti_io_run *runs, int n,
-                         tutti__ioreq **r_out) {
+static tutti_err enqueue_request(uring_store *u, int is_write, const tutti_io_run *runs, int n,
+                                 tutti__ioreq **r_out) {
     TUTTI_TRY(tutti__ioreq_make(&u->f, is_write, runs, n, r_out));
     tutti__ioqueue_add(&u->q.queue, *r_out);
     return TUTTI_OK;
 }
 
-static tutti_err transfer(uring_store *u, int is_write, const tutti_io_run *runs, int n,
-                          tutti_off *done_out) {
+static tutti_err transfer_runs(uring_store *u, int is_write, const tutti_io_run *runs, int n,
+                               tutti_off *done_out) {
     tutti__ioreq *r;
-    TUTTI_TRY(enqueue(u, is_write, runs, n, &r));
-    return finish(r, 0, done_out);
+    TUTTI_TRY(enqueue_request(u, is_write, runs, n, &r));
+    return finish_request(r, 0, done_out);
 }
 
 static tutti_err uring_write(tutti_store *s, const tutti_io_run *runs, int n) {
     uring_store *u = (uring_store *)s;
     tutti_off done;
     if (pthread_mutex_trylock(&u->lock) != 0) return tutti__fdfile_write(s, runs, n);
-    const tutti_err err = transfer(u, 1, runs, n, &done);
+    const tutti_err err = transfer_runs(u, 1, runs, n, &done);
     pthread_mutex_unlock(&u->lock);
     return err;
 }
@@ -106,7 +107,7 @@ static tutti_err uring_write(tutti_store *s, const tutti_io_run *runs, int n) {
 static tutti_err uring_read(tutti_store *s, const tutti_io_run *runs, int n, tutti_off *done_out) {
     uring_store *u = (uring_store *)s;
     if (pthread_mutex_trylock(&u->lock) != 0) return tutti__fdfile_read(s, runs, n, done_out);
-    const tutti_err err = transfer(u, 0, runs, n, done_out);
+    const tutti_err err = transfer_runs(u, 0, runs, n, done_out);
     pthread_mutex_unlock(&u->lock);
     return err;
 }
@@ -116,9 +117,9 @@ static tutti_err uring_begin(tutti_store *s, int is_write, const tutti_io_run *r
     uring_store *u = (uring_store *)s;
     tutti__ioreq *r;
     pthread_mutex_lock(&u->lock);
-    const tutti_err err = enqueue(u, is_write, runs, n, &r);
+    const tutti_err err = enqueue_request(u, is_write, runs, n, &r);
     if (err == TUTTI_OK) {
-        submit(u, 1, 0);
+        submit_calls(u, 1, 0);
         *r_out = &r->base;
     }
     pthread_mutex_unlock(&u->lock);
@@ -129,8 +130,8 @@ static int uring_test(tutti_store_request *base) {
     uring_store *u = (uring_store *)base->store;
     tutti__ioreq *r = (tutti__ioreq *)base;
     pthread_mutex_lock(&u->lock);
-    collect(u);
-    if (!tutti__ioreq_ended(r)) submit(u, 1, 0);
+    collect_completions(u);
+    if (!tutti__ioreq_ended(r)) submit_calls(u, 1, 0);
     const int ended = tutti__ioreq_ended(r);
     pthread_mutex_unlock(&u->lock);
     return ended;
@@ -139,16 +140,8 @@ static int uring_test(tutti_store_request *base) {
 static tutti_err uring_finish(tutti_store_request *base, tutti_off *done_out) {
     uring_store *u = (uring_store *)base->store;
     pthread_mutex_lock(&u->lock);
-    const tutti_err err = finish((tutti__ioreq *)base, 1, done_out);
+    const tutti_err err = finish_request((tutti__ioreq *)base, 1, done_out);
     pthread_mutex_unlock(&u->lock);
-    return err;
-}
-
-static tutti_err open_file(uring_store *u, const char *path, int flags, int permissions,
-                           const tutti_options *opt) {
-    TUTTI_TRY(tutti__fdfile_open(&u->f, path, flags, permissions, opt));
-    const tutti_err err = tutti__inflight_make(&u->q, &u->f, opt->queue_depth, TUTTI__IOV_ASYNC);
-    if (err != TUTTI_OK) tutti__fdfile_abandon(&u->f, path);
     return err;
 }
 
@@ -162,7 +155,11 @@ static tutti_err uring_open(const char *path, int flags, int permissions, const 
         tutti__free(u);
         return tutti__store_threads.open(path, flags, permissions, opt, stats, store_out);
     }
-    const tutti_err err = open_file(u, path, flags, permissions, opt);
+    tutti_err err = tutti__fdfile_open(&u->f, path, flags, permissions, opt);
+    if (err == TUTTI_OK) {
+        err = tutti__inflight_make(&u->q, &u->f, opt->queue_depth, TUTTI__IOV_ASYNC);
+        if (err != TUTTI_OK) tutti__fdfile_abandon(&u->f, path);
+    }
     if (err != TUTTI_OK) {
         io_uring_queue_exit(&u->ring);
         tutti__free(u);

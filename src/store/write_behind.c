@@ -22,7 +22,7 @@
 #include <sys/vfs.h>
 
 #define CHUNK ((tutti_off)8 << 20)
-#define LEAST ((tutti_off)1 << 20) /* less is not worth the trouble */
+#define LEAST ((tutti_off)1 << 20) /* smaller intervals are not worth a call */
 
 #define TMPFS_MAGIC 0x01021994u
 #define RAMFS_MAGIC 0x858458f6u
@@ -33,13 +33,13 @@ static pthread_mutex_t lock =
 static pthread_cond_t work =
     PTHREAD_COND_INITIALIZER; /* something is queued, or it is time to end */
 static pthread_cond_t news =
-    PTHREAD_COND_INITIALIZER;      /* a call has been made, or the thread is gone */
+    PTHREAD_COND_INITIALIZER;      /* a call has been made, or the thread has ended */
 static tutti__fdfile *first;       /* of the queue */
 static const tutti__fdfile *at_it; /* the file of the call that is being made */
 static pthread_t thread;
 static int users, ends; /* files that know of the thread; 0: there is none */
 
-static void queue_add(tutti__fdfile *f) {
+static void enqueue_file(tutti__fdfile *f) {
     tutti__fdfile **at = &first;
     while (*at) at = &(*at)->behind.next;
     f->behind.next = NULL;
@@ -47,7 +47,7 @@ static void queue_add(tutti__fdfile *f) {
     *at = f;
 }
 
-static void queue_remove(tutti__fdfile *f) {
+static void dequeue_file(tutti__fdfile *f) {
     tutti__fdfile **at = &first;
     while (*at != f) at = &(*at)->behind.next;
     *at = f->behind.next;
@@ -64,9 +64,9 @@ static void *write_behind_main(void *unused) {
             tutti__fdfile *f = first;
             tutti__behind *h = &f->behind;
             const tutti_off lo = h->lo, bytes = tutti__min(h->hi - lo, CHUNK);
-            queue_remove(f);
+            dequeue_file(f);
             h->lo += bytes;
-            if (h->lo < h->hi) queue_add(f);
+            if (h->lo < h->hi) enqueue_file(f);
             at_it = f;
             pthread_mutex_unlock(&lock);
             const int failed = sync_file_range(f->fd, lo, bytes, SYNC_FILE_RANGE_WRITE);
@@ -96,26 +96,24 @@ static int thread_join_in(void) {
     return 1;
 }
 
-/* Is there a disk behind the file, and a page cache before it? */
-static int is_on_disk(const tutti__fdfile *f) {
-    struct statfs s;
-    if (f->align > 0 || f->base.layout.client_cache || fstatfs(f->fd, &s) != 0) return 0;
-    const uint32_t type = (uint32_t)s.f_type;
-    return type != TMPFS_MAGIC && type != RAMFS_MAGIC && type != HUGETLBFS_MAGIC;
-}
-
 void tutti__fdfile_write_behind(tutti_store *s, tutti_off lo, tutti_off hi) {
     tutti__fdfile *f = (tutti__fdfile *)s;
     tutti__behind *h = &f->behind;
     if (hi - lo < LEAST) return;
     pthread_mutex_lock(&lock);
     if (!h->known && !h->useless) {
-        h->known = is_on_disk(f) && thread_join_in();
+        /* Only files on a disk, with a page cache, are written behind. */
+        struct statfs s;
+        const int is_known =
+            f->align == 0 && !f->base.layout.client_cache && fstatfs(f->fd, &s) == 0;
+        const uint32_t type = is_known ? (uint32_t)s.f_type : TMPFS_MAGIC;
+        h->known = type != TMPFS_MAGIC && type != RAMFS_MAGIC && type != HUGETLBFS_MAGIC &&
+                   thread_join_in();
         h->useless = !h->known;
     }
     if (!h->useless) {
         tutti__interval_grow(&h->lo, &h->hi, lo, hi);
-        if (!h->queued) queue_add(f);
+        if (!h->queued) enqueue_file(f);
         pthread_cond_signal(&work);
     }
     pthread_mutex_unlock(&lock);
@@ -124,7 +122,7 @@ void tutti__fdfile_write_behind(tutti_store *s, tutti_off lo, tutti_off hi) {
 void tutti__fdfile_write_behind_end(tutti__fdfile *f) {
     if (!f->behind.known) return;
     pthread_mutex_lock(&lock);
-    if (f->behind.queued) queue_remove(f);
+    if (f->behind.queued) dequeue_file(f);
     while (at_it == f) pthread_cond_wait(&news, &lock);
     if (--users == 0) {
         ends = 1;

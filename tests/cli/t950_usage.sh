@@ -35,7 +35,7 @@ expect 2 "unknown command 'sing'" help sing
 expect 2 "unknown option '--xml'" options --xml
 expect 0 'which way collective requests go' options method
 expect 0 'TUTTI_CB_BUFFER_SIZE' options TUTTI_CB_BUFFER_SIZE
-expect 1 "unknown option 'nothing'" options nothing
+expect 1 "no option 'nothing'" options nothing
 expect 2 "extra operand 'block2d'" bench block2d
 expect 2 'no-such-option' bench --no-such-option 3
 expect 2 '--size' bench --size

@@ -7,8 +7,12 @@
 . "$(dirname "$0")/common.sh"
 compile cli/dataset_writer.c dataset_writer && compile cli/exodus_pair.c pair || exit 1
 ./dataset_writer g </dev/null && ./pair run.e </dev/null || exit 1
+"$TUTTI_COMMAND" array create a --shape 3,4 --type int16 || exit 1
+cp "$here/tests/cli/mixed.msh" m.msh
+cells='bench --size 4k --rounds 1 --pattern strided --op write --method list --plan fresh --reference none'
 for words in 'ls g' 'show g' 'ls run.e' 'exodus info run.e' 'exodus info run.e --json' 'verify run.e' 'diff g g --json' help options version \
-    'completion bash'; do
+    'completion bash' 'help --json' 'array info a' 'array read a' 'array read a --csv --out -' 'array stat a --json' 'mesh info m.msh' \
+    'mesh partition m.msh --out -' 'mesh owners m.msh --json' 'dump g -v heat' 'repair g' 'run --dry-run true' "$cells" "$cells --json -"; do
     # shellcheck disable=SC2086
     "$TUTTI_COMMAND" $words >/dev/full 2>err </dev/null
     code=$?

@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)
-page=$here/docs/man/tutti-array.1
+page=$TUTTI_BUILD_DIR/generated/man/tutti-array.1
 bad=0
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 cd "$TUTTI_TEST_DIR" || exit 1
@@ -165,7 +165,7 @@ fi
 sed 's/\\-/-/g' "$page" >plain
 grep -o -e '--[a-z][a-z-]*' plain | sort -u >flags
 while read -r flag; do
-    grep -q -e "$flag\b" examples "$0" "$here/tests/cli/t961_array_values.sh" || { echo "$flag is not tested"; bad=1; }
+    grep -q -e "$flag\b" examples "$0" "$here/tests/cli/t961_array_values.sh" "$here/tests/cli/t979_grammar.sh" "$here/tests/cli/t950_usage.sh" || { echo "$flag is not tested"; bad=1; }
 done <flags
 [ "$(wc -l <flags)" -gt 20 ] || { echo 'the page has few arguments'; bad=1; }
 left=$(find . -name '*.tmp')

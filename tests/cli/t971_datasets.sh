@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"
-page=$here/docs/man/tutti-dataset.1
+page=$TUTTI_BUILD_DIR/generated/man/tutti-dataset.1
 compile cli/dataset_writer.c writer || exit 1
 
 ./writer run </dev/null || exit 1

@@ -60,9 +60,9 @@ expect 0 'Usage: tutti exodus info' help exodus
 expect 0 'tutti cp [OPTION]' cp run.e --help
 
 # ---- every argument of the page is run
-sed 's/\\-/-/g' "$here/docs/man/tutti-exodus.1" | grep -o -e '--[a-z][a-z-]*' | sort -u >flags
+sed 's/\\-/-/g' "$TUTTI_BUILD_DIR/generated/man/tutti-exodus.1" | grep -o -e '--[a-z][a-z-]*' | sort -u >flags
 while read -r flag; do
-    grep -q -e "$flag\b" "$here"/docs/reference/exodus-tools.md "$here"/tests/cli/t98[0-6]*.sh || { echo "$flag is not tested"; bad=1; }
+    grep -q -e "$flag\b" "$here"/docs/reference/exodus-tools.md "$here"/tests/cli/t98[0-6]*.sh "$here"/tests/cli/t9[57]*.sh || { echo "$flag is not tested"; bad=1; }
     "$TUTTI_COMMAND" help exodus | grep -q -e "$flag\b" || [ "$flag" = --parts ] || [ "$flag" = --variable ] ||
         [ "$flag" = --out ] || { echo "$flag is not in the help"; bad=1; }
 done <flags

@@ -49,7 +49,7 @@ static void bad_lists(void) {
     for (int both = 0; both < 2; both++) {
         s = fine(both ? TUTTI_BY_BOTH : TUTTI_BY_INDEX);
         if (last()) position[3] = end;
-        snprintf(words, sizeof words, "rank %d: entry 3 is at position %lld of a space of %lld",
+        snprintf(words, sizeof words, "rank %d: entry 3 has position %lld: must be below %lld",
                  ranks - 1, (long long)end, (long long)end);
         refuse(&space, &s, TUTTI_ERR_ARG, words);
         s = fine(both ? TUTTI_BY_BOTH : TUTTI_BY_INDEX);

@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
         world_grid(copies);
         world_mine *mine = world_take(1ull << rank);
         count("first", &opt, &mine->mesh, (int[2]){1000, 1000});
-        count(copies ? "copies" : "no copies", &opt, &mine->mesh, (int[2]){15, 120});
+        count(copies ? "copies" : "no copies", &opt, &mine->mesh, (int[2]){15, 44});
         free(mine);
     }
     return harness_end();

@@ -8,7 +8,7 @@ if ! command -v groff >/dev/null; then
     exit 77
 fi
 bad=0
-for page in docs/man/*.[17] "$TUTTI_BUILD_DIR"/generated/man/*.[37]; do
+for page in docs/man/*.[17] "$TUTTI_BUILD_DIR"/generated/man/*.[137]; do
     case $(head -c 4 "$page") in ".so ") continue ;; esac # a link, see t921_api_man.sh
     said=$(groff -man -Tutf8 -ww -rLL=100n "$page" 2>&1 >/dev/null)
     [ -z "$said" ] || { echo "$page: $said"; bad=1; }

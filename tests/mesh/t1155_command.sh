@@ -71,7 +71,7 @@ expect 2 "no 'tutti mesh fly'" fly
 expect 2 'file, curve or rcm' info a --order random
 expect 2 'own, random' owners a --rule best
 expect 2 'is not for' info a --rule own
-expect 2 'there is no option' info a --nonsense 1
+expect 2 'unknown option' info a --nonsense 1
 expect 1 'No such' info missing.msh
 expect 1 'there already' convert strip.msh back.msh
 echo nonsense >bad.msh

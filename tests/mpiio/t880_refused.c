@@ -162,7 +162,7 @@ static void blocking(MPI_File fh) {
     char text[MPI_MAX_ERROR_STRING + 1];
     int n = 0;
     CHECK_MPI(MPI_Error_string(MPI_ERR_BUFFER, text, &n));
-    CHECK(strstr(text, "the buffer is NULL") && strstr(text, "rank 3"), "'%s'", text);
+    CHECK(strstr(text, "argument buf is NULL") && strstr(text, "rank 3"), "'%s'", text);
     CHECK_CLASS(MPI_File_set_view(fh, none ? -1 : 0, last ? MPI_DATATYPE_NULL : MPI_BYTE, MPI_BYTE,
                                   "native", MPI_INFO_NULL),
                 class_of(MPI_ERR_ARG) > class_of(MPI_ERR_TYPE) ? MPI_ERR_ARG : MPI_ERR_TYPE);

@@ -126,7 +126,7 @@ static void bad_filetypes(void) {
     MPI_Datatype t, tight;
     tutti_access *a = NULL;
     const int *places[] = {backwards, twice, below};
-    const char *say[] = {"backwards", "twice", "negative"};
+    const char *say[] = {"must increase", "must increase", "displacement -4"};
     check_where("bad filetypes");
     for (int i = 0; i < 3; i++) {
         MPI_OK(MPI_Type_indexed(2, one, places[i], MPI_INT, &t));

@@ -1,0 +1,172 @@
+/* TEST ranks=1,2,3,5 timeout=100 tsan=1 */
+/* Start calls do not wait for other ranks: even and odd ranks start operations of two files in opposite orders and complete them in
+ * opposite orders; errors of one rank's arguments and different calls are found by test, wait or the next collective call.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "harness.h"
+#include "sample.h"
+
+enum { FILES = 2, NODES = 3000, ROUNDS = 4 };
+
+typedef struct {
+    char path[600];
+    tutti_exodus *x;
+    tutti_decomposition *mine;
+    tutti_exodus_field field;
+    double *v;
+    tutti_count first, n;
+} result_file;
+
+static result_file file[FILES];
+
+static void file_create(result_file *f, const char *name) {
+    tutti_exodus_options opt;
+    const char *dir =
+        getenv("TUTTI_TEST_SHM") ? getenv("TUTTI_TEST_SHM") : getenv("TUTTI_TEST_DIR");
+    snprintf(f->path, sizeof f->path, "%s/%s", dir, name);
+    tutti_exodus_options_init(&opt);
+    opt.level = TUTTI_VISIBLE;
+    opt.overwrite = 1;
+    opt.check_reads = 1;
+    CHECK_SAME(tutti_exodus_create(MPI_COMM_WORLD, f->path, &opt, &f->x), TUTTI_OK);
+    CHECK_SAME(tutti_exodus_init(f->x, &(tutti_exodus_parameters){.dims = 1, .nodes = NODES}),
+               TUTTI_OK);
+    CHECK_SAME(tutti_exodus_variables(f->x, TUTTI_EXODUS_NODAL, 1, (const char *[]){"u"}),
+               TUTTI_OK);
+    CHECK_SAME(tutti_exodus_end_definitions(f->x), TUTTI_OK);
+    sample_piece(MPI_COMM_WORLD, NODES, &f->first, &f->n);
+    CHECK_SAME(tutti_exodus_decomposition(
+                   f->x, TUTTI_EXODUS_NODAL, 0,
+                   &(tutti_decomposition_spec){.kind = TUTTI_AS_THEY_LIE, .n = f->n}, &f->mine),
+               TUTTI_OK);
+    f->v = calloc((size_t)f->n + 1, sizeof *f->v);
+    f->field = (tutti_exodus_field){.kind = TUTTI_EXODUS_NODAL,
+                                    .variable = "u",
+                                    .type = TUTTI_FLOAT64,
+                                    .buf = f->v,
+                                    .entries = f->mine};
+}
+
+static void file_end(result_file *f) {
+    tutti_decomposition_free(&f->mine);
+    CHECK_SAME(tutti_exodus_verify(f->x, NULL), TUTTI_OK);
+    CHECK_SAME(tutti_exodus_close(&f->x), TUTTI_OK);
+    free(f->v);
+}
+
+static double value(int which, int step, tutti_count i) {
+    return which * 1e6 + step * 1e4 + (double)i;
+}
+
+/* The k-th file in the order of this rank. */
+static int in_order(int k) {
+    return rank % 2 ? FILES - 1 - k : k;
+}
+
+static void opposite_orders(void) {
+    check_where("opposite orders");
+    for (int s = 1; s <= ROUNDS; s++) {
+        tutti_request *r[FILES] = {NULL};
+        for (int k = 0; k < FILES; k++) {
+            CHECK_SAME(tutti_exodus_begin(file[k].x, s), TUTTI_OK);
+            for (tutti_count i = 0; i < file[k].n; i++)
+                file[k].v[i] = value(k, s, file[k].first + i);
+        }
+        for (int k = 0; k < FILES; k++) /* would be a deadlock if it waited */
+            CHECK_OK(tutti_exodus_put_start(file[in_order(k)].x, 1, &file[in_order(k)].field,
+                                            &r[in_order(k)]));
+        for (int k = FILES - 1; k >= 0; k--) CHECK_OK(tutti_request_wait(&r[in_order(k)], NULL));
+        for (int k = 0; k < FILES; k++) CHECK_SAME(tutti_exodus_commit(file[k].x), TUTTI_OK);
+        for (int k = 0; k < FILES; k++) {
+            memset(file[k].v, 0, (size_t)file[k].n * sizeof *file[k].v);
+            CHECK_OK(tutti_exodus_get_start(file[in_order(k)].x, s, 1, &file[in_order(k)].field,
+                                            &r[in_order(k)]));
+        }
+        for (int k = 0; k < FILES; k++) {
+            int done = 0;
+            while (!done) CHECK_OK(tutti_request_test(&r[in_order(k)], &done, NULL));
+        }
+        for (int k = 0; k < FILES; k++)
+            for (tutti_count i = 0; i < file[k].n; i++)
+                CHECK(file[k].v[i] == value(k, s, file[k].first + i), "file %d, step %d: %g", k, s,
+                      file[k].v[i]);
+    }
+}
+
+/* Two commits in opposite orders. */
+static void commits(void) {
+    tutti_request *r[FILES] = {NULL};
+    check_where("commits");
+    for (int k = 0; k < FILES; k++) {
+        CHECK_SAME(tutti_exodus_begin(file[k].x, ROUNDS + 1), TUTTI_OK);
+        CHECK_SAME(tutti_exodus_put(file[k].x, 1, &file[k].field), TUTTI_OK);
+        CHECK_SAME(tutti_exodus_commit_start(file[k].x, &r[k]), TUTTI_OK);
+        CHECK_SAME(tutti_exodus_begin(file[k].x, ROUNDS + 2), TUTTI_ERR_STATE);
+        CHECK_SAME(tutti_exodus_put(file[k].x, 1, &file[k].field), TUTTI_ERR_STATE);
+        CHECK_SAME(tutti_exodus_commit(file[k].x), TUTTI_ERR_STATE);
+        CHECK_SAME(tutti_exodus_get(file[k].x, 1, 1, &file[k].field), TUTTI_ERR_STATE);
+    }
+    for (int k = 0; k < FILES; k++) CHECK_OK(tutti_request_wait(&r[in_order(k)], NULL));
+    for (int k = 0; k < FILES; k++) CHECK_EQ(tutti_exodus_steps(file[k].x), ROUNDS + 1);
+}
+
+/* An error of the last rank reaches all ranks, in wait. */
+static void refused(void) {
+    tutti_request *r = NULL;
+    tutti_exodus_field wrong = file[0].field;
+    check_where("refused");
+    if (rank == ranks - 1) wrong.variable = "nothing";
+    CHECK_SAME(tutti_exodus_begin(file[0].x, 100), TUTTI_OK);
+    CHECK_OK(tutti_exodus_put_start(file[0].x, 1, &wrong, &r));
+    CHECK_SAME(tutti_request_wait(&r, NULL), TUTTI_ERR_NOT_FOUND);
+    CHECK(strstr(tutti_last_message(), "nothing"), "%s", tutti_last_message());
+    CHECK_OK(
+        tutti_exodus_get_start(file[0].x, rank == ranks - 1 ? 1000 : 1, 1, &file[0].field, &r));
+    CHECK_SAME(tutti_request_wait(&r, NULL), TUTTI_ERR_NOT_FOUND);
+    CHECK_SAME(tutti_exodus_put_start(file[0].x, 1, &file[0].field, NULL), TUTTI_ERR_ARG);
+    CHECK_SAME(tutti_exodus_put(file[0].x, 1, &file[0].field), TUTTI_OK); /* nothing has failed */
+    CHECK_SAME(tutti_exodus_commit(file[0].x), TUTTI_OK);
+}
+
+/* The calls that ranks confuse; each returns its outcome. */
+enum { PUT, START, DISCARD, COMMIT, GET, BEGIN, CALLS };
+static tutti_err call(int which) {
+    tutti_exodus *x = file[1].x;
+    tutti_request *r = NULL;
+    if (which == PUT) return tutti_exodus_put(x, 1, &file[1].field);
+    if (which == DISCARD) return tutti_exodus_discard(x);
+    if (which == COMMIT) return tutti_exodus_commit(x);
+    if (which == GET) return tutti_exodus_get(x, 1, 1, &file[1].field);
+    if (which == BEGIN) return tutti_exodus_begin(x, 1000);
+    const tutti_err err = tutti_exodus_put_start(x, 1, &file[1].field, &r);
+    return err == TUTTI_OK ? tutti_request_wait(&r, NULL) : err;
+}
+
+static void confused(void) {
+    if (ranks == 1) return;
+    check_where("different calls");
+    for (int a = 0; a < CALLS; a++)
+        for (int b = 0; b < CALLS; b++) {
+            if (a == b || (a <= START && b <= START)) continue; /* a put is a put */
+            CHECK_SAME(tutti_exodus_begin(file[1].x, 500), TUTTI_OK);
+            CHECK_SAME(call(rank == ranks - 1 ? a : b), TUTTI_ERR_MISMATCH);
+            CHECK(strstr(tutti_last_message(), "while rank"), "%s", tutti_last_message());
+            CHECK_SAME(tutti_exodus_put(file[1].x, 1, &file[1].field), TUTTI_OK);
+            CHECK_SAME(tutti_exodus_discard(file[1].x), TUTTI_OK);
+        }
+}
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    file_create(&file[0], "orders0.e");
+    file_create(&file[1], "orders1.e");
+    opposite_orders();
+    commits();
+    refused();
+    confused();
+    file_end(&file[0]);
+    file_end(&file[1]);
+    MPI_Finalize();
+    return check_done();
+}
