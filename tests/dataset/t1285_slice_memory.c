@@ -180,8 +180,8 @@ static void refused(int who) {
 int main(int argc, char **argv) {
     char path[512];
     const tutti_dataset_options opt = visible();
-    harness_begin(&argc, &argv, 1299);
-    snprintf(path, sizeof path, "%s/t1299.tutti", check_dir());
+    harness_begin(&argc, &argv, 1285);
+    snprintf(path, sizeof path, "%s/t1285.tutti", check_dir());
     dataset_remove(path);
     CHECK_SAME(
         tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &opt, &d),
