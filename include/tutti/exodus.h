@@ -45,6 +45,7 @@
 #include <tutti/types.h>
 #include <tutti/error.h>
 #include <tutti/dataset.h> /* levels of commits */
+#include <tutti/file.h>
 #include <tutti/decomposition.h>
 #include <tutti/numbers.h>
 #include <tutti/replicas.h>
@@ -125,6 +126,20 @@ TUTTI_API const char *tutti_exodus_path(const tutti_exodus *x);
  *  another file.   Local. */
 TUTTI_API const char *tutti_exodus_warning(const tutti_exodus *x);
 /**@}*/
+
+/** tutti_exodus_stats for bindings of other languages, which say how many bytes they have for the struct.   Local. */
+TUTTI_API void tutti_exodus_stats_sized(const tutti_exodus *x, tutti_stats *all_out,
+                                        size_t struct_size);
+
+/** Statistics of all operations on the file, and on the files of its series that the handle was on before, on this
+ *  rank.   Local. */
+static inline void tutti_exodus_stats(const tutti_exodus *x, tutti_stats *all_out) {
+    tutti_exodus_stats_sized(x, all_out, sizeof(tutti_stats));
+}
+
+/** Install a progress callback for all operations on the file (see tutti_file_on_progress), or remove it with NULL.  It
+ *  stays for the further files of a series.   Local. */
+TUTTI_API void tutti_exodus_on_progress(tutti_exodus *x, tutti_progress_fn *fn, void *context);
 
 /** @name Definitions: after create, before the first data
  *  Later ones would move everything in the file: TUTTI_ERR_STATE. */
@@ -354,7 +369,7 @@ TUTTI_API tutti_err tutti_exodus_put_start(tutti_exodus *x, tutti_count n,
                                            tutti_request **r_out) TUTTI_MUST_USE;
 
 /** The step becomes part of the file, or, after an error, it is still being written.  What was not put is 0.
- *  In this order: data, sync, checksums into the sidecar, the number of records in the header, sync.
+ *  In this order: data, checksums into the sidecar, sync, the number of records in the header, sync.
  *  If the data could not be synced, the operating system may have dropped it: commits fail with TUTTI_ERR_STATE until all
  *  variables of the step have been written again, or the step is discarded.  Steps that other programs wrote to the file
  *  with TUTTI_VISIBLE may be damaged, too: the message says so, and they stay; tutti_exodus_verify checks them.
@@ -382,6 +397,7 @@ TUTTI_API tutti_err tutti_exodus_times(tutti_exodus *x, tutti_count first, tutti
 /** Get n fields of a step (1 ... tutti_exodus_steps) in one operation. */
 TUTTI_API tutti_err tutti_exodus_get(tutti_exodus *x, tutti_count step, tutti_count n,
                                      const tutti_exodus_field *fields) TUTTI_MUST_USE;
+/** The same without waiting for other ranks, as tutti_exodus_put_start. */
 TUTTI_API tutti_err tutti_exodus_get_start(tutti_exodus *x, tutti_count step, tutti_count n,
                                            const tutti_exodus_field *fields,
                                            tutti_request **r_out) TUTTI_MUST_USE;
