@@ -56,6 +56,7 @@ OPTIONAL = {("tutti_access_concat", "memory_offsets"), ("tutti_replicas_choose",
             ("tutti_replicas_choose", "stats_out"), ("tutti_array_copy", "context"),
             ("tutti_file_on_progress", "fn"), ("tutti_file_on_progress", "context"),
             ("tutti_dataset_on_progress", "fn"), ("tutti_dataset_on_progress", "context"),
+            ("tutti_exodus_on_progress", "fn"), ("tutti_exodus_on_progress", "context"),
             ("tutti_exodus_put_mesh", "mesh")}
 REQUIRED = {("tutti_file_change", "opt"), ("tutti_options_get", "opt"), ("tutti_profile_predict", "opt"),
             ("tutti_mesh_cut_get", "of"),

@@ -45,6 +45,7 @@
 #include <tutti/types.h>
 #include <tutti/error.h>
 #include <tutti/dataset.h> /* levels of commits */
+#include <tutti/file.h>
 #include <tutti/decomposition.h>
 #include <tutti/numbers.h>
 #include <tutti/replicas.h>
@@ -145,6 +146,25 @@ TUTTI_API const char *tutti_exodus_path(const tutti_exodus *x);
  *  Not collective. */
 TUTTI_API const char *tutti_exodus_warning(const tutti_exodus *x);
 /**@}*/
+
+/** Return the statistics, for bindings of other languages; C programs call tutti_exodus_stats.
+ *  Not collective.
+ *  @param[in] struct_size  size of the struct that the caller has. */
+TUTTI_API void tutti_exodus_stats_sized(const tutti_exodus *x, tutti_stats *all_out,
+                                        size_t struct_size);
+
+/** Return the statistics of all operations of this rank on the file, and on the earlier files of its
+ *  series that the handle has used.
+ *  Not collective. */
+static inline void tutti_exodus_stats(const tutti_exodus *x, tutti_stats *all_out) {
+    tutti_exodus_stats_sized(x, all_out, sizeof(tutti_stats));
+}
+
+/** Install a progress callback for all operations on the file (see tutti_file_on_progress), or remove
+ *  it with NULL.
+ *  Not collective.
+ *  The callback stays installed for further files of a series. */
+TUTTI_API void tutti_exodus_on_progress(tutti_exodus *x, tutti_progress_fn *fn, void *context);
 
 /** @name Definitions
  *  They come after create and before the first data; later ones fail with TUTTI_ERR_STATE,
@@ -419,8 +439,8 @@ TUTTI_API tutti_err tutti_exodus_put_start(tutti_exodus *x, tutti_count n,
 
 /** Commit the step.
  *  Collective.
- *  Values that have not been written are 0.  The order is: data, sync, checksums into the
- *  sidecar, the number of records in the header, sync.  After an error the step is still being
+ *  Values that have not been written are 0.  The order is: data, checksums into the
+ *  sidecar, sync, the number of records in the header, sync.  After an error the step is still being
  *  written.
  *
  *  If the data could not be synced, the operating system may have dropped it: commits fail with

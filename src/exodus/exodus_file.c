@@ -194,13 +194,19 @@ static void root_close(tutti_exodus *x) {
     x->fd = -1;
 }
 
+/* Open the file on all ranks; `path` is NULL on a rank that refuses.   Collective. */
+static tutti_err open_data(tutti_exodus *x, const char *path) {
+    TUTTI_TRY(tutti_file_open(x->team->comm, path, x->mode, &x->io, &x->file));
+    tutti_file_on_progress(x->file, x->progress, x->progress_context);
+    return TUTTI_OK;
+}
+
 tutti_err tutti__exodus_file_make(tutti_exodus *x) {
     const int root = x->team->rank == 0;
     const tutti_err made = root ? root_make(x) : TUTTI_OK;
     if (made != TUTTI_OK) /* the others wait for rank 0 in open, and get this error */
         tutti_refuse(made, tutti_last_error()->detail, tutti_last_error()->text);
-    const tutti_err err = tutti_file_open(x->team->comm, made == TUTTI_OK ? x->path : NULL,
-                                          TUTTI_READ | TUTTI_WRITE, &x->io, &x->file);
+    const tutti_err err = open_data(x, made == TUTTI_OK ? x->path : NULL);
     if (err != TUTTI_OK && root) {
         if (x->fd >= 0) {
             unlink(x->path);
@@ -448,7 +454,7 @@ tutti_err tutti__exodus_file_open(tutti_exodus *x) {
     if (err == TUTTI_OK) err = tutti__exodus_tell(x, (void **)&f.bytes, &f.n);
     if (err == TUTTI_OK) err = tutti__exodus_agree(x, take(x, &f));
     tutti__free(f.bytes);
-    if (err == TUTTI_OK) err = tutti_file_open(x->team->comm, x->path, x->mode, &x->io, &x->file);
+    if (err == TUTTI_OK) err = open_data(x, x->path);
     if (err == TUTTI_OK) return TUTTI_OK;
     root_close(x);
     tutti__exodus_model_free(&x->model);
@@ -457,6 +463,7 @@ tutti_err tutti__exodus_file_open(tutti_exodus *x) {
 }
 
 tutti_err tutti__exodus_file_close(tutti_exodus *x) {
+    if (x->file) tutti__file_stats_add(x->file, &x->stats);
     const tutti_err err = x->file ? tutti_file_close(&x->file) : TUTTI_OK;
     root_close(x);
     return err;

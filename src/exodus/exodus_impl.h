@@ -8,6 +8,7 @@
  *   step_layout     steps of variables in a header that has been read                     no MPI
  *   sidecar         the database beside the file, by one rank                             no MPI
  *   exodus_object   the object: agreements, what may be done
+ *   exodus_valid    relations between its fields
  *   exodus_define   definitions, and their end: the header and what it lists are written
  *   series_names    names of the files of a series                                        no MPI
  *   exodus_file     the file and its sidecar: made, opened, its number of records
@@ -84,6 +85,9 @@ struct tutti_exodus {
     tutti__exodus_model model;
     tutti__cdf cdf; /* once definitions have ended; cdf.records are the steps that there are */
     tutti_file *file;
+    tutti_stats stats; /* of files that it was on before */
+    tutti_progress_fn *progress;
+    void *progress_context;
     int fd;             /* rank 0, writers: the file, with the writer's lock; or -1 */
     double last;        /* time of the last step; writers */
     tutti_off at;       /* writers: how long the file is with the steps that it has */
@@ -109,8 +113,12 @@ struct tutti_exodus {
 };
 
 /* ---- exodus_object.c */
+/* Relations between fields that hold at the start and at the end of every call; exodus_valid.c. */
+int tutti__exodus_is_valid(const tutti_exodus *x);
 static inline tutti_err tutti__exodus_live(const tutti_exodus *x) {
-    return tutti__object_live(x, &tutti__exodus_class);
+    TUTTI_TRY(tutti__object_live(x, &tutti__exodus_class));
+    TUTTI_ASSERT(tutti__exodus_is_valid(x));
+    return TUTTI_OK;
 }
 /* What collective calls do first: the handle may be used, and operations that were started before have run.   Waits for
  * other ranks, which progress in their own calls. */
@@ -130,6 +138,7 @@ tutti_err tutti__exodus_agree(const tutti_exodus *x, tutti_err mine) TUTTI_MUST_
 tutti_err tutti__exodus_tell(const tutti_exodus *x, void **data, size_t *bytes) TUTTI_MUST_USE;
 static inline tutti_err tutti__exodus_named(const tutti_exodus *x, const char *operation,
                                             tutti_err err) {
+    TUTTI_ASSERT(tutti__exodus_is_valid(x));
     return tutti__object_error(&x->object, operation, err);
 }
 /* Definitions have not ended; they have; it was opened for writing and they have; nothing is under way

@@ -274,6 +274,21 @@ tutti_err tutti_exodus_new_topology(tutti_exodus *x) {
 
 /* ---- asking */
 
+void tutti_exodus_stats_sized(const tutti_exodus *x, tutti_stats *all_out, size_t struct_size) {
+    if (!all_out || tutti__exodus_live(x) != TUTTI_OK) return;
+    tutti_stats all = x->stats;
+    if (x->file) tutti__file_stats_add(x->file, &all);
+    memset(all_out, 0, struct_size);
+    memcpy(all_out, &all, tutti__min(struct_size, sizeof all));
+}
+
+void tutti_exodus_on_progress(tutti_exodus *x, tutti_progress_fn *fn, void *context) {
+    if (tutti__exodus_live(x) != TUTTI_OK) return;
+    x->progress = fn;
+    x->progress_context = context;
+    if (x->file) tutti_file_on_progress(x->file, fn, context);
+}
+
 const char *tutti_exodus_path(const tutti_exodus *x) {
     return tutti__exodus_live(x) == TUTTI_OK ? x->path : "";
 }

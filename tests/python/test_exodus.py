@@ -226,6 +226,31 @@ def test_goes_on(comm, rng, path):
         np.testing.assert_array_equal(x.get(3, "temperature"), 0)
 
 
+def test_started(comm, rng, path):
+    """A commit that does not wait, statistics, progress."""
+    write(comm, rng, path, steps=1)
+    seen = []
+    with Exodus.open(comm, path, "r+", level="visible") as x:
+        x.get_mesh()
+        before = x.stats()
+        x.on_progress(lambda done, total, phase: seen.append(phase))
+        x.begin(5)
+        with x.decomposition(n=NODES if comm.rank == 0 else 0) as all_nodes:
+            x.put(temperature=np.arange(NODES if comm.rank == 0 else 0), entries=all_nodes)
+        x.on_progress(None)
+        request = x.commit_start()
+        raises(lambda: x.begin(6), Error)
+        request.wait()
+        assert x.steps == 2 and seen and x.stats().operations > before.operations
+
+        def fail(*_):
+            raise KeyError("here")
+        x.on_progress(fail)
+        raises(lambda: x.get(2, "temperature"), KeyError)
+        x.on_progress(None)
+        x.get(2, "temperature")
+
+
 def test_files(comm, rng, path):
     write(comm, rng, path, steps_per_file=2, nemesis=True)
     with Exodus.open(comm, path) as x:
@@ -426,7 +451,7 @@ def test_wrong(comm, rng, path):
             for wrong in ({"temperature": np.zeros(len(nodes) + 1)}, {"temperature": "text"}, {("node set", "x"): t},
                           {("heap", 1, "x"): t}, {("element block", 77, "stress"): t}, {7: t}):
                 all_refuse(lambda: x.put(wrong), lambda: x.put(temperature=t), ValueError, TypeError, Error)
-                all_refuse(lambda: x.put_start(wrong), lambda: x.put_start(temperature=t), ValueError, TypeError, Error)
+                all_refuse(lambda: x.put_start(wrong), lambda: x.put_start(temperature=t).wait(), ValueError, TypeError, Error)
             all_refuse(lambda: x.put(temperature=t, entries=7), lambda: x.put(temperature=t), TypeError)
             x.put(temperature=t + 1)
         refused(comm, culprit, lambda: leave(x), lambda: put_in(x, t), KeyError, block=True)

@@ -1,13 +1,15 @@
-"""What objects have in common that are freed locally; that have a collective close; whose data is committed block by block.
+"""What objects have in common that are freed locally; that have a collective close; that report progress; whose data is committed
+block by block.
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
 
 import contextlib
 import ctypes
 import warnings
-from typing import Any, Iterator, TypeVar
+import weakref
+from typing import Any, Callable, Iterator, Optional, TypeVar
 
-from . import mpi
+from . import _c, mpi
 from ._errors import CODES, Error, refused
 
 Self = TypeVar("Self", bound="Closing")
@@ -80,6 +82,57 @@ class Closing:
     def __del__(self) -> None:
         if getattr(self, "_h", None) and warnings is not None:
             warnings.warn(f"{self._what} '{self._where()}' was not closed", ResourceWarning, source=self)
+
+
+class Reporting:
+    """A progress callback, which may raise."""
+    _progress: Any = None
+    _trouble: Optional[BaseException] = None
+
+    def _live(self) -> Any:
+        raise NotImplementedError
+
+    def _set_progress(self, made: Any) -> None:
+        """Install it in C."""
+        raise NotImplementedError
+
+    def on_progress(self, fn: Optional[Callable[[int, int, str], None]]) -> None:
+        """Call fn(done, total, phase) now and then during operations; None: not any more.
+
+        It must call nothing of Tutti.  What it raises is raised on this rank by the call that was under way, once the
+        operation has ended on all ranks.
+        """
+        if fn is None:
+            self._set_progress(_c._type("tutti_progress_fn*")())
+            self._progress = None
+            return
+        me = weakref.ref(self)
+
+        def called(_context, done, total, phase):
+            owner = me()
+            try:
+                fn(done, total, phase.decode())
+            except BaseException as error:  # pylint: disable=broad-except
+                if owner is not None and owner._trouble is None:
+                    owner._trouble = error
+
+        made = _c._type("tutti_progress_fn*")(called)
+        self._set_progress(made)
+        self._progress = made
+
+    def _call(self, function: Any, *arguments: Any) -> Any:
+        """A call during which a callback may have raised: that is raised afterwards."""
+        try:
+            result = function(*arguments)
+        except Error as error:
+            trouble, self._trouble = self._trouble, None
+            if trouble is not None:
+                raise error from trouble
+            raise
+        if self._trouble is not None:
+            trouble, self._trouble = self._trouble, None
+            raise trouble
+        return result
 
 
 class Committing(Closing):

@@ -28,11 +28,11 @@ import numpy as np
 from . import _c, mpi
 from ._api import NUMBERS
 from ._buffers import DTYPES, TYPES, address, fitting, numbers, type_of, view_of
-from ._closing import Committing
+from ._closing import Committing, Reporting
 from ._errors import CODES, Error, refused
 from ._exodus_mesh import KINDS, ExodusMesh, from_c, kind_of, texts, to_c
 from .dataset import Decomposition, info_of_c, info_to_c, spec_of
-from .file import Request
+from .file import Request, Stats
 from .options import options_pointer
 from .replicas import set_choice
 
@@ -185,7 +185,7 @@ def exodus_options(*, level: str = "durable", real_bytes: int = 8, integer_bytes
     return out
 
 
-class Exodus(Committing):
+class Exodus(Committing, Reporting):
     """An Exodus file, open on all ranks of a communicator: Exodus.create(comm, path), Exodus.open(comm, path, "r").
 
     Options of both, by name:
@@ -238,6 +238,15 @@ class Exodus(Committing):
 
     def _close(self, handle: Any) -> None:
         _c.tutti_exodus_close(handle)
+
+    def stats(self) -> Stats:
+        """What all operations on the file, and on files of its series before, have cost on this rank."""
+        all_ = _c.tutti_stats()
+        _c.tutti_exodus_stats_sized(self._live(), _byref(all_), _c.sized(all_))
+        return Stats(**_c.as_dict(all_))
+
+    def _set_progress(self, made: Any) -> None:
+        _c.tutti_exodus_on_progress(self._live(), made, None)
 
     def refresh(self) -> bool:
         """Look again; True: there are other steps now."""
@@ -434,6 +443,12 @@ class Exodus(Committing):
     def _discard(self, handle: Any) -> None:
         _c.tutti_exodus_discard(handle)
 
+    def commit_start(self) -> Request:
+        """commit without waiting: until the request is complete, other collective calls on the file are refused."""
+        request = Request(self, None)
+        _c.tutti_exodus_commit_start(self._live(), _byref(request._h))
+        return request._started()
+
     @contextlib.contextmanager
     def step(self, time: float) -> Iterator["Exodus"]:
         """A block in which a step is put; it is committed at the end, and discarded on all ranks if one leaves it by an
@@ -499,7 +514,7 @@ class Exodus(Committing):
             keep.append(kept)
             return live, n, made
 
-        _c.together(_c.tutti_exodus_put, prepare, (live, -1, None))
+        self._call(_c.together, _c.tutti_exodus_put, prepare, (live, -1, None))
 
     def _start(self, function: Any, before: tuple, arrays: Dict[Any, Any], entries: Any, writable: bool) -> Request:
         live = self._live()
@@ -550,7 +565,7 @@ class Exodus(Committing):
             keep.append(kept)
             return live, step, n, made
 
-        _c.together(_c.tutti_exodus_get, prepare, (live, 0, -1, None))
+        self._call(_c.together, _c.tutti_exodus_get, prepare, (live, 0, -1, None))
         return arrays[keys[0]] if len(keys) == 1 and not out else arrays
 
     def get_start(self, step: int, out: Dict[Any, np.ndarray], *, entries: Any = None) -> Request:
@@ -572,7 +587,7 @@ class Exodus(Committing):
             keep.extend((array, field))
             return live, first, last, _byref(field)
 
-        _c.together(_c.tutti_exodus_follow, prepare, (live, 0, 0, None))
+        self._call(_c.together, _c.tutti_exodus_follow, prepare, (live, 0, 0, None))
         return keep[0]
 
     def decomposition(self, kind: Any = "nodal", id: int = 0, *, index: Any = None, ids: Any = None,  # pylint: disable=redefined-builtin

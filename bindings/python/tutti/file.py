@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import operator
 import warnings
-import weakref
 from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from . import _c, mpi
 from ._api import NUMBERS
 from ._buffers import address, check_room, flat, type_of
+from ._closing import Reporting
 from ._errors import Error, refused
 from .access import Access, layout_of
 from .options import Options, options_pointer
@@ -72,6 +72,8 @@ class Request:
                 try:
                     request.wait()
                 except Error as told:
+                    if str(error) not in told.message:
+                        told.args = (f"{told.message}: {error}",)
                     raise told from error
             raise
         return request._started()
@@ -351,7 +353,7 @@ class Plan:
         self.free()
 
 
-class File:
+class File(Reporting):
     """A file that all ranks of a communicator have open.
 
         with tutti.File(comm, "out.dat", "w") as f:
@@ -382,8 +384,6 @@ class File:
         self._splits: set = set()
         self._abandoned: List[Any] = []
         self._plans: set = set()
-        self._progress: Any = None
-        self._trouble: Optional[BaseException] = None
         self._borrowed = False
 
     @classmethod
@@ -401,19 +401,6 @@ class File:
         if not self._h:
             raise refused("STATE", "the file has been closed", file=str(self.path))
         return self._h
-
-    def _call(self, function: Any, *arguments: Any) -> None:
-        """A call during which a callback may have raised: that is told afterwards."""
-        try:
-            function(*arguments)
-        except Error as error:
-            trouble, self._trouble = self._trouble, None
-            if trouble is not None:
-                raise error from trouble
-            raise
-        if self._trouble is not None:
-            trouble, self._trouble = self._trouble, None
-            raise trouble
 
     def _together(self, function: Any, prepare: Any, null: tuple) -> None:
         self._call(_c.together, function, prepare, null)
@@ -503,29 +490,8 @@ class File:
         """How the last collective operation went and why, in a line."""
         return _c.tutti_file_explain(self._live()).decode()
 
-    def on_progress(self, fn: Optional[Callable[[int, int, str], None]]) -> None:
-        """Call fn(done, total, phase) now and then during operations; None: not any more.
-
-        It must call nothing of Tutti.  What it raises is raised on this rank by the call that was under way, once the
-        operation has ended on all ranks.
-        """
-        if fn is None:
-            _c.tutti_file_on_progress(self._live(), _c._type("tutti_progress_fn*")(), None)
-            self._progress = None
-            return
-        me = weakref.ref(self)
-
-        def called(_context, done, total, phase):
-            file = me()
-            try:
-                fn(done, total, phase.decode())
-            except BaseException as error:  # pylint: disable=broad-except
-                if file is not None and file._trouble is None:
-                    file._trouble = error
-
-        made = _c._type("tutti_progress_fn*")(called)
+    def _set_progress(self, made: Any) -> None:
         _c.tutti_file_on_progress(self._live(), made, None)
-        self._progress = made
 
     # ---- one access
 
