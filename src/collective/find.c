@@ -230,18 +230,20 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
     tutti__summary all = tutti__summary_empty(); /* this rank's, then all ranks' */
     int64_t described = 0, cold = x->cold, broken = 0;
     const tutti__reduction reduction[] = {
-        {TUTTI__MIN, &all.lo},        {TUTTI__MAX, &all.hi},    {TUTTI__SUM, &all.bytes},
-        {TUTTI__SUM, &all.extents},   {TUTTI__SUM, &all.runs},  {TUTTI__SUM, &all.ranks},
-        {TUTTI__MAX, &all.max_bytes}, {TUTTI__MIN, &all.run},   {TUTTI__MIN, &all.piece},
-        {TUTTI__MIN, &all.first},     {TUTTI__MAX, &all.last},  {TUTTI__MAX, &x->size},
-        {TUTTI__MAX, &x->background}, {TUTTI__MAX, &described}, {TUTTI__MAX, &cold},
-        {TUTTI__MAX, &broken},
+        {TUTTI__MIN, &all.lo},        {TUTTI__MAX, &all.hi},        {TUTTI__SUM, &all.bytes},
+        {TUTTI__SUM, &all.extents},   {TUTTI__SUM, &all.runs},      {TUTTI__SUM, &all.ranks},
+        {TUTTI__MAX, &all.max_bytes}, {TUTTI__MIN, &all.run},       {TUTTI__MIN, &all.piece},
+        {TUTTI__MIN, &all.first},     {TUTTI__MAX, &all.last},      {TUTTI__MAX, &x->size},
+        {TUTTI__MAX, &x->background}, {TUTTI__MAX, &described},     {TUTTI__MAX, &cold},
+        {TUTTI__MAX, &broken},        {TUTTI__MIN, &all.min_bytes}, {TUTTI__MIN, &all.start_min},
+        {TUTTI__MAX, &all.start_max},
     };
     if (x->local_err == TUTTI_OK) {
         const tutti__side s = op->access->file;
         tutti_count runs = b ? 0 : tutti__side_runs(op->access->memory);
         for (int i = 0; b && i < b->n; i++) runs += tutti__side_runs(b->part[i].access.memory);
         all = tutti__summary_of(s, runs);
+        tutti__summary_set_rank(&all, f->team->rank);
         described = (tutti_off)(b ? tutti__batch_size(b) : tutti_access_size(op->access));
         /* checksums are requested, and many of this rank's bytes are in partial blocks; of long runs
          * only the ends are, which the caller reads again */

@@ -53,7 +53,8 @@ static tutti_err independent_access(tutti_request *r) {
     return TUTTI_OK;
 }
 
-static tutti_request asked_of(tutti_file *f, const tutti_access *a, void *buf, int is_write) {
+static tutti_request independent_request(tutti_file *f, const tutti_access *a, void *buf,
+                                         int is_write) {
     return (tutti_request){.asked.name = is_write ? "independent write" : "independent read",
                            .op = {.file = f, .access = a, .is_write = is_write, .buf = buf},
                            .asked.how = TUTTI__INDEPENDENT};
@@ -75,7 +76,7 @@ tutti_err tutti_file_write_independent(tutti_file *f, const tutti_access *a, con
                                        tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
-    tutti_request r = asked_of(f, a, (void *)buf, 1);
+    tutti_request r = independent_request(f, a, (void *)buf, 1);
     return tutti__independent(&r, count_out);
 }
 
@@ -83,7 +84,7 @@ tutti_err tutti_file_read_independent(tutti_file *f, const tutti_access *a, void
                                       tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
-    tutti_request r = asked_of(f, a, buf, 0);
+    tutti_request r = independent_request(f, a, buf, 0);
     return tutti__independent(&r, count_out);
 }
 
@@ -107,7 +108,7 @@ tutti_err tutti_file_size_independent(tutti_file *f, tutti_off *size_out) {
 
 /* ---- under way */
 
-static void list_add(tutti_file *f, tutti_request *r) {
+static void list_independent(tutti_file *f, tutti_request *r) {
     atomic_fetch_add(&f->independent.n, 1);
     pthread_mutex_lock(&f->lock);
     r->next.of_file = f->independent.first;
@@ -116,7 +117,7 @@ static void list_add(tutti_file *f, tutti_request *r) {
 }
 
 /* The lock is held. */
-static void list_remove(tutti_file *f, const tutti_request *r) {
+static void unlist_independent(tutti_file *f, const tutti_request *r) {
     tutti_request **at = &f->independent.first;
     while (*at != r) at = &(*at)->next.of_file;
     *at = r->next.of_file;
@@ -137,7 +138,7 @@ static void independent_arrive(tutti_request *r) {
     tutti_file *f = r->op.file;
     pthread_mutex_lock(&f->lock);
     const int abandoned = r->progress.abandoned;
-    if (abandoned) list_remove(f, r);
+    if (abandoned) unlist_independent(f, r);
     atomic_fetch_sub(&f->independent.n, 1);
     atomic_store_explicit(&r->progress.state, TUTTI__ARRIVED, memory_order_release);
     pthread_mutex_unlock(&f->lock);
@@ -168,7 +169,7 @@ static void independent_travel(tutti_request *r) {
 static void independent_send(tutti_request *r) {
     tutti_file *f = r->op.file;
     TUTTI_KEEP_LAST_ERROR;
-    list_add(f, r);
+    list_independent(f, r);
     pthread_mutex_lock(&f->lock);
     const tutti_err err =
         tutti__worker_give(&f->independent.helpers, f->opt.io_threads, independent_travel, r);
@@ -180,7 +181,7 @@ static tutti_err independent_start(tutti_file *f, const tutti_access *a, void *b
                                    tutti_request **r_out) {
     CHECK_FILE(f);
     TUTTI_CHECK(r_out != NULL, TUTTI_ERR_ARG, "nowhere to put the request");
-    const tutti_request asked = asked_of(f, a, buf, is_write);
+    const tutti_request asked = independent_request(f, a, buf, is_write);
     tutti_request *r = NULL;
     tutti_err err = tutti__request_usable(&asked);
     if (err == TUTTI_OK && !(r = tutti__malloc(sizeof *r))) err = TUTTI_ERR_NOMEM;
@@ -220,7 +221,7 @@ tutti_err tutti__independent_collect(tutti_request **pr, tutti_off *count_out) {
     const tutti_err err = r->result.outcome;
     if (f) { /* it is still open */
         pthread_mutex_lock(&f->lock);
-        list_remove(f, r);
+        unlist_independent(f, r);
         pthread_mutex_unlock(&f->lock);
         tutti__stats_settle(f, &r->stats, 1);
     }
@@ -245,7 +246,7 @@ void tutti__independent_abandon(tutti_request *r) {
         pthread_mutex_lock(&f->lock);
         r->progress.abandoned = 1;
         const int under_way = !arrived(r);
-        if (!under_way) list_remove(f, r);
+        if (!under_way) unlist_independent(f, r);
         pthread_mutex_unlock(&f->lock);
         if (under_way) return;
         tutti__stats_settle(f, &r->stats, 1);

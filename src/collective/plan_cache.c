@@ -105,7 +105,7 @@ tutti_plan *tutti__plan_cache_choose(const tutti_file *f, tutti__finding *x,
 
 /* ---- the list */
 
-static void list_remove(tutti_plan *p) {
+static void unlist_plan(tutti_plan *p) {
     tutti_plan **at = &p->file->plans.cached;
     while (*at != p) at = &(*at)->cache.older;
     *at = p->cache.older;
@@ -118,7 +118,7 @@ int64_t tutti__plan_cache_place(const tutti_plan *p) {
 }
 
 void tutti__plan_cache_take(tutti_plan *p) {
-    list_remove(p);
+    unlist_plan(p);
     p->cache.older = p->file->plans.cached;
     p->file->plans.cached = p;
     atomic_fetch_or(&p->cache.state, TUTTI__BUSY);
@@ -128,7 +128,7 @@ void tutti__plan_cache_take(tutti_plan *p) {
 /* With background `all` an operation may end while the thread evicts its plan: who clears the last
  * of the two marks frees it. */
 void tutti__plan_cache_evict(tutti_plan *p) {
-    list_remove(p);
+    unlist_plan(p);
     p->file->plans.cached_n--;
     const int before = atomic_fetch_and(&p->cache.state, ~TUTTI__CACHED);
     if (!(before & TUTTI__BUSY)) tutti__plan_destroy(&p);

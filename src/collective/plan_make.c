@@ -233,11 +233,11 @@ tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) {
     if (p->choice.method != TUTTI_METHOD_TWO_PHASE) p->means.resident = 0;
 
     /* methods without staging are planned too, when they write: for the proof that ranks do not
-     * overlap */
+     * overlap, unless the summary proves it */
     attempt how = {0, 0};
-    for (int again = s->bytes > 0 &&
-                     (tutti__is_staged(p->choice.method) || (p->asked.is_write && s->ranks > 1));
-         again;) {
+    const int proves =
+        p->asked.is_write && s->ranks > 1 && !tutti__summary_is_in_rank_order(s, f->team->size);
+    for (int again = s->bytes > 0 && (tutti__is_staged(p->choice.method) || proves); again;) {
         TUTTI_TRY(two_phase_try(p, s, &how, &overlap, &again));
         if (!again) break;
         tutti__plan_run_free(p);

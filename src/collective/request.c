@@ -86,18 +86,11 @@ static void half_of_split(tutti_request *r, void (*half)(tutti_request *), int b
 
 /* ---- lists */
 
-static void list_add(tutti_file *f, tutti_request *r) {
+static void list_request(tutti_file *f, tutti_request *r) {
     if (!f) return;
     tutti_request **at = &f->requests.first;
     while (*at) at = &(*at)->next.of_file;
     *at = r;
-}
-
-static void list_remove(tutti_request *r) {
-    if (!r->op.file) return;
-    tutti_request **at = &r->op.file->requests.first;
-    while (*at != r) at = &(*at)->next.of_file;
-    *at = r->next.of_file;
 }
 
 /* With the lock. */
@@ -314,7 +307,7 @@ static tutti_err refuse(const tutti_request *asked, tutti_err err) {
 /* A split operation in this thread: what begin does.  If nothing is left for later, all of it. */
 static tutti_err split_depart(tutti_request *r) {
     tutti__requests_settle(r->op.file);
-    list_add(r->op.file, r);
+    list_request(r->op.file, r);
     half_of_split(r, tutti__depart, 1);
     if (state_of(r) == TUTTI__AWAY && !r->progress.resident) half_of_split(r, tutti__arrive, 1);
     if (r->result.outcome == TUTTI_OK || state_of(r) != TUTTI__ARRIVED) return TUTTI_OK;
@@ -324,7 +317,7 @@ static tutti_err split_depart(tutti_request *r) {
 static tutti_err send_off(tutti_request *r) {
     tutti_file *f = r->op.file;
     if (r->progress.background == TUTTI_BACKGROUND_ALL) {
-        list_add(f, r);
+        list_request(f, r);
         if (tutti__worker_give(&f->requests.worker, 1, travel_by_thread, r) == TUTTI_OK)
             return TUTTI_OK;
         while (!my_turn(r))
@@ -334,7 +327,7 @@ static tutti_err send_off(tutti_request *r) {
     }
     if (r->asked.how == TUTTI__SPLIT) return split_depart(r);
     const tutti_err err = travel_begin(r);
-    if (err == TUTTI_OK) list_add(f, r);
+    if (err == TUTTI_OK) list_request(f, r);
     return err;
 }
 
@@ -374,7 +367,7 @@ static tutti_err run_inside(const tutti_request *asked, tutti_off *count_out) {
     started.callback.collected = NULL;
     if (!r) return refuse(&started, TUTTI_ERR_NOMEM);
     request_init(r, &started);
-    list_add(f, r);
+    list_request(f, r);
     if (r->progress.background != TUTTI_BACKGROUND_ALL ||
         tutti__worker_give(&f->requests.worker, 1, travel_by_thread, r) != TUTTI_OK)
         travel(r);
@@ -428,7 +421,7 @@ void tutti__task_start(tutti_request *r) {
     MPI_Query_thread(&level);
     anywhere = level == MPI_THREAD_MULTIPLE;
     tutti__on_idle(requests_progress);
-    list_add(r->op.file, r);
+    list_request(r->op.file, r);
     tutti__handle_add(&r->handle, &tutti__request_class);
     pthread_mutex_lock(&travel_lock);
     travelling_add(r);
@@ -438,13 +431,17 @@ void tutti__task_start(tutti_request *r) {
 
 /* ---- waiting */
 
-static void pause_for(tutti_file *f) {
+/* Wait for a turn: for the thread of the file, for messages, or, if `event` is not NULL, for answers of
+ * other ranks. */
+static void wait_for(tutti_file *f, tutti__event *event, tutti__wait *w) {
     if (!f) {
         tutti__yield();
         return;
     }
     if (f->requests.worker) tutti__worker_wait(f->requests.worker, NULL, travellers ? 50 : 1000);
-    if (!f->requests.worker || travellers) tutti__yield();
+    if (f->requests.worker && !travellers) return;
+    w->event = event;
+    tutti__wait_turn(w);
 }
 
 /* Who asks for an independent access does not call MPI, unless any thread may. */
@@ -473,7 +470,12 @@ void tutti__request_wait(tutti_request *r) {
         wait_independent(r);
         return;
     }
-    while (!tutti__request_test(r)) pause_for(r->op.file);
+    tutti_file *f = r->op.file;
+    tutti__wait w = tutti__wait_begin(f ? f->team : NULL, NULL);
+    while (!tutti__request_test(r)) { /* other ranks' answers wake a request without a fiber */
+        const int answers = f && r->progress.finding && !r->progress.fiber;
+        wait_for(f, answers ? tutti__consensus_event(f->team) : NULL, &w);
+    }
 }
 
 /* A split operation ends at the same point of the program on all ranks: its memory can be kept. */
@@ -502,7 +504,11 @@ tutti_err tutti__request_collect(tutti_request **pr, tutti_off *count_out) {
         tutti__error_context(f ? r->asked.name : NULL, f ? f->path : NULL, -1);
     else if (count_out)
         *count_out = r->result.count;
-    list_remove(r);
+    if (f) {
+        tutti_request **at = &f->requests.first;
+        while (*at != r) at = &(*at)->next.of_file;
+        *at = r->next.of_file;
+    }
     segment_keep(r);
     request_free(r);
     *pr = NULL;
@@ -536,8 +542,9 @@ void tutti__requests_settle(tutti_file *f) {
     TUTTI_USE(f);
     if (!f->requests.first) return;
     (void)requests_progress();
+    tutti__wait w = tutti__wait_begin(f->team, NULL);
     while (!all_departed(f)) {
-        pause_for(f);
+        wait_for(f, NULL, &w);
         (void)requests_progress();
     }
     abandoned_free(f);

@@ -3,7 +3,7 @@
  *
  *   [ arrived | event | claimed | told | room for odd, for even rounds ][ answers of rank 0 | ... ]
  *   a rank has two sets of answers, for odd and for even rounds:
- *   [ yes | numbers ... ]
+ *   [ yes | numbers ... ] or [ posted bytes ]
  *
  * Two are enough: a rank in round n + 2 has ended n + 1, for which all ranks have answered, and so
  * have read n.  While it waits a rank lets other operations progress, and from time to time MPI
@@ -12,14 +12,18 @@
 #include "comm/consensus.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "base/machine.h"
 #include "comm/collective_count.h"
 #include "comm/wait.h"
 
-typedef struct {
-    _Alignas(64) int64_t yes;
-    int64_t v[TUTTI__CONSENSUS_RANGES];
+typedef union {
+    struct {
+        _Alignas(64) int64_t yes;
+        int64_t v[TUTTI__CONSENSUS_RANGES];
+    };
+    _Alignas(64) char posted[TUTTI__POST_BYTES];
 } answers;
 
 /* The memory before the answers. */
@@ -59,6 +63,12 @@ static void number_wait(const tutti__team *t, const _Atomic int64_t *number, int
     while (atomic_load_explicit(number, memory_order_acquire) < least) tutti__wait_turn(&w);
 }
 
+/* This rank has answered; the last one wakes the others. */
+static void arrive(const tutti__team *t) {
+    const int64_t before = atomic_fetch_add(&head_of(t)->arrived, 1);
+    if (before + 1 == t->size * t->consensus.round) tutti__event_signal(&head_of(t)->event);
+}
+
 void tutti__consensus_say(tutti__team *t, int64_t yes, int n, const tutti__range *range) {
     TUTTI_ASSERT(tutti__consensus_ready(t) && n <= TUTTI__CONSENSUS_RANGES);
     tutti__collective_add();
@@ -67,8 +77,23 @@ void tutti__consensus_say(tutti__team *t, int64_t yes, int n, const tutti__range
     answers *mine = answers_of(t, t->rank);
     mine->yes = yes;
     for (int i = 0; i < n; i++) mine->v[i] = range[i].min;
-    const int64_t before = atomic_fetch_add(&head_of(t)->arrived, 1);
-    if (before + 1 == t->size * t->consensus.round) tutti__event_signal(&head_of(t)->event);
+    arrive(t);
+}
+
+void tutti__consensus_post(tutti__team *t, const void *data, size_t bytes) {
+    TUTTI_ASSERT(t->consensus.base && bytes <= TUTTI__POST_BYTES);
+    t->consensus.round++;
+    memcpy(answers_of(t, t->rank)->posted, data, bytes);
+    arrive(t);
+    tutti__consensus_wait(t);
+}
+
+const void *tutti__consensus_posted(const tutti__team *t, int rank) {
+    return answers_of(t, rank)->posted;
+}
+
+tutti__event *tutti__consensus_event(const tutti__team *t) {
+    return t->consensus.base ? &head_of(t)->event : NULL;
 }
 
 int tutti__consensus_said(const tutti__team *t) {

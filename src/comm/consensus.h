@@ -30,6 +30,14 @@ int tutti__consensus_said(const tutti__team *t);
 int64_t tutti__consensus_hear(tutti__team *t, int64_t yes, int n, tutti__range *range);
 /* After consensus_say: wait until all ranks have answered. */
 void tutti__consensus_wait(const tutti__team *t);
+/* What is signalled when all have answered, for tutti__wait_begin; NULL: there is no such memory. */
+struct tutti__event *tutti__consensus_event(const tutti__team *t);
+
+/* A round in which every rank posts some bytes; then those of each rank, until the next round.  Only
+ * for teams with shared memory.   Collective. */
+enum { TUTTI__POST_BYTES = 2048 }; /* at most */
+void tutti__consensus_post(tutti__team *t, const void *data, size_t bytes);
+const void *tutti__consensus_posted(const tutti__team *t, int rank);
 
 /* Memory of the next round: data that a rank stores there before its answer is visible to others
  * when all have answered. */

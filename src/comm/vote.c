@@ -1,7 +1,8 @@
 /* comm: agreement.  Minima, maxima, sums and the error of the lowest failing rank are reduced over
  * all ranks by recursive doubling: in round k a rank exchanges what it knows with the one whose
  * number differs in bit k.  Ranks beyond the largest power of two hand theirs to a partner first
- * and get the result from it.  Of messages rather than MPI's own reductions, for three reasons:
+ * and get the result from it.  Ranks of one node that share memory use that instead
+ * (consensus.h).  Of messages rather than MPI's own reductions, for three reasons:
  * waiting yields the core and lets other operations progress, the error travels along, and
  * agreements of different operations (each with a tag of its own) may cross.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -72,9 +73,17 @@ static tutti_err ballot_pass(tutti__team *t, int tag, int to, const ballot *out,
     return tutti__team_finish(2, r);
 }
 
+_Static_assert(sizeof(ballot) <= TUTTI__POST_BYTES, "a ballot fits into shared memory");
+
 static tutti_err ballot_reduce(tutti__team *t, int tag, const tutti__vote *v, ballot *b) {
     int whole = 1; /* the largest power of two that is not larger than the team */
     ballot in;
+    if (tag == TUTTI__VOTE_TAG && t->consensus.base) { /* by shared memory */
+        tutti__consensus_post(t, b, (size_t)ballot_bytes(b));
+        for (int i = 1; i < t->size; i++)
+            ballot_merge(v, b, tutti__consensus_posted(t, (t->rank + i) % t->size));
+        return TUTTI_OK;
+    }
     while (whole <= t->size / 2) whole *= 2;
     if (t->rank >= whole) {
         TUTTI_TRY(ballot_pass(t, tag, t->rank - whole, b, -1, NULL));

@@ -30,7 +30,7 @@ typedef struct tutti__reduction {
     int64_t *number;
 } tutti__reduction;
 
-enum { TUTTI__REDUCTIONS = 16, TUTTI__RANGES = 32 }; /* at most in a vote */
+enum { TUTTI__REDUCTIONS = 20, TUTTI__RANGES = 32 }; /* at most in a vote */
 
 /* All that a vote can carry. */
 typedef struct tutti__vote {

@@ -104,13 +104,6 @@ static tutti_err list_pieces(lister *l, const tutti_access *a, char *buf, tutti_
     return TUTTI_OK;
 }
 
-static tutti_err list_access(lister *l) {
-    const tutti__op *op = l->op;
-    const tutti_off total = l->total = tutti__side_tell(op->access->file, op->eof);
-    if (total > 0) TUTTI_TRY(list_pieces(l, op->access, op->buf, op->shift, total));
-    return lister_flush(l);
-}
-
 /* ---- parts */
 
 /* Where the end of the file must be known, or where parts overlap, one after the other. */
@@ -191,19 +184,11 @@ static tutti_err list_stretch(lister *l, tutti_off from, tutti_off lo, tutti_off
     return TUTTI_OK;
 }
 
-/* With checksums, stretches end with blocks, so that each block is in one of them. */
-static tutti_off stretch_size(const tutti__op *op, tutti_off from, tutti_off size) {
-    if (!op->is_write || !op->sums) return size;
-    const tutti_off block = op->sums->bytes;
-    const tutti_off lo = tutti__side_offset(op->access->file, from) + op->shift - op->file->origin;
-    return tutti__sums_floor(op->sums, lo + tutti__max(size, block), block) - lo;
-}
-
 static tutti_err list_staged(lister *l) {
     tutti__op *op = l->op;
     const tutti__side s = op->access->file;
-    const tutti_off least = op->is_write && op->sums ? op->sums->bytes : 1;
-    const tutti_off size = tutti__max(tutti__private_stage(op, TUTTI__WARM_STAGE), least);
+    const tutti_off block = op->is_write && op->sums ? op->sums->bytes : 1;
+    const tutti_off size = tutti__max(tutti__private_stage(op, TUTTI__WARM_STAGE), block);
     tutti_off lo, hi, at = 0;
     tutti__segment stage;
     tutti_err err = TUTTI_OK;
@@ -211,7 +196,11 @@ static tutti_err list_staged(lister *l) {
     TUTTI_TRY(tutti__staging_borrow(op->file->team, (size_t)tutti__min(size, span), &stage));
     for (tutti_off from = 0; err == TUTTI_OK && !l->ended; from = at) {
         if (from >= tutti__side_bytes(s)) break;
-        if (!tutti__operation_stretch(op, stretch_size(op, from, size), &at, &lo, &hi)) break;
+        /* with checksums, stretches end with blocks, so that each block is in one of them */
+        const tutti_off begin = tutti__side_offset(s, from) + op->shift - op->file->origin;
+        const tutti_off most =
+            block > 1 ? tutti__sums_floor(op->sums, begin + size, block) - begin : size;
+        if (!tutti__operation_stretch(op, most, &at, &lo, &hi)) break;
         err = list_stretch(l, from, lo, hi, stage.base);
     }
     tutti__staging_return(op->file->team, &stage);
@@ -231,7 +220,16 @@ tutti_err tutti__run_list(tutti__op *op, int batch) {
         if (!l.io) return TUTTI_ERR_NOMEM;
     }
     const int staged = (op->parts && op->parts->batch->converts) || is_scattered(op);
-    tutti_err err = staged ? list_staged(&l) : op->parts ? list_parts(&l) : list_access(&l);
+    tutti_err err = TUTTI_OK;
+    if (staged) {
+        err = list_staged(&l);
+    } else if (op->parts) {
+        err = list_parts(&l);
+    } else {
+        l.total = tutti__side_tell(a->file, op->eof);
+        if (l.total > 0) err = list_pieces(&l, a, op->buf, op->shift, l.total);
+        if (err == TUTTI_OK) err = lister_flush(&l);
+    }
     if (l.io != few) tutti__free(l.io);
     if (err == TUTTI_OK && op->sums && !staged) err = tutti__own_sums(op, sums_first(op));
     return err;

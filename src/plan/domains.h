@@ -28,13 +28,23 @@ typedef struct tutti__summary {
     tutti_off run;       /* mean file run of the rank whose mean is shortest; INT64_MAX: none */
     tutti_off piece;     /* the same of pieces: contiguous in the file and in memory */
     int64_t first, last; /* smallest and largest hash of a rank's file side */
-    int cold;            /* reads: the bytes of some rank are not in the page cache */
-    int broken;          /* writes: some rank has parts of blocks whose checksums are wanted */
+    tutti_off min_bytes; /* of one rank that has bytes */
+    tutti_off start_min, start_max; /* of lo - rank * bytes, see tutti__summary_is_in_rank_order */
+    int cold;                       /* reads: the bytes of some rank are not in the page cache */
+    int broken; /* writes: some rank has parts of blocks whose checksums are wanted */
 } tutti__summary;
 
 tutti__summary tutti__summary_empty(void);
 /* Of one rank, whose memory has `memory_runs` runs (0: as many as the file). */
 tutti__summary tutti__summary_of(tutti__side file, tutti_count memory_runs);
+/* Note which rank it is of. */
+void tutti__summary_set_rank(tutti__summary *s, int rank);
+/* Does each of `ranks` ranks have one run, all of one length, each where that of the rank before ends?
+ * Then no bytes are those of two ranks. */
+static inline int tutti__summary_is_in_rank_order(const tutti__summary *s, int ranks) {
+    return s->ranks == ranks && s->runs == ranks && s->min_bytes == s->max_bytes &&
+           s->start_min == s->start_max;
+}
 /* Do all ranks that have bytes request the same ones? */
 static inline int tutti__summary_is_common(const tutti__summary *s) {
     return s->ranks > 1 && s->first == s->last;

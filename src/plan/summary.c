@@ -18,7 +18,10 @@ tutti__summary tutti__summary_empty(void) {
                             .run = INT64_MAX,
                             .piece = INT64_MAX,
                             .first = INT64_MAX,
-                            .last = INT64_MIN};
+                            .last = INT64_MIN,
+                            .min_bytes = INT64_MAX,
+                            .start_min = INT64_MAX,
+                            .start_max = INT64_MIN};
 }
 
 tutti__summary tutti__summary_of(tutti__side file, tutti_count memory_runs) {
@@ -36,7 +39,16 @@ tutti__summary tutti__summary_of(tutti__side file, tutti_count memory_runs) {
                             .run = bytes / runs,
                             .piece = bytes / tutti__max(runs, memory_runs),
                             .first = hash,
-                            .last = hash};
+                            .last = hash,
+                            .min_bytes = bytes,
+                            .start_min = INT64_MIN, /* not in rank order, unless it is known */
+                            .start_max = INT64_MAX};
+}
+
+void tutti__summary_set_rank(tutti__summary *s, int rank) {
+    tutti_off before;
+    if (s->bytes == 0 || !tutti__mul_ok(s->bytes, rank, &before)) return;
+    s->start_min = s->start_max = s->lo - before;
 }
 
 tutti__summary tutti__summary_merge(tutti__summary a, tutti__summary b) {
@@ -51,6 +63,9 @@ tutti__summary tutti__summary_merge(tutti__summary a, tutti__summary b) {
                             .piece = tutti__min(a.piece, b.piece),
                             .first = tutti__min(a.first, b.first),
                             .last = tutti__max(a.last, b.last),
+                            .min_bytes = tutti__min(a.min_bytes, b.min_bytes),
+                            .start_min = tutti__min(a.start_min, b.start_min),
+                            .start_max = tutti__max(a.start_max, b.start_max),
                             .cold = a.cold || b.cold};
 }
 

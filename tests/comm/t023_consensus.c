@@ -87,6 +87,27 @@ static void agreement(tutti__team *t) {
     }
 }
 
+/* A vote by shared memory reduces as one by messages does; the lowest failing rank's error counts. */
+static void votes(tutti__team *t, int round) {
+    const int fails = (int)(mix(11, (uint64_t)round) % (uint64_t)(2 * ranks));
+    int64_t least = number(round, rank, 0), most = least, sum = least;
+    const tutti__reduction all[] = {{TUTTI__MIN, &least}, {TUTTI__MAX, &most}, {TUTTI__SUM, &sum}};
+    int64_t want[3] = {INT64_MAX, INT64_MIN, 0};
+    for (int r = 0; r < ranks; r++) {
+        const int64_t v = number(round, r, 0);
+        want[0] = v < want[0] ? v : want[0];
+        want[1] = v > want[1] ? v : want[1];
+        want[2] += v;
+    }
+    const int failing = rank >= fails && fails < ranks;
+    const tutti_err mine =
+        failing ? tutti__error_set(TUTTI_ERR_ARG, 0, -1, "round %d", round) : TUTTI_OK;
+    const tutti_err err = tutti__team_reduce(t, mine, 3, all);
+    CHECK_EQ(err, fails < ranks ? TUTTI_ERR_ARG : TUTTI_OK);
+    if (fails < ranks) CHECK_EQ(tutti_last_error()->rank, fails);
+    CHECK(least == want[0] && most == want[1] && sum == want[2], "round %d", round);
+}
+
 int main(int argc, char **argv) {
     tutti__team *t = NULL;
     tutti__segment memory = {NULL, 0, 0};
@@ -105,6 +126,7 @@ int main(int argc, char **argv) {
     for (int round = 0; round < ROUNDS && check_failures_ < 20; round++) {
         if (rnd(200) == rank) usleep(100);
         answers(t, round);
+        if (round % 4 == 0) votes(t, round);
         if (ranks > 1) work(t, round);
         if (round % 300 == 0) mpi_moves_on(t);
     }

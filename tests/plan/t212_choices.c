@@ -160,7 +160,30 @@ static void test_extents(void) {
     sides_free(RANKS, s);
 }
 
+/* One run per rank, all of one length, each where that of the rank before ends: they are disjoint. */
+static void test_rank_order(void) {
+    for (int kind = 0; kind < 6; kind++) {
+        enum { RANKS = 5 };
+        tutti__summary all = tutti__summary_empty();
+        for (int i = 0; i < RANKS; i++) {
+            const int at = kind == 1             ? RANKS - 1 - i
+                           : kind == 2 && i == 3 ? 2
+                                                 : i; /* order, overlap */
+            const tutti_off bytes = kind == 3 && i == 4 ? 90 : 100;
+            tutti__side s = strided(1000 + 100 * at, kind == 4 && i == 1 ? 2 : 1,
+                                    kind == 4 && i == 1 ? 50 : bytes, 60);
+            tutti__summary one =
+                kind == 5 && i == 0 ? tutti__summary_empty() : tutti__summary_of(s, 0);
+            tutti__summary_set_rank(&one, i);
+            all = tutti__summary_merge(all, one);
+            tutti__side_free(&s);
+        }
+        CHECK(tutti__summary_is_in_rank_order(&all, RANKS) == (kind == 0), "case %d", kind);
+    }
+}
+
 int main(void) {
+    test_rank_order();
     test_contiguous();
     test_flash();
     test_common();

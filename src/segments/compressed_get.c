@@ -1,8 +1,8 @@
-/* dataset: compressed variables are got: who wants entries asks the ranks that look after their chunks;
+/* segments: compressed variables are got: who wants entries asks the ranks that look after their chunks;
  * these unpack the chunks that somebody asked for, each once, and answer with bytes as they are in the
  * file, which are converted where they arrive.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/compressed.h"
+#include "segments/compressed.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* dataset: sections by ranks are read (ranked_put.c has their format): a reader asks where its positions are.  Ranks look
+/* segments: sections by ranks are read (ranked_put.c has their format): a reader asks where its positions are.  Ranks look
  * after blocks of the space, learn from the list which place each position has, and answer.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/dataset_impl.h"
+#include "segments/dataset_impl.h"
 
 #include <endian.h>
 #include <string.h>

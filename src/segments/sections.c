@@ -1,8 +1,8 @@
-/* dataset: sections: those of a segment, read when they are asked for; those being written, and where
+/* segments: sections: those of a segment, read when they are asked for; those being written, and where
  * they lie: behind each other, large ones at multiples of a block, so that blocks of checksums and
  * pages belong to one of them.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/dataset_impl.h"
+#include "segments/dataset_impl.h"
 
 #include <string.h>
 

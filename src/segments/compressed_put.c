@@ -1,8 +1,8 @@
-/* dataset: compressed variables are put: entries are converted and sent to the ranks that look after
+/* segments: compressed variables are put: entries are converted and sent to the ranks that look after
  * their chunks; these fill them up, pack one after the other, and learn how many bytes the ranks before
  * them have.  What comes out does not depend on who held what.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/compressed.h"
+#include "segments/compressed.h"
 
 #include <string.h>
 #include "comm/collective_count.h"

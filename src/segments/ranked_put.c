@@ -1,11 +1,11 @@
-/* dataset: sections by ranks are written: the entries that each rank writes, one rank after the other, behind a header.
+/* segments: sections by ranks are written: the entries that each rank writes, one rank after the other, behind a header.
  *
  *   header   int64: ranks, entries of all, the most of a rank, then those of each rank; little-endian
  *   list     the position of each entry in the space, in the same order: "SPACE:entries", written once
  *            for each decomposition, so that any other one finds its entries
  *
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/dataset_impl.h"
+#include "segments/dataset_impl.h"
 
 #include <endian.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* dataset: operations that differ between kinds of data files: native (.tutti) and netCDF (.nc).
+/* segments: operations that differ between kinds of data files: native (.tutti) and netCDF (.nc).
  *
  * There is one table per kind; tutti_dataset.container is chosen when the dataset is opened.  The life of a
  * step (a segment) calls them in this order:

@@ -1,4 +1,4 @@
-/* dataset: a dataset as its ranks have it.  Below it are the modules metadata (model, database, trailers), netcdf and
+/* segments: a dataset as its ranks have it.  Below it are the modules metadata (model, database, trailers), netcdf and
  * compression, which need no MPI; above it is archive (archives, repair).
  *
  *   decomposition_create  decompositions of a space (decomposition/decomposition.h)
@@ -28,7 +28,7 @@
 #include "base/handle.h"
 #include "base/hash.h"
 #include "base/options_impl.h"
-#include "dataset/container.h"
+#include "segments/container.h"
 #include "timestep/blocks.h"
 #include "timestep/put_record.h"
 #include "timestep/started.h"
@@ -187,6 +187,9 @@ void tutti__dataset_run_started(tutti_dataset *d);
 tutti_err tutti__dataset_idle(const tutti_dataset *d) TUTTI_MUST_USE;
 /* A later agreement of the same call. */
 tutti_err tutti__dataset_agree(tutti_dataset *d, tutti_err mine) TUTTI_MUST_USE;
+/* The relations between its fields hold: whenever a public call begins or ends.   Local. */
+int tutti__dataset_is_valid(const tutti_dataset *d);
+/* The end of a call: name the operation and the path in an error. */
 static inline tutti_err tutti__dataset_named(const tutti_dataset *d, const char *operation,
                                              tutti_err err) {
     return tutti__object_error(&d->object, operation, err);
@@ -194,6 +197,8 @@ static inline tutti_err tutti__dataset_named(const tutti_dataset *d, const char 
 /* Rank 0's bytes for all, of any length; *data is allocated on the others. */
 tutti_err tutti__dataset_tell(tutti_dataset *d, void **data, size_t *bytes) TUTTI_MUST_USE;
 tutti_err tutti__dataset_writable(const tutti_dataset *d) TUTTI_MUST_USE;
+/* A segment has begun, and no put is under way.   Local. */
+tutti_err tutti__dataset_discardable(const tutti_dataset *d) TUTTI_MUST_USE;
 tutti_err tutti__dataset_segment_check(const tutti_dataset *d, tutti_count segment) TUTTI_MUST_USE;
 /* Its bytes are here, not archived; it is there. */
 tutti_err tutti__dataset_here(const tutti_dataset *d, tutti_count segment) TUTTI_MUST_USE;
@@ -345,8 +350,6 @@ tutti_err tutti__dataset_options_take(const tutti_dataset_options *opt,
 /* ---- begin.c */
 /* Give up what has begun since the last commit.   Collective. */
 tutti_err tutti__dataset_give_up(tutti_dataset *d) TUTTI_MUST_USE;
-/* A segment has begun, and no put is under way.   Local. */
-tutti_err tutti__dataset_discardable(const tutti_dataset *d) TUTTI_MUST_USE;
 
 /* ---- commit.c */
 /* The segments that have begun can be committed.   Local. */

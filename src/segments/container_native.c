@@ -1,7 +1,7 @@
-/* dataset: native data files (data-NNNNNN.tutti): a header, then segments, each with its trailer.  A segment is
+/* segments: native data files (data-NNNNNN.tutti): a header, then segments, each with its trailer.  A segment is
  * part of the dataset as soon as the transaction with its rows has ended.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/dataset_impl.h"
+#include "segments/dataset_impl.h"
 
 #include <endian.h>
 #include <errno.h>

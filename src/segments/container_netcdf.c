@@ -1,10 +1,10 @@
-/* dataset: data files that are netCDF (data-NNNNNN.nc): a topology is fixed variables, a state is a record.  A
+/* segments: data files that are netCDF (data-NNNNNN.nc): a topology is fixed variables, a state is a record.  A
  * segment is part of the dataset as soon as the number of records in the header counts it.
  *
  * All states of a file have the variables and types of its first one.  A segment that differs begins another file if
  * that is known before it begins (a topology, a variable registered since, another type), and is refused otherwise.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/dataset_impl.h"
+#include "segments/dataset_impl.h"
 
 #include <string.h>
 

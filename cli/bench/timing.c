@@ -4,7 +4,7 @@
  *   read    spoil the buffer | prepare | barrier | TIME | verify every byte of the buffer
  *
  * With --cold the page cache forgets the file before each read; with --fsync a write's time ends when all ranks' bytes are
- * on the device, by whatever call the way has for it.
+ * on the device, by the call that the variant has for it.
  *
  * A rank that is done sleeps until the others are, so that its waiting takes no core from them.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -38,6 +38,13 @@ int bench_create(const bench_job *job) {
     return cli_agree(job->world, failed);
 }
 
+static void spoil_buffer(bench_job *job, const bench_runner *r) {
+    if (r->uses_share)
+        memset(job->share, 0xa5, (size_t)(job->share_hi - job->share_lo));
+    else
+        memset(job->user, 0xa5, (size_t)job->pattern->memory);
+}
+
 /* Each machine has a page cache of its own. */
 static int forget_file(const bench_job *job) {
     if (job->is_write || !job->config->cold) return 0;
@@ -48,12 +55,8 @@ static int forget_file(const bench_job *job) {
 static int prepare(bench_job *job, bench_entry *e, const bench_runner *r) {
     if (job->is_write)
         delete_file(job, e);
-    else {
-        if (r->uses_share)
-            memset(job->share, 0xa5, (size_t)(job->share_hi - job->share_lo));
-        else
-            memset(job->user, 0xa5, (size_t)job->pattern->memory);
-    }
+    else
+        spoil_buffer(job, r);
     if (forget_file(job)) return 1;
     if (job->is_write && r->needs_file && bench_create(job)) return 1;
     cli_barrier(job->world);
@@ -100,70 +103,79 @@ static int verify(const bench_job *job, const bench_entry *e, const bench_runner
     return cli_agree(job->world, failed);
 }
 
-void measure_run(bench_job *job, bench_entry *e) {
+const char *const bench_values[MEASURE_VALUES + 1] = {"seconds",       "seconds_exchange",
+                                                      "seconds_file",  "seconds_compute",
+                                                      "seconds_begin", "seconds_end"};
+
+/* The samples of one run. */
+static void fill_values(const cli_world *w, const bench_entry *e, double seconds, double *value) {
+    const bench_phases *now = &e->now;
+    double sum[] = {now->exchange, now->file, now->compute, now->begin, now->end};
+    double aggregators = e->stats.windows > 0;
+    cli_sums(w, 1, &aggregators);
+    /* exchange and file: others cannot always tell what they wait for (tutti/stats.h) */
+    if (aggregators > 0 && e->stats.windows == 0) sum[0] = sum[1] = 0;
+    cli_sums(w, 5, sum);
+    value[0] = seconds / e->iterations;
+    for (int i = 0; i < 5; i++)
+        value[1 + i] =
+            sum[i] / ((i < 2 && aggregators > 0 ? aggregators : (double)w->ranks) * e->iterations);
+}
+
+void timing_run(bench_job *job, bench_entry *e, double *value) {
     const bench_runner *r = e->runner;
     double seconds = 0;
-    if (*e->failure) return; /* once is enough */
     e->now = (bench_phases){0};
     int failed = prepare(job, e, r);
     if (!failed) failed = run_timed(job, e, r, &seconds);
-    if (failed) snprintf(e->failure, sizeof e->failure, "%.500s", cli_message());
+    if (failed) snprintf(e->v.failure, sizeof e->v.failure, "%.500s", cli_message());
     if (r->end) r->end(job, e);
     if (!failed && e->checkable && verify(job, e, r))
-        snprintf(e->failure, sizeof e->failure, "%.500s", cli_message());
-    if (!*e->failure) {
-        const cli_world *w = job->world;
-        double sum[] = {e->now.exchange, e->now.file, e->now.compute, e->now.begin, e->now.end};
-        double aggregators = e->stats.windows > 0;
-        cli_sums(w, 1, &aggregators);
-        /* exchange and file: others cannot always tell what they wait for (tutti/stats.h) */
-        if (aggregators > 0 && e->stats.windows == 0) sum[0] = sum[1] = 0;
-        cli_sums(w, 5, sum);
-        for (int i = 0; i < 5; i++)
-            sum[i] /= (i < 2 && aggregators > 0 ? aggregators : (double)w->ranks) * e->iterations;
-        e->phases[e->rounds] = (bench_phases){sum[0], sum[1], sum[2], sum[3], sum[4]};
-        e->seconds[e->rounds++] = seconds / e->iterations;
-    }
+        snprintf(e->v.failure, sizeof e->v.failure, "%.500s", cli_message());
+    if (!*e->v.failure) fill_values(job->world, e, seconds, value);
     if (job->is_write) delete_file(job, e);
 }
 
 /* ---- statistics */
 
-bench_summary measure_summary(const double *seconds, int n) {
-    static const double at[] = {0.5, 0, 1, 0.25, 0.75};
+static bench_summary summarize(const measure_variant *v) {
     double q[5];
-    cli_quantiles(seconds, n, 5, at, q);
-    return (bench_summary){.median = q[0], .min = q[1], .max = q[2], .q1 = q[3], .q3 = q[4]};
+    for (int i = 0; i < 5; i++) q[i] = measure_quantile(v->sample[0], v->rounds, 0.25 * i);
+    return (bench_summary){.min = q[0], .q1 = q[1], .median = q[2], .q3 = q[3], .max = q[4]};
 }
 
-const bench_entry *measure_limit(const bench_cell *cell) {
-    return cell->entries && cell->entry[0].rounds ? &cell->entry[0] : NULL;
+const bench_entry *timing_limit(const bench_cell *cell) {
+    return cell->entries && cell->entry[0].v.rounds ? &cell->entry[0] : NULL;
 }
 
 static double paired_ratio(const bench_entry *e, const bench_entry *limit) {
-    const int n = e->rounds < limit->rounds ? e->rounds : limit->rounds;
+    const int n = e->v.rounds < limit->v.rounds ? e->v.rounds : limit->v.rounds;
     double *ratio = cli_malloc((size_t)n * sizeof *ratio);
-    for (int i = 0; i < n; i++) ratio[i] = e->seconds[i] / limit->seconds[i];
-    const double median = cli_quantile(ratio, n, 0.5);
+    for (int i = 0; i < n; i++) ratio[i] = e->v.sample[0][i] / limit->v.sample[0][i];
+    const double median = measure_quantile(ratio, n, 0.5);
     free(ratio);
     return median;
 }
 
-void measure_ratios(bench_cell *cell) {
-    for (int i = 0; i < cell->entries; i++)
-        cell->entry[i].time = measure_summary(cell->entry[i].seconds, cell->entry[i].rounds);
-    const bench_entry *limit = measure_limit(cell);
-    /* The better of the two bare references, 0 if neither was measured. */
-    double bare = 0;
+/* The better of the two bare references, 0 if neither was measured. */
+static double best_bare(const bench_cell *cell) {
+    double best = 0;
     for (int i = 0; i < cell->entries; i++) {
         const bench_entry *e = &cell->entry[i];
-        if ((e->kind == ENTRY_PIECES || e->kind == ENTRY_STAGING) && e->rounds &&
-            (bare == 0 || e->time.median < bare))
-            bare = e->time.median;
+        if ((e->kind == ENTRY_PIECES || e->kind == ENTRY_STAGING) && e->v.rounds &&
+            (best == 0 || e->time.median < best))
+            best = e->time.median;
     }
+    return best;
+}
+
+void timing_ratios(bench_cell *cell) {
+    for (int i = 0; i < cell->entries; i++) cell->entry[i].time = summarize(&cell->entry[i].v);
+    const bench_entry *limit = timing_limit(cell);
+    const double bare = best_bare(cell);
     for (int i = 0; i < cell->entries; i++) {
         bench_entry *e = &cell->entry[i];
-        if (!e->rounds) continue;
+        if (!e->v.rounds) continue;
         if (limit) {
             e->to_limit = e->time.median / limit->time.median;
             e->to_limit_paired = paired_ratio(e, limit);
@@ -172,26 +184,26 @@ void measure_ratios(bench_cell *cell) {
     }
 }
 
-/* All ranks have the same times, and decide the same. */
 /* How many times as slow as the fastest an entry may be: the noise of a median falls with its rounds. */
 static double patience_with(const bench_cell *cell, const bench_entry *e) {
     if (!cell->tightens || e->kind == ENTRY_PEER) return cell->patience;
-    return 1 + (cell->patience - 1) * BENCH_TRIAL / e->rounds;
+    return 1 + (cell->patience - 1) * BENCH_TRIAL / e->v.rounds;
 }
 
-void measure_let_rest(bench_cell *cell) {
+void timing_let_rest(bench_cell *cell) {
     double fastest = 0;
     for (int i = 0; i < cell->entries && cell->patience > 0; i++) {
         const bench_entry *e = &cell->entry[i];
-        const double median = cli_quantile(e->seconds, e->rounds, 0.5);
-        if (e->rounds >= BENCH_TRIAL && !*e->failure && (fastest == 0 || median < fastest))
+        const double median = measure_quantile(e->v.sample[0], e->v.rounds, 0.5);
+        if (e->v.rounds >= BENCH_TRIAL && !*e->v.failure && (fastest == 0 || median < fastest))
             fastest = median;
     }
     for (int i = 0; i < cell->entries && fastest > 0; i++) {
         bench_entry *e = &cell->entry[i];
         const int trial = e->kind == ENTRY_PEER ? BENCH_TRIAL_PEER : BENCH_TRIAL;
-        if (e->stays || e->rounds < trial) continue;
-        e->sits_out |= cli_quantile(e->seconds, e->rounds, 0.5) > patience_with(cell, e) * fastest;
+        if (e->stays || e->v.rounds < trial) continue;
+        e->v.is_resting |=
+            measure_quantile(e->v.sample[0], e->v.rounds, 0.5) > patience_with(cell, e) * fastest;
     }
 }
 
@@ -207,5 +219,5 @@ double bench_ratio_judged(const bench_cell *cell, const bench_entry *e) {
 }
 
 double bench_bandwidth(const bench_cell *cell, const bench_entry *e, double seconds) {
-    return e->rounds && seconds > 0 ? (double)cell->total / seconds / (1 << 20) : 0;
+    return e->v.rounds && seconds > 0 ? (double)cell->total / seconds / (1 << 20) : 0;
 }

@@ -4,7 +4,7 @@
  * The limit: every rank writes as many bytes, its own, one after the other, to a fresh file in calls of
  * 4 MiB, and, where commits are durable, calls fsync; then it reads them again.  Where writers of one file
  * hinder each other, ranks that take turns are faster: ratios are to the faster of both.  A step is begin, put of all
- * variables, commit; then one get of all.  Before the rounds each way has a step by itself, which tells
+ * variables, commit; then one get of all.  Before the rounds each variant has a step by itself, which tells
  * what the first one costs (plans, lists of entries), and is compared number by number, also through
  * another decomposition.  After each step its segment is erased, so that the next one has fresh pages too.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -31,34 +31,37 @@ typedef struct {
     tutti_layout layout;
     tutti_type type;
     tutti_byte_order order;
-    dataset_way way; /* its level is the part's */
-    double goal;     /* of the limit; 0: none */
-} way_spec;
+    dataset_settings variant; /* its level is the part's */
+    double goal;              /* of the limit; 0: none */
+} step_spec;
 
-static const way_spec way_table[] = {
+static const step_spec step_table[] = {
     {.name = LIMIT},
     {.name = TURNS},
     {.name = "ranked", .by = LIES, .layout = TUTTI_RANKED, .goal = 1.3},
-    {.name = "ranked, no checksums", .by = LIES, .layout = TUTTI_RANKED, .way = {.plain = 1}},
+    {.name = "ranked, no checksums", .by = LIES, .layout = TUTTI_RANKED, .variant = {.plain = 1}},
     {.name = "ranked, nodes, runs of 64",
      .by = RUNS,
      .run = 64,
      .layout = TUTTI_RANKED,
      .goal = 1.3},
     {.name = "global, blocks"},
-    {.name = "global, blocks, no checksums", .way = {.plain = 1}},
-    {.name = STAGED, .way = {.settings = "method=two-phase"}},
+    {.name = "global, blocks, no checksums", .variant = {.plain = 1}},
+    {.name = STAGED, .variant = {.settings = "method=two-phase"}},
     {.name = "global, blocks, big-endian", .order = TUTTI_BIG_ENDIAN},
     {.name = "global, blocks, float32", .type = TUTTI_FLOAT32},
     {.name = "global, nodes, runs of 64", .by = RUNS, .run = 64, .goal = 1.5},
-    {.name = "global, nodes, runs of 64, no checksums", .by = RUNS, .run = 64, .way = {.plain = 1}},
+    {.name = "global, nodes, runs of 64, no checksums",
+     .by = RUNS,
+     .run = 64,
+     .variant = {.plain = 1}},
     {.name = "global, nodes, runs of 8", .by = RUNS, .run = 8, .goal = 1.8},
     {.name = "global, nodes, runs of 1", .by = RUNS, .run = 1},
 };
-enum { WAYS = sizeof way_table / sizeof *way_table, LIMITS = 2 };
+enum { VARIANTS = sizeof step_table / sizeof *step_table, LIMITS = 2 };
 
-static int is_limit(const way_spec *spec) {
-    return spec < way_table + LIMITS;
+static int is_limit(const step_spec *spec) {
+    return spec < step_table + LIMITS;
 }
 
 typedef struct {
@@ -67,7 +70,7 @@ typedef struct {
     tutti_count n;
     int64_t step;
     double first; /* seconds of the first step */
-} way_state;
+} step_state;
 
 typedef struct {
     field f;
@@ -111,9 +114,7 @@ static int limit_share(const stage *s, const char *path, int is_write) {
 static int limit_lap(const stage *s, const char *path, int turns, int is_write, double *out) {
     const cli_world *w = s->f.w;
     int failed = 0;
-    cli_barrier(w);
-    MPI_Barrier(w->comm);
-    const double start = cli_now();
+    const double start = comparison_start(w);
     if (!turns) failed = limit_share(s, path, is_write);
     for (int r = 0; r < w->ranks && turns; r++) {
         if (r == w->rank) failed = limit_share(s, path, is_write);
@@ -123,10 +124,10 @@ static int limit_lap(const stage *s, const char *path, int turns, int is_write, 
     return cli_agree(w, failed);
 }
 
-static int run_limit(const stage *s, int turns, double *lap_out) {
+static int run_limit(const stage *s, int turns, double *seconds_out) {
     char *path = cli_format("%s.limit", s->path);
-    const int failed = limit_lap(s, path, turns, 1, &lap_out[WRITE]) ||
-                       limit_lap(s, path, turns, 0, &lap_out[READ]);
+    const int failed = limit_lap(s, path, turns, 1, &seconds_out[WRITE]) ||
+                       limit_lap(s, path, turns, 0, &seconds_out[READ]);
     cli_barrier(s->f.w);
     if (s->f.w->rank == 0) unlink(path);
     free(path);
@@ -141,7 +142,7 @@ static const char *variable_name(int v, char out[16]) {
     return out;
 }
 
-static tutti_err put_all(const stage *s, const way_state *k, int n) {
+static tutti_err put_all(const stage *s, const step_state *k, int n) {
     tutti_put puts[VARIABLES];
     char names[VARIABLES][16];
     for (int v = 0; v < n; v++)
@@ -150,7 +151,8 @@ static tutti_err put_all(const stage *s, const way_state *k, int n) {
     return tutti_dataset_put(k->d, n, puts);
 }
 
-static tutti_err get_some(const stage *s, const way_state *k, tutti_decomposition *entries, int n) {
+static tutti_err get_some(const stage *s, const step_state *k, tutti_decomposition *entries,
+                          int n) {
     tutti_get gets[VARIABLES];
     char names[VARIABLES][16];
     for (int v = 0; v < n; v++)
@@ -159,10 +161,8 @@ static tutti_err get_some(const stage *s, const way_state *k, tutti_decompositio
     return tutti_dataset_get(k->d, tutti_dataset_segments(k->d) - 1, n, gets);
 }
 
-static tutti_err write_step(const stage *s, way_state *k, double *out) {
-    cli_barrier(s->f.w);
-    MPI_Barrier(s->f.w->comm);
-    const double start = cli_now();
+static tutti_err write_step(const stage *s, step_state *k, double *out) {
+    const double start = comparison_start(s->f.w);
     k->step++;
     tutti_err err = tutti_dataset_begin(k->d, TUTTI_STATE, k->step, (double)k->step);
     if (err == TUTTI_OK) err = put_all(s, k, VARIABLES);
@@ -171,16 +171,14 @@ static tutti_err write_step(const stage *s, way_state *k, double *out) {
     return err;
 }
 
-static tutti_err read_step(const stage *s, const way_state *k, double *out) {
-    cli_barrier(s->f.w);
-    MPI_Barrier(s->f.w->comm);
-    const double start = cli_now();
+static tutti_err read_step(const stage *s, const step_state *k, double *out) {
+    const double start = comparison_start(s->f.w);
     const tutti_err err = get_some(s, k, k->entries, VARIABLES);
     *out = cli_elapsed(s->f.w, start, cli_now());
     return err;
 }
 
-static tutti_err describe(const stage *s, const way_spec *spec, way_state *k) {
+static tutti_err describe(const stage *s, const step_spec *spec, step_state *k) {
     char name[16];
     tutti_err err = tutti_dataset_grid(k->d, "space", 1, &s->f.entries);
     for (int v = 0; v < VARIABLES && err == TUTTI_OK; v++)
@@ -193,7 +191,7 @@ static tutti_err describe(const stage *s, const way_spec *spec, way_state *k) {
     return err;
 }
 
-static tutti_err decompose(const stage *s, const way_spec *spec, way_state *k, tutti_count n,
+static tutti_err decompose(const stage *s, const step_spec *spec, step_state *k, tutti_count n,
                            const tutti_count *position) {
     const tutti_count lo = s->f.each * s->f.w->rank;
     const tutti_decomposition_spec block = {
@@ -211,7 +209,7 @@ static tutti_err decompose(const stage *s, const way_spec *spec, way_state *k, t
 }
 
 /* The first step: one variable, then all, both compared. */
-static int first_step(const stage *s, const way_spec *spec, way_state *k, tutti_count *position) {
+static int first_step(const stage *s, const step_spec *spec, step_state *k, tutti_count *position) {
     tutti_count n = 0;
     double seconds = 0;
     field_fill(&s->f, k->n, position);
@@ -227,21 +225,22 @@ static int first_step(const stage *s, const way_spec *spec, way_state *k, tutti_
     const int failed = err != TUTTI_OK ? cli_error_tutti() : field_check(&s->f, n, block, 1);
     free(block);
     if (cli_agree(s->f.w, failed)) return 1;
-    if (!spec->way.plain && tutti_dataset_verify(k->d, NULL) != TUTTI_OK) return cli_error_tutti();
+    if (!spec->variant.plain && tutti_dataset_verify(k->d, NULL) != TUTTI_OK)
+        return cli_error_tutti();
     return tutti_dataset_erase_after(k->d, 0) == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-static int begin_way(const race *r, racer *of) {
+static int begin_variant(const comparison *r, measure_variant *of) {
     const stage *s = r->data;
-    const way_spec *spec = of->what;
-    way_state *k = cli_malloc(sizeof *k);
-    *k = (way_state){0};
+    const step_spec *spec = of->what;
+    step_state *k = cli_malloc(sizeof *k);
+    *k = (step_state){0};
     of->state = k;
-    dataset_way way = spec->way;
-    way.level = s->level;
-    char *path = cli_format("%s.%d", s->path, (int)(of - r->racer));
+    dataset_settings variant = spec->variant;
+    variant.level = s->level;
+    char *path = cli_format("%s.%d", s->path, (int)((const step_spec *)of->what - step_table));
     tutti_count *position = field_deal(&s->f, spec->by == RUNS ? spec->run : 0, &k->n);
-    tutti_err err = datasets_open(r->x, path, &way, &k->d);
+    tutti_err err = datasets_open(r->x, path, &variant, &k->d);
     if (err == TUTTI_OK) err = describe(s, spec, k);
     if (err == TUTTI_OK) err = decompose(s, spec, k, k->n, position);
     const int failed = err != TUTTI_OK ? cli_error_tutti() : first_step(s, spec, k, position);
@@ -250,22 +249,22 @@ static int begin_way(const race *r, racer *of) {
     return failed;
 }
 
-static int run_way(race *r, racer *of, double *lap_out) {
+static int run_step(comparison *r, measure_variant *of, double *seconds_out) {
     const stage *s = r->data;
-    if (is_limit(of->what)) return run_limit(s, of->what == &way_table[1], lap_out);
-    if (!of->state && begin_way(r, of)) return 1;
-    way_state *k = of->state;
-    tutti_err err = write_step(s, k, &lap_out[WRITE]);
-    if (err == TUTTI_OK && r->x->results.config->read) err = read_step(s, k, &lap_out[READ]);
+    if (is_limit(of->what)) return run_limit(s, of->what == &step_table[1], seconds_out);
+    if (!of->state && begin_variant(r, of)) return 1;
+    step_state *k = of->state;
+    tutti_err err = write_step(s, k, &seconds_out[WRITE]);
+    if (err == TUTTI_OK && r->x->results.config->read) err = read_step(s, k, &seconds_out[READ]);
     if (err == TUTTI_OK) err = tutti_dataset_erase_after(k->d, 0);
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-static void end_way(const race *r, racer *of) {
+static void end_variant(const comparison *r, measure_variant *of) {
     const stage *s = r->data;
-    way_state *k = of->state;
+    step_state *k = of->state;
     if (!k) return;
-    char *path = cli_format("%s.%d", s->path, (int)(of - r->racer));
+    char *path = cli_format("%s.%d", s->path, (int)((const step_spec *)of->what - step_table));
     tutti_decomposition_free(&k->entries);
     tutti_decomposition_free(&k->blocks);
     if (k->d && tutti_dataset_close(&k->d) != TUTTI_OK) k->d = NULL;
@@ -275,36 +274,37 @@ static void end_way(const race *r, racer *of) {
 }
 
 /* --ways: those whose name has one of these words. */
-static int is_wanted(const bench_config *c, const way_spec *spec) {
+static int is_wanted(const bench_config *c, const step_spec *spec) {
     if (!c->ways.n || is_limit(spec)) return 1;
     for (int i = 0; i < c->ways.n; i++)
         if (strstr(spec->name, c->ways.item[i])) return 1;
     return 0;
 }
 
-int datasets_ways(experiment *x, const char *dir, int level) {
+int datasets_steps(experiment *x, const char *dir, int level) {
     const bench_config *c = x->results.config;
     const char *part = level == TUTTI_DURABLE ? "durable" : "visible";
     stage s = {.path = datasets_path(x, dir), .level = level};
-    race r = {.x = x, .title = part, .run = run_way, .data = &s};
+    comparison r = {.x = x, .m.title = part, .run = run_step, .data = &s};
     if (field_make(&s.f, x->all, c, VARIABLES)) {
         field_free(&s.f);
         return 1;
     }
-    for (int i = 0; i < WAYS; i++)
-        if (is_wanted(c, &way_table[i])) race_add(&r, way_table[i].name, &way_table[i]);
-    race_run(&r, c->rounds);
+    for (int i = 0; i < VARIANTS; i++)
+        if (is_wanted(c, &step_table[i])) measure_add(&r.m, step_table[i].name, &step_table[i]);
+    comparison_run(&r);
     char more[64];
     snprintf(more, sizeof more, ", \"bytes\": %.0f",
              (double)s.f.entries * VARIABLES * sizeof(double));
-    for (int i = 0; i < r.n; i++) {
-        const way_state *k = r.racer[i].state;
-        snprintf(r.racer[i].more, sizeof r.racer[i].more, ", \"goal\": %g, \"first\": %.9f",
-                 ((const way_spec *)r.racer[i].what)->goal, k ? k->first : 0);
+    for (int i = 0; i < r.m.n; i++) {
+        measure_variant *v = r.m.variant[i];
+        const step_state *k = v->state;
+        snprintf(v->more, sizeof v->more, ", \"goal\": %g, \"first\": %.9f",
+                 ((const step_spec *)v->what)->goal, k ? k->first : 0);
     }
-    race_report(&r, dir, more);
-    for (int i = 0; i < r.n; i++) end_way(&r, &r.racer[i]);
-    race_free(&r);
+    comparison_report(&r, dir, more);
+    for (int i = 0; i < r.m.n; i++) end_variant(&r, r.m.variant[i]);
+    measure_free(&r.m);
     field_free(&s.f);
     return 0;
 }

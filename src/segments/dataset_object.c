@@ -1,6 +1,6 @@
-/* dataset: the object: what its ranks agree on, what rank 0 reads for all, its data files.
+/* segments: the object: what its ranks agree on, what rank 0 reads for all, its data files.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/dataset_impl.h"
+#include "segments/dataset_impl.h"
 
 #include <string.h>
 
@@ -34,6 +34,7 @@ void tutti__dataset_run_started(tutti_dataset *d) {
 tutti_err tutti__dataset_enter(tutti_dataset *d) {
     TUTTI_TRY(tutti__dataset_live(d));
     tutti__dataset_run_started(d);
+    TUTTI_ASSERT(tutti__dataset_is_valid(d));
     return TUTTI_OK;
 }
 
@@ -57,6 +58,13 @@ tutti_err tutti__dataset_tell(tutti_dataset *d, void **data, size_t *bytes) {
 tutti_err tutti__dataset_writable(const tutti_dataset *d) {
     TUTTI_CHECK(d->mode & TUTTI_WRITE, TUTTI_ERR_MODE, "the dataset was not opened for writing");
     return TUTTI_OK;
+}
+
+tutti_err tutti__dataset_discardable(const tutti_dataset *d) {
+    TUTTI_TRY(tutti__dataset_writable(d));
+    TUTTI_CHECK(d->now.under_way, TUTTI_ERR_STATE, "no segment has begun");
+    TUTTI_TRY(tutti__start_queue_empty(&d->starts, TUTTI__STARTED_PUT));
+    return tutti__puts_ended(&d->now.puts);
 }
 
 tutti_err tutti__dataset_segment_check(const tutti_dataset *d, tutti_count segment) {

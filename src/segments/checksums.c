@@ -1,9 +1,9 @@
-/* dataset: checksums.  A block is the bytes of a section between two multiples of 64 KiB of the file.
+/* segments: checksums.  A block is the bytes of a section between two multiples of 64 KiB of the file.
  *
  * Blocks that one operation wrote whole were summed as they passed by, each on some rank; all others
  * (the ends of sections, partial puts) are read back.  The sum of a section is that of its blocks' sums.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/compressed.h"
+#include "segments/compressed.h"
 
 #include <endian.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* dataset: variables that are compressed: put and got.
+/* segments: variables that are compressed: put and got.
  *
  *   compressed_put   entries go to the ranks that look after their chunks, which pack these
  *   compressed_get   who wants entries asks the ranks that look after their chunks
@@ -13,7 +13,7 @@
 #include "access/convert.h"
 #include "comm/sparse.h"
 #include "compression/chunks.h"
-#include "dataset/dataset_impl.h"
+#include "segments/dataset_impl.h"
 
 /* A variable and the memory of its numbers on this rank. */
 typedef struct tutti__compressed {

@@ -1,6 +1,6 @@
-/* dataset: what puts and gets of compressed variables have in common.
+/* segments: what puts and gets of compressed variables have in common.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/compressed.h"
+#include "segments/compressed.h"
 
 int tutti__chunked_of(const tutti_dataset *d, const tutti__variable *v, int type, int64_t segment,
                       tutti__chunked *out) {

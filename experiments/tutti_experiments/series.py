@@ -1,6 +1,6 @@
 """Feki and Gabriel: Table I and figures 1 to 3 (pipelines), figure 4 (primitives).
 
-The rounds of a point come in series.  In each series every way has one time: as in the paper its least, or the median.  A series is what is
+The rounds of a point come in series.  In each series every variant has one time: as in the paper its least, or the median.  A series is what is
 counted.
 SPDX-License-Identifier: BSD-3-Clause"""
 from .intervals import median
@@ -62,9 +62,9 @@ def share(j, names, read, *of):
 def improvements(j, names, read, pattern, name):
     for p in j.points(None, j.directory, read):
         for s in range(series_of(j, p)) if p["pattern"] == pattern else []:
-            none, way = (series_time(j, entry_of(p, n), s) for n in (names[0], name))
-            if none and way:
-                yield 100 * (none - way) / none
+            none, variant = (series_time(j, entry_of(p, n), s) for n in (names[0], name))
+            if none and variant:
+                yield 100 * (none - variant) / none
 
 
 def put_improvements(j, e, names, read, of_all):
@@ -101,13 +101,13 @@ def show_times(j, read, more):
     points = [p for p in j.points(None, j.directory, read) if p["pattern"] == "tile1m"]
     name = benchmark(points[0]) if points else "Tile 1 MiB"
     for least in (True, False):
-        e = j.exhibit("bars", ("times, least" if least else "times") + more[0],
+        e = j.figure("bars", ("times, least" if least else "times") + more[0],
                       f"{'Least execution' if least else 'Execution'} time of {name}{more[1]}", axis="processes", unit="milliseconds",
                       note="Feki and Gabriel's figure 1: the least time of all rounds, for two numbers of processes on two clusters: 6 % less time "
                       "on one, up to 34 % on the other." if least else "The same by medians, with 95 % bounds.")
         for p in points:
             put_times(e, str(p["ranks"]), p, least)
-    e = j.exhibit("table", "split" + more[0], f"Where the time of {name} goes{more[1]}", axis="processes, algorithm", unit="milliseconds",
+    e = j.figure("table", "split" + more[0], f"Where the time of {name} goes{more[1]}", axis="processes, algorithm", unit="milliseconds",
                   note="Means over ranks, medians over rounds of the library's statistics; waiting for other ranks is exchange. Only the algorithms "
                   "whose file access is synchronous: where it goes on behind its calls, the time in calls does not say how long it takes. The paper, "
                   "without overlap and with 576 processes: 93 % file access on the first cluster.")
@@ -120,8 +120,21 @@ def show_times(j, read, more):
                 e.put(row, "in all", 1e3 * w["median"])
 
 
+def show_phases(j, read, more):
+    """Of the engine that goes cycle by cycle: where its time goes, where file access is synchronous."""
+    e = j.figure("table", "phases" + more[0], "Shares of the phases" + more[1], axis="benchmark, processes, algorithm", decimals=0, unit="% of the time",
+                 note="Means over the aggregators, medians over rounds; the wait of other ranks for the file counts as file access, since they wait for "
+                 "aggregators that are in it. The rest is planning, opening and closing.")
+    for p in j.points(None, j.directory, read):
+        for w in p["entries"]:
+            if counts(w) and w["name"] in ("none", "comm") and w["median"] > 0:
+                row = f"{benchmark(p)}, {p['ranks']}, {w['name']}"
+                for which in ("exchange", "file"):
+                    e.put(row, which, 100 * phase(w, which) / w["median"])
+
+
 def show_hidden(j):
-    e = j.exhibit("table", "hidden", "Hidden of the shorter phase", axis="benchmark, processes", decimals=0,
+    e = j.figure("table", "hidden", "Hidden of the shorter phase", axis="benchmark, processes", decimals=0,
                   unit="% of the shorter of exchange and file access",
                   note="How much faster than without overlap, in per cent of the shorter phase: medians of the differences, round by round. 100: it "
                   "costs nothing. Exchange is the time with a store that moves nothing, file access the rest of the time without overlap.")
@@ -137,37 +150,38 @@ def show_hidden(j):
                 e.put(row, name, hidden(entry_of(p, "none"), entry_of(p, name), shorter))
 
 
-def claim_hidden(j, where, points):
+def hypothesis_hidden(j, where, points):
     """What write-comm-2 hides in each round: the median over the points."""
     pairs = [(entry_of(p, "none"), entry_of(p, "write-comm-2"), shorter_phase(p)[2]) for p in points]
     pairs = [(a["seconds"], b["seconds"], s) for a, b, s in pairs if a and b and s > 0]
     rounds = min((min(len(a), len(b)) for a, b, _ in pairs), default=0)
-    j.claim("write-comm-2 hides of the shorter of exchange and file access", where,
+    j.hypothesis("write-comm-2 hides of the shorter of exchange and file access", where,
             [median([100 * (a[i] - b[i]) / s for a, b, s in pairs]) for i in range(rounds)], "%", "goal met", "goal missed", HIDDEN_GOAL)
 
 
 def show_pipelines(j, read):
     more = (" reads", ", reads") if read else ("", "")
-    put_wins(j, j.exhibit("table", "wins" + more[0], "Series in which each algorithm was fastest" + more[1],
+    put_wins(j, j.figure("table", "wins" + more[0], "Series in which each algorithm was fastest" + more[1],
                           note="By the least time of a series, as in Feki and Gabriel's Table I: none 59, comm 42, write 79, write-comm 95, "
                           "write-comm-2 77 of 352."), ALGORITHMS, read)
-    put_wins(j, j.exhibit("table", "wins by median" + more[0], "The same by the median of each series" + more[1],
+    put_wins(j, j.figure("table", "wins by median" + more[0], "The same by the median of each series" + more[1],
                           note="Less at the mercy of one lucky run than the least time."), ALGORITHMS, read, median)
     show_times(j, read, more)
+    show_phases(j, read, more)
     if not read:
         show_hidden(j)
-    put_improvements(j, j.exhibit("bars", "improvement" + more[0], "Improvement over no overlap, improved series only" + more[1],
+    put_improvements(j, j.figure("bars", "improvement" + more[0], "Improvement over no overlap, improved series only" + more[1],
                                   note="As in Feki and Gabriel's figures 2 and 3: series that got slower are left out. Between 3.7 and 9.2 % on one "
                                   "cluster, 8.6 and 22.3 % on the other."), ALGORITHMS, read, False)
-    put_improvements(j, j.exhibit("bars", "improvement of all" + more[0], "Improvement over no overlap, all series" + more[1],
+    put_improvements(j, j.figure("bars", "improvement of all" + more[0], "Improvement over no overlap, all series" + more[1],
                                   note="The same with the series that got slower."), ALGORITHMS, read, True)
     points = j.points(None, j.directory, read)
     where = f"{j.directory}, {'reads' if read else 'writes'} of all benchmarks"
     for name in ALGORITHMS[1:]:
-        j.claim_faster(where, points, "none", name)
-    j.claim_faster(where, points, "MPI library", "auto")
+        j.hypothesis_faster(where, points, "none", name)
+    j.hypothesis_faster(where, points, "MPI library", "auto")
     if j.r["options"]["direct_io"] not in ("0", "false") and not read:  # file access costs time and no processor
-        claim_hidden(j, where, points)
+        hypothesis_hidden(j, where, points)
 
 
 def judge_pipelines(j):
@@ -182,18 +196,18 @@ def judge_pipelines(j):
 
 def show_primitives(j, read):
     more = (" reads", ", reads") if read else ("", "")
-    put_wins(j, j.exhibit("bars", "wins" + more[0], "Series in which each of the paper's primitives was fastest" + more[1],
+    put_wins(j, j.figure("bars", "wins" + more[0], "Series in which each of the paper's primitives was fastest" + more[1],
                           note="By the least time of a series, as in Feki and Gabriel's figure 4: messages won 75 % of all, fences 37 % of Tile 256 B. "
                           "All three go cycle by cycle, with the same windows and aggregators; shared memory goes as windows get ready."), PAPERS, read)
-    put_wins(j, j.exhibit("bars", "wins with shm" + more[0], "The same with shared memory" + more[1]), PRIMITIVES, read)
+    put_wins(j, j.figure("bars", "wins with shm" + more[0], "The same with shared memory" + more[1]), PRIMITIVES, read)
     for least in (True, False):
-        e = j.exhibit("bars", ("times, least" if least else "times") + more[0], ("Least execution times" if least else "Execution times") + more[1],
+        e = j.figure("bars", ("times, least" if least else "times") + more[0], ("Least execution times" if least else "Execution times") + more[1],
                       axis="benchmark, processes", unit="milliseconds",
                       note="The paper's measure: the least time of all rounds." if least else "Medians over all rounds, with 95 % bounds.")
         for p in j.points(None, j.directory, read):
             put_times(e, f"{benchmark(p)}, {p['ranks']}", p, least)
     for name in PRIMITIVES[1:]:
-        j.claim_faster(f"{j.directory}, {'reads' if read else 'writes'} of all benchmarks", j.points(None, j.directory, read), name, "two-sided")
+        j.hypothesis_faster(f"{j.directory}, {'reads' if read else 'writes'} of all benchmarks", j.points(None, j.directory, read), name, "two-sided")
 
 
 def judge_primitives(j):

@@ -1,6 +1,6 @@
-/* dataset: the data files that are open.
+/* segments: the data files that are open.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/dataset_impl.h"
+#include "segments/dataset_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
-/* dataset: infos whose trailers disappear with their segments.
+/* segments: infos whose trailers disappear with their segments.
  *
  * A trailer has the changes of infos since the one before it.  When a segment is removed or archived, those
  * that still hold are written again: a second trailer of the newest remaining segment, if that is the last
  * one of its file, directly behind the first, with the changes of the first.  Until the transaction ends, the first one counts, and the next
  * writer cuts off the second.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/dataset_impl.h"
+#include "segments/dataset_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>

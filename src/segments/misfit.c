@@ -1,6 +1,6 @@
-/* dataset: values that do not fit, told by variable and position instead of part and element.
+/* segments: values that do not fit, told by variable and position instead of part and element.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/dataset_impl.h"
+#include "segments/dataset_impl.h"
 
 #include <stdio.h>
 #include <string.h>

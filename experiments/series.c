@@ -1,6 +1,6 @@
-/* Points of the experiments after Feki and Gabriel: see contest.h.
+/* Points of the experiments after Feki and Gabriel: see series.h.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "experiments/contest.h"
+#include "experiments/series.h"
 
 #include <string.h>
 
@@ -10,8 +10,8 @@ static void call_by_variable(bench_cell *point) {
             point->entry[i].kind == ENTRY_PEER ? &flash_calls_peer : &flash_calls;
 }
 
-void contest_points(experiment *x, const char *figure, const char *patterns,
-                    void (*add)(const experiment *x, bench_cell *point)) {
+void series_points(experiment *x, const char *figure, const char *patterns,
+                   void (*add)(const experiment *x, bench_cell *point)) {
     const bench_config *c = x->results.config;
     cli_list list = {0};
     int op[2];
@@ -35,8 +35,8 @@ void contest_points(experiment *x, const char *figure, const char *patterns,
     cli_list_free(&list);
 }
 
-void contest_stage(const experiment *x, const bench_cell *point, int overlapped, char *out,
-                   size_t size) {
+void series_stage(const experiment *x, const bench_cell *point, int overlapped, char *out,
+                  size_t size) {
     const tutti_options *user = &x->results.config->options;
     const int half = point->ranks > 1 ? point->ranks / 2 : 1;
     const tutti_off window = experiment_window(x, point, user->direct_io);
