@@ -63,8 +63,8 @@ if "$mpicc" -std=gnu11 -Wall -Wextra -Werror -I"$top/include" readme.c -o readme
     timeout 30 "$top/scripts/mpirun.sh" "$TUTTI_MPI" 4 ./bad >bad.out 2>&1
     code=$?
     [ $code -eq 1 ] || fail "with a wrong bound on one rank: exit code $code" # all ranks return the error, none waits
-    told=$(grep -c 'rank 1.*the access is NULL.*beyond its shape' bad.out)
-    [ "$told" = 1 ] || fail "told $told times, not once: $(cat bad.out)"
+    told=$(grep -c 'rank 1.*argument access is NULL.*exceeds the extent' bad.out)
+    [ "$told" = 1 ] || fail "reported $told times, not once: $(cat bad.out)"
 else
     fail "the program of errors.md does not compile"
 fi
