@@ -52,9 +52,9 @@ bench: ## measure what docs/appendix/results-limits.md shows (20 minutes)
 	@for n in 2 4 8; do scripts/mpirun.sh openmpi $$n build/openmpi/tutti bench --method auto $(BENCHFLAGS) \
 	    --dir build/run,/dev/shm --json build/bench-$$n.json && \
 	    experiments/tutti_experiments/__main__.py build/bench-$$n.json --html build/bench-$$n.html || exit 1; done
-	@build/openmpi/experiments/plan_scaling > build/plan-scaling.md
+	@build/openmpi/experiments/plan_scaling > build/plan-scaling.json
 	@experiments/tutti_experiments/results.py --page docs/appendix/results-limits.md build/bench-2.json build/bench-4.json build/bench-8.json \
-	    --scaling build/plan-scaling.md
+	    --scaling build/plan-scaling.json
 	@echo "written: docs/appendix/results-limits.md, build/bench-*.html"
 
 bench-papers: ## repeat the papers' experiments into build/papers/RUN, bring docs/appendix/results.md up to date (20 minutes)

@@ -51,24 +51,17 @@ static int visit_cells(const block *b, int check) {
     return wrong;
 }
 
-/* The cells of the block in the grid, and their places in the array with ghost cells. */
+/* The block as a slice of the grid, and its origin in the array with ghost cells. */
 static tutti_err decompose(tutti_dataset *d, const block *b, tutti_decomposition **out) {
-    tutti_count *index = malloc((size_t)b->cells * sizeof *index), n = 0, i[3];
-    tutti_count *memory = malloc((size_t)b->cells * sizeof *memory);
-    for (i[0] = b->lo[0]; i[0] < b->hi[0]; i[0]++)
-        for (i[1] = b->lo[1]; i[1] < b->hi[1]; i[1]++)
-            for (i[2] = b->lo[2]; i[2] < b->hi[2]; i[2]++, n++) {
-                index[n] = (i[0] * NY + i[1]) * NZ + i[2];
-                memory[n] = 0;
-                for (int k = 0; k < 3; k++)
-                    memory[n] = memory[n] * b->extent[k] + i[k] - b->lo[k] + b->ghost;
-            }
-    const tutti_decomposition_spec spec = {
-        .kind = TUTTI_BY_INDEX, .n = n, .index = index, .memory = memory, .whole = 1};
-    const tutti_err err = tutti_decomposition_create(d, "grid", &spec, out);
-    free(index);
-    free(memory);
-    return err;
+    tutti_section memory = {.order = TUTTI_ROW_MAJOR};
+    tutti_decomposition_spec spec = {.kind = TUTTI_BY_SLICE, .slice_memory = &memory, .whole = 1};
+    for (int k = 0; k < 3; k++) {
+        spec.slice.lo[k] = b->lo[k];
+        spec.slice.hi[k] = b->hi[k];
+        memory.shape[k] = b->extent[k];
+        memory.lo[k] = b->ghost;
+    }
+    return tutti_decomposition_create(d, "grid", &spec, out);
 }
 
 static tutti_err write_step(tutti_dataset *d, const block *b) {

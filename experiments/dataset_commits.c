@@ -19,10 +19,10 @@ typedef struct {
 
 static tutti_err tiny_open(const experiment *x, const char *path, int level, int variables,
                            tiny *out) {
-    const dataset_way way = {.level = level};
+    const dataset_settings variant = {.level = level};
     const tutti_count each = 8, entries = each * x->all->ranks;
     *out = (tiny){.variables = variables};
-    tutti_err err = datasets_open(x, path, &way, &out->d);
+    tutti_err err = datasets_open(x, path, &variant, &out->d);
     if (err == TUTTI_OK) err = tutti_dataset_grid(out->d, "space", 1, &entries);
     for (int v = 0; v < variables && err == TUTTI_OK; v++) {
         char name[16];

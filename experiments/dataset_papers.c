@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-enum { WRITE, READ }; /* laps */
+enum { WRITE, READ }; /* samples */
 
 /* ---- Table 1 */
 
@@ -22,7 +22,7 @@ enum { BUFFERS = sizeof buffer_table / sizeof *buffer_table };
 typedef struct {
     char settings[120];
     int megabytes, many;
-} buffer_way;
+} buffer_variant;
 
 typedef struct {
     field f;
@@ -36,9 +36,7 @@ static void settings_make(const experiment *x, int megabytes, int many, char *ou
 
 static tutti_err buffer_step(const buffer_stage *s, tutti_dataset *d, tutti_decomposition *mine,
                              int64_t step, double *out) {
-    cli_barrier(s->f.w);
-    MPI_Barrier(s->f.w->comm);
-    const double start = cli_now();
+    const double start = comparison_start(s->f.w);
     tutti_err err = tutti_dataset_begin(d, TUTTI_STATE, step, 0);
     if (err == TUTTI_OK)
         err = tutti_dataset_put(d, 1, &(tutti_put){"v", mine, TUTTI_FLOAT64, s->f.put});
@@ -50,34 +48,33 @@ static tutti_err buffer_step(const buffer_stage *s, tutti_dataset *d, tutti_deco
 /* What was put last, by the same decomposition. */
 static tutti_err buffer_get(const buffer_stage *s, tutti_dataset *d, tutti_decomposition *mine,
                             double *out) {
-    cli_barrier(s->f.w);
-    MPI_Barrier(s->f.w->comm);
-    const double start = cli_now();
+    const double start = comparison_start(s->f.w);
     const tutti_err err = tutti_dataset_get(d, tutti_dataset_segments(d) - 1, 1,
                                             &(tutti_get){"v", mine, TUTTI_FLOAT64, s->f.got});
     *out = cli_elapsed(s->f.w, start, cli_now());
     return err;
 }
 
-static int run_buffer(race *r, racer *of, double *lap_out) {
+static int run_buffer(comparison *r, measure_variant *of, double *seconds_out) {
     const buffer_stage *s = r->data;
-    const buffer_way *b = of->what;
-    const dataset_way way = {.settings = b->settings, .level = TUTTI_VISIBLE};
+    const buffer_variant *b = of->what;
+    const dataset_settings variant = {.settings = b->settings, .level = TUTTI_VISIBLE};
     const tutti_count lo = s->f.each * s->f.w->rank;
     const tutti_decomposition_spec block = {
         .kind = TUTTI_BY_SLICE, .slice = {.lo = {lo}, .hi = {lo + s->f.each}}, .whole = 1};
     tutti_dataset *d = NULL;
     tutti_decomposition *mine = NULL;
     double first = 0;
-    tutti_err err = datasets_open(r->x, s->path, &way, &d);
+    tutti_err err = datasets_open(r->x, s->path, &variant, &d);
     if (err == TUTTI_OK) err = tutti_dataset_grid(d, "space", 1, &s->f.entries);
     if (err == TUTTI_OK)
         err = tutti_dataset_variable(
             d, "v", &(tutti_variable_spec){.space = "space", .type = TUTTI_FLOAT64});
     if (err == TUTTI_OK) err = tutti_decomposition_create(d, "space", &block, &mine);
     if (err == TUTTI_OK) err = buffer_step(s, d, mine, 0, &first);
-    if (err == TUTTI_OK) err = buffer_step(s, d, mine, 1, &lap_out[WRITE]);
-    if (err == TUTTI_OK && r->x->results.config->read) err = buffer_get(s, d, mine, &lap_out[READ]);
+    if (err == TUTTI_OK) err = buffer_step(s, d, mine, 1, &seconds_out[WRITE]);
+    if (err == TUTTI_OK && r->x->results.config->read)
+        err = buffer_get(s, d, mine, &seconds_out[READ]);
     const int failed = err == TUTTI_OK ? 0 : cli_error_tutti();
     tutti_decomposition_free(&mine);
     if (d && tutti_dataset_close(&d) != TUTTI_OK) d = NULL;
@@ -88,26 +85,28 @@ static int run_buffer(race *r, racer *of, double *lap_out) {
 int datasets_buffers(experiment *x, const char *dir) {
     const bench_config *c = x->results.config;
     buffer_stage s = {.path = datasets_path(x, dir)};
-    buffer_way way[2 * BUFFERS];
-    race r = {.x = x, .title = "buffers", .run = run_buffer, .data = &s};
+    buffer_variant variant[2 * BUFFERS];
+    comparison r = {.x = x, .m.title = "buffers", .run = run_buffer, .data = &s};
     if (field_make(&s.f, x->all, c, 1)) {
         field_free(&s.f);
         return 1;
     }
     for (int i = 0; i < 2 * BUFFERS; i++) {
         char name[64];
-        way[i] = (buffer_way){.megabytes = buffer_table[i / 2], .many = i % 2};
-        settings_make(x, way[i].megabytes, way[i].many, way[i].settings, sizeof way[i].settings);
-        snprintf(name, sizeof name, "%d MB, %s", way[i].megabytes, way[i].many ? "many" : "one");
-        racer *of = race_add(&r, name, &way[i]);
-        snprintf(of->more, sizeof of->more, ", \"megabytes\": %d, \"many\": %d", way[i].megabytes,
-                 way[i].many);
+        variant[i] = (buffer_variant){.megabytes = buffer_table[i / 2], .many = i % 2};
+        settings_make(x, variant[i].megabytes, variant[i].many, variant[i].settings,
+                      sizeof variant[i].settings);
+        snprintf(name, sizeof name, "%d MB, %s", variant[i].megabytes,
+                 variant[i].many ? "many" : "one");
+        measure_variant *of = measure_add(&r.m, name, &variant[i]);
+        snprintf(of->more, sizeof of->more, ", \"megabytes\": %d, \"many\": %d",
+                 variant[i].megabytes, variant[i].many);
     }
-    race_run(&r, c->rounds);
+    comparison_run(&r);
     char more[64];
     snprintf(more, sizeof more, ", \"bytes\": %.0f", (double)s.f.entries * sizeof(double));
-    race_report(&r, dir, more);
-    race_free(&r);
+    comparison_report(&r, dir, more);
+    measure_free(&r.m);
     field_free(&s.f);
     return 0;
 }
@@ -133,7 +132,7 @@ static int steps_of(const experiment *x) {
 typedef struct {
     char settings[120];
     int row, many, level;
-} mesh_way;
+} mesh_variant;
 
 /* The entries of this rank in a list: runs dealt out in turn; with `shared`, the first of the next run
  * too. */
@@ -155,7 +154,7 @@ typedef struct {
 
 static const char *const space_names[] = {"nodes", "elements"};
 
-static tutti_err mesh_describe(const mesh_way *m, const cli_world *w, mesh_state *k) {
+static tutti_err mesh_describe(const mesh_variant *m, const cli_world *w, mesh_state *k) {
     const tutti_count entries[] = {mesh_table[m->row].nodes, mesh_table[m->row].elements};
     tutti_err err = TUTTI_OK;
     for (int i = 0; i < 2 && err == TUTTI_OK; i++) {
@@ -209,28 +208,22 @@ static tutti_err mesh_get(const mesh_state *k, int step) {
     return tutti_dataset_get(k->d, 1 + step, 2 * EACH, gets); /* behind the topology */
 }
 
-static double mesh_start(const cli_world *w) {
-    cli_barrier(w);
-    MPI_Barrier(w->comm);
-    return cli_now();
-}
-
-static int run_mesh(race *r, racer *of, double *lap_out) {
-    const mesh_way *m = of->what;
+static int run_mesh(comparison *r, measure_variant *of, double *seconds_out) {
+    const mesh_variant *m = of->what;
     const char *path = r->data;
     const cli_world *w = r->x->all;
-    const dataset_way way = {.settings = m->settings, .level = m->level};
+    const dataset_settings variant = {.settings = m->settings, .level = m->level};
     mesh_state k = {.buf = cli_malloc((size_t)mesh_table[m->row].nodes * sizeof(double))};
     for (tutti_count i = 0; i < mesh_table[m->row].nodes; i++) k.buf[i] = (double)i;
-    tutti_err err = datasets_open(r->x, path, &way, &k.d);
+    tutti_err err = datasets_open(r->x, path, &variant, &k.d);
     if (err == TUTTI_OK) err = mesh_describe(m, w, &k);
     const int steps = steps_of(r->x), reads = r->x->results.config->read ? steps : 0;
-    double start = mesh_start(w);
+    double start = comparison_start(w);
     for (int step = 0; step < steps && err == TUTTI_OK; step++) err = mesh_step(&k, step);
-    lap_out[WRITE] = cli_elapsed(w, start, cli_now()) / steps;
-    start = mesh_start(w);
+    seconds_out[WRITE] = cli_elapsed(w, start, cli_now()) / steps;
+    start = comparison_start(w);
     for (int step = 0; step < reads && err == TUTTI_OK; step++) err = mesh_get(&k, step);
-    lap_out[READ] = cli_elapsed(w, start, cli_now()) / steps;
+    seconds_out[READ] = cli_elapsed(w, start, cli_now()) / steps;
     int failed = err == TUTTI_OK ? 0 : cli_error_tutti();
     if (!failed && tutti_dataset_verify(k.d, NULL) != TUTTI_OK) failed = cli_error_tutti();
     for (int i = 0; i < 2; i++) tutti_decomposition_free(&k.on[i]);
@@ -242,26 +235,26 @@ static int run_mesh(race *r, racer *of, double *lap_out) {
 
 int datasets_meshes(experiment *x, const char *dir) {
     const char *path = datasets_path(x, dir);
-    mesh_way way[4 * MESHES];
-    race r = {.x = x, .title = "meshes", .run = run_mesh, .data = path};
+    mesh_variant variant[4 * MESHES];
+    comparison r = {.x = x, .m.title = "meshes", .run = run_mesh, .data = path};
     for (int i = 0; i < 4 * MESHES; i++) {
         char name[64];
-        way[i] = (mesh_way){
+        variant[i] = (mesh_variant){
             .row = i / 4, .many = i % 2, .level = i % 4 < 2 ? TUTTI_VISIBLE : TUTTI_DURABLE};
-        settings_make(x, mesh_table[i / 4].megabytes, way[i].many, way[i].settings,
-                      sizeof way[i].settings);
+        settings_make(x, mesh_table[i / 4].megabytes, variant[i].many, variant[i].settings,
+                      sizeof variant[i].settings);
         snprintf(name, sizeof name, "%s, %d", mesh_table[i / 4].name, i % 4);
-        racer *of = race_add(&r, name, &way[i]);
+        measure_variant *of = measure_add(&r.m, name, &variant[i]);
         const double entries = (double)(mesh_table[i / 4].nodes + mesh_table[i / 4].elements);
         snprintf(of->more, sizeof of->more,
                  ", \"mesh\": \"%s\", \"bytes\": %.0f, \"many\": %d, \"level\": \"%s\"",
-                 mesh_table[i / 4].name, 8.0 * EACH * entries, way[i].many,
-                 way[i].level == TUTTI_DURABLE ? "durable" : "visible");
+                 mesh_table[i / 4].name, 8.0 * EACH * entries, variant[i].many,
+                 variant[i].level == TUTTI_DURABLE ? "durable" : "visible");
     }
-    race_run(&r, x->results.config->rounds);
+    comparison_run(&r);
     char more[64];
     snprintf(more, sizeof more, ", \"steps\": %d", steps_of(x));
-    race_report(&r, dir, more);
-    race_free(&r);
+    comparison_report(&r, dir, more);
+    measure_free(&r.m);
     return 0;
 }

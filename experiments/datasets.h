@@ -1,8 +1,8 @@
 /* tutti-experiments dataset: what its parts share.
  *
- *   race     ways that take turns, round by round; each run has several laps (times)   dataset_race.c
+ *   comparison   variants in interleaved rounds                                        comparison.c
  *   field    the numbers that are written, where they are, and checking them           dataset_field.c
- *   parts    visible, durable                                                          dataset_ways.c
+ *   parts    visible, durable                                                          dataset_steps.c
  *            buffers, meshes: the paper's tables                                       dataset_papers.c
  *            commits, opening                                                          dataset_commits.c
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -11,37 +11,23 @@
 
 #include "experiments/experiment.h"
 
-/* ---- races */
+/* ---- comparisons: variants measured on all ranks in interleaved rounds (measure/measure.h) */
 
-enum { RACE_LAPS = 2 };
-
-typedef struct racer {
-    char name[64];
-    const void *what; /* the part's own */
-    void *state;      /* what stays from round to round; the part's own */
-    char more[160];   /* ", "key": value": members of its JSON */
-    int rounds;
-    double *lap[RACE_LAPS]; /* [rounds] seconds; 0: it has none */
-    char failure[400];
-} racer;
-
-typedef struct race {
+typedef struct comparison {
+    measure m; /* samples: seconds of writing, of reading (0: none) */
     experiment *x;
-    const char *title;
-    int n;
-    racer *racer;
-    /* One run on all ranks: seconds of each lap, or 1 and a message on all ranks. */
-    int (*run)(struct race *r, racer *of, double *lap_out);
     const void *data; /* the part's own */
-} race;
+    /* One run on all ranks: seconds of writing and reading, or 1 and a message on all ranks. */
+    int (*run)(struct comparison *c, measure_variant *v, double *seconds_out);
+    cli_progress progress;
+} comparison;
 
-/* It stays in place until the next one is added. */
-racer *race_add(race *r, const char *name, const void *what);
-/* Every round begins with another way.  A way that has failed is told of and runs no more. */
-void race_run(race *r, int rounds);
-void race_free(race *r);
-/* As a part of the report: `more` are members of it. */
-void race_report(const race *r, const char *dir, const char *more);
+/* Run the variants of c->m (measure_add), report them as a part of the experiment (`more` are members of its JSON), and
+ * keep them for comparison_free. */
+void comparison_run(comparison *c);
+void comparison_report(const comparison *c, const char *dir, const char *more);
+/* For runs: all ranks begin together; the time they begin at. */
+double comparison_start(const cli_world *w);
 
 /* ---- fields: variables of float64 on a space of one dimension, which all ranks share */
 
@@ -73,16 +59,16 @@ int field_check(const field *f, tutti_count n, const tutti_count *position, int 
 const char *datasets_path(const experiment *x, const char *dir);
 void datasets_remove(const experiment *x, const char *path);
 /* A dataset that is made anew; settings "name=value ..." are of its data files. */
-typedef struct dataset_way {
+typedef struct dataset_settings {
     const char *settings;
     int level, plain; /* plain: without checksums */
-} dataset_way;
-tutti_err datasets_open(const experiment *x, const char *path, const dataset_way *way,
+} dataset_settings;
+tutti_err datasets_open(const experiment *x, const char *path, const dataset_settings *variant,
                         tutti_dataset **out);
 int datasets_part(const experiment *x, const char *part); /* is it to be measured? */
 double datasets_cpu(void);                                /* of this process */
 
-int datasets_ways(experiment *x, const char *dir, int level);
+int datasets_steps(experiment *x, const char *dir, int level);
 int datasets_buffers(experiment *x, const char *dir);
 int datasets_meshes(experiment *x, const char *dir);
 int datasets_commits(experiment *x, const char *dir);

@@ -1,4 +1,4 @@
-/* tutti-experiments sections: a whole array, of which every rank has its part by a distribution.  The ways read and
+/* tutti-experiments sections: a whole array, of which every rank has its part by a distribution.  The variants read and
  * write it through the array's own call; the pattern says the same by sections, worked out here, so that
  * one checks the other.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -172,7 +172,7 @@ static void distribution_json(FILE *f, const bench_cell *cell) {
 
 const bench_scene distribution_scene = {.make = distribution_make, .json = distribution_json};
 
-/* ---- the way */
+/* ---- the variant */
 
 static tutti_err move_part(const bench_job *job, const tutti_distribution *d) {
     return job->is_write ? tutti_array_write_part(job->array, d, NULL, NULL, job->user)
@@ -184,14 +184,14 @@ static int run_part(bench_job *job, bench_entry *e) {
     const tutti_array_spec spec = section_spec(what->n);
     const int mode = job->is_write ? TUTTI_WRITE | TUTTI_CREATE : TUTTI_READ;
     tutti_distribution *d;
-    if (make_distribution(what, &d) != TUTTI_OK) return tutti_way_failed(e);
+    if (make_distribution(what, &d) != TUTTI_OK) return variant_failed(e);
     tutti_err err =
         tutti_array_open_raw(job->world->comm, job->path, mode, &spec, &e->options, &job->array);
     if (err == TUTTI_OK) err = move_part(job, d);
     tutti_distribution_free(&d);
-    if (err != TUTTI_OK) return tutti_way_failed(e);
+    if (err != TUTTI_OK) return variant_failed(e);
     array_way_stats(job, e);
-    return tutti_array_close(&job->array) == TUTTI_OK ? 0 : tutti_way_failed(e);
+    return tutti_array_close(&job->array) == TUTTI_OK ? 0 : variant_failed(e);
 }
 
 const bench_runner distribution_runner = {.run = run_part, .end = array_way_end};

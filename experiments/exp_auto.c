@@ -1,17 +1,22 @@
 /* tutti-experiments auto: what leaving the choice to the library costs.
  *
- * At every point (directory, pattern, write or read) `auto`, the fixed ways and the MPI library's
- * own call alternate.  The best fixed way is chosen by its median over the even rounds and judged
- * by the odd ones, so that luck does not make it the best: regret = median of auto / median of the
- * best - 1.  Beside it the 95 % interval of the differences of those rounds, which tells regret from
- * noise.  Rounds go to the ways that matter: a method that is far behind takes no part in later ones, and is not the
- * best; what "far" means falls with the rounds.
+ * In every case `auto`, fixed methods and the MPI library's own call are interleaved.  The best fixed method is chosen
+ * by its median over the odd rounds (the first, the third ...) and compared on the even ones, so that luck does not make
+ * it the best: regret = time of auto / time of the best fixed method - 1, by medians.  Beside it the 95 % interval of the
+ * differences of those rounds, which tells regret from noise.  Rounds go to the methods that matter: one that is far
+ * behind takes no part in later ones, and is not the best; "far" becomes less with the rounds.
  *
- * Against the MPI library: the ratios of both times, round by round.  The lower 95 % bound of their
- * median is an order statistic (sign test; five rounds at least).
+ * Against the MPI library: the ratios of both times, round by round, with bounds of their median by order statistics
+ * (sign test; five rounds at least).
+ *
+ * The cases are all combinations of directories, patterns, operations and numbers of ranks; or, with --cases N, drawn
+ * from these, sizes, warm and cold, and the default and a tuned profile, so that every pair of levels occurs (cases.h).
+ * Cold: a read finds nothing in the page cache, a write ends on the device.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/experiment.h"
+#include "experiments/cases.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define AUTO "auto"
@@ -29,6 +34,7 @@ static const struct {
     {"root", "method=root"},
     {"shm", "method=two-phase exchange=shm pipeline=none"},
     {"shm, write-comm-2", "method=two-phase exchange=shm pipeline=write-comm-2"},
+    {"two-phase", "method=two-phase"},
     {"comm", "method=two-phase exchange=shm pipeline=comm" BACKGROUND},
     {"write", "method=two-phase exchange=shm pipeline=write" BACKGROUND},
     {"write-comm", "method=two-phase exchange=shm pipeline=write-comm" BACKGROUND},
@@ -41,59 +47,116 @@ static const struct {
     {"one aggregator", "method=two-phase exchange=shm cb_nodes=1"},
     {"large windows", "method=two-phase exchange=shm window_size=4m"},
 };
-enum { FIXED = sizeof fixed_table / sizeof *fixed_table };
+/* Drawn cases have only the first ones. */
+enum { FIXED = sizeof fixed_table / sizeof *fixed_table, FIXED_OF_CASES = 7 };
+
+enum { LEAST_ROUNDS = 6 }; /* for an interval */
+static const tutti_off SLOW_MOST = (tutti_off)256
+                                   << 20; /* bytes of a case on a throttled directory */
 
 static void auto_defaults(bench_config *c, int quick) {
     c->write = c->read = 1;
     c->size = (quick ? 1 : 16) << 20;
-    c->rounds = quick ? 6 : 32;
+    c->rounds = quick ? 6 : 14;
     cli_list_split(&c->patterns,
                    quick ? "block2d,pieces512"
                          : "block2d,columns,block3d,cyclic4k,pieces512,irregular64,flash,strided");
+    c->budget = 6900; /* a run takes at most two hours */
+    cli_list_split(&c->files, quick ? "4k,64k" : "4k,64k,1m,8m,32m,128m");
 }
 
 /* ---- points */
 
-static void add_point(experiment *x, const char *dir, const char *pattern, int ranks, int is_read) {
-    const bench_config *c = x->results.config;
-    bench_cell *point = experiment_point(x, &(point_spec){.figure = is_read ? "reads" : "writes",
-                                                          .dir = dir,
-                                                          .pattern = pattern,
-                                                          .is_read = is_read,
-                                                          .ranks = ranks,
-                                                          .size = c->size});
+static bench_cell *add_point(experiment *x, const point_spec *spec, int fixed) {
+    const int direct = x->results.config->options.direct_io;
+    bench_cell *point = experiment_point(x, spec);
     point->patience = PATIENCE;
     point->tightens = 1;
-    experiment_way(x, point, AUTO, "method=auto")->stays = 1;
-    for (int i = 0; i < FIXED; i++) {
+    experiment_variant(x, point, AUTO, "method=auto")->stays = 1;
+    for (int i = 0; i < fixed; i++) {
         const char *s = fixed_table[i].settings;
         char settings[160];
         snprintf(settings, sizeof settings, "%s%s", s,
-                 s[strlen(s) - 1] == '=' ? experiment_background_store(x, c->options.direct_io)
-                                         : "");
-        experiment_way(x, point, fixed_table[i].name, settings);
+                 s[strlen(s) - 1] == '=' ? experiment_background_store(x, direct) : "");
+        experiment_variant(x, point, fixed_table[i].name, settings);
     }
     experiment_reference(x, point, ENTRY_PEER, PEER);
+    return point;
+}
+
+static const char *const figures[] = {"writes", "reads"};
+
+enum { PATTERN, SIZE, RANKS, DIRECTORY, OPERATION, COLD, PROFILE };
+
+static void add_case(experiment *x, const int *level, int first, const int *op) {
+    const bench_config *c = x->results.config;
+    const char *dir = c->dirs.item[level[DIRECTORY]];
+    point_spec spec = {.figure = figures[op[level[OPERATION]]],
+                       .dir = dir,
+                       .pattern = c->patterns.item[level[PATTERN]],
+                       .is_read = op[level[OPERATION]],
+                       .ranks = x->world[first + level[RANKS]].ranks};
+    cli_parse_size(c->files.item[level[SIZE]], &spec.size);
+    if (cli_list_has(&c->slow, dir) && spec.size * spec.ranks > SLOW_MOST)
+        spec.size = SLOW_MOST / spec.ranks;
+    bench_cell *point = add_point(x, &spec, FIXED_OF_CASES);
+    point->cold = level[COLD] && strcmp(point->file_system, "tmpfs") != 0;
+    point->least_rounds = LEAST_ROUNDS;
+    point->profile = level[PROFILE] ? "tuned" : "default";
+    for (int i = 0; i < point->entries && level[PROFILE]; i++)
+        if (point->entry[i].kind == ENTRY_TUTTI &&
+            tutti_options_set(&point->entry[i].options, "profile", c->tuned) != TUTTI_OK)
+            snprintf(point->entry[i].v.failure, sizeof point->entry[i].v.failure, "%.500s",
+                     tutti_last_message());
+}
+
+static void draw_cases(experiment *x, int first, const int *op, int ops) {
+    const bench_config *c = x->results.config;
+    const int levels[] = {
+        [PATTERN] = c->patterns.n,   [SIZE] = c->files.n, [RANKS] = x->worlds - first,
+        [DIRECTORY] = c->dirs.n,     [OPERATION] = ops,   [COLD] = 2,
+        [PROFILE] = c->tuned ? 2 : 1};
+    int *level = cli_malloc((size_t)c->cases * CASE_FACTORS * sizeof *level);
+    const int missing = cases_draw(CASE_FACTORS, levels, c->cases, c->seed, level);
+    if (c->tuned) setenv("XDG_CONFIG_HOME", "/nonexistent", 1); /* default: not the user's */
+    for (int i = 0; i < c->cases; i++) add_case(x, level + (long)i * CASE_FACTORS, first, op);
+    FILE *f = experiment_part(x, "cases", c->dirs.item[0]);
+    if (f)
+        fprintf(f, ", \"cases\": %d, \"seed\": %llu, \"missing_pairs\": %d}", c->cases,
+                (unsigned long long)c->seed, missing);
+    if (x->all->rank == 0)
+        fprintf(stderr, "tutti-experiments: %d cases of seed %llu, %d pairs of levels missing\n",
+                c->cases, (unsigned long long)c->seed, missing);
+    free(level);
 }
 
 static void auto_plan(experiment *x) {
     const bench_config *c = x->results.config;
+    int op[2];
+    const int ops = experiment_ops(x, op);
+    if (c->cases) {
+        draw_cases(x, x->worlds > 1 && x->world[0].ranks == 1, op, ops);
+        return;
+    }
     const int first = c->procs.n ? 0 : x->worlds - 1; /* all ranks, unless numbers were given */
     for (int d = 0; d < c->dirs.n; d++)
         for (int i = first; i < x->worlds; i++)
-            for (int p = 0; p < c->patterns.n; p++) {
-                if (c->write)
-                    add_point(x, c->dirs.item[d], c->patterns.item[p], x->world[i].ranks, 0);
-                if (c->read)
-                    add_point(x, c->dirs.item[d], c->patterns.item[p], x->world[i].ranks, 1);
-            }
+            for (int p = 0; p < c->patterns.n * ops; p++)
+                add_point(x,
+                          &(point_spec){.figure = figures[op[p % ops]],
+                                        .dir = c->dirs.item[d],
+                                        .pattern = c->patterns.item[p / ops],
+                                        .is_read = op[p % ops],
+                                        .ranks = x->world[i].ranks,
+                                        .size = c->size},
+                          FIXED);
 }
 
 const experiment_kind experiment_auto = {
     .name = "auto",
     .title = "Regret of the automatic choice",
-    .source = "Against the best of the fixed ways, and against the MPI library's own call.",
+    .source = "Against the best fixed method, and against the MPI library's own call.",
     .threads = MPI_THREAD_SINGLE,
-    .scope = {.takes = "procs,size,pattern,op", .defaults = auto_defaults},
+    .scope = {.takes = "procs,size,pattern,op,files,cases,slow,tuned", .defaults = auto_defaults},
     .plan = auto_plan,
 };

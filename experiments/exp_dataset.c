@@ -1,12 +1,12 @@
 /* tutti-experiments dataset: how fast datasets are, and Sandia's tables of PDS/PIO.
  *
  *   visible, durable   a step of 8 variables by every layout, decomposition and conversion, written and
- *                      read, beside what the file system can do                     dataset_ways.c
+ *                      read, beside what the file system can do                     dataset_steps.c
  *   buffers            Table 1: one I/O server and many, buffers of 1 to 28 MB      dataset_papers.c
  *   meshes             Tables 2 and 3: steps of small meshes, metadata after each   dataset_papers.c
  *   commits, opening   the cost of metadata, over many segments                     dataset_commits.c
  *
- * Its ways are no cells of `tutti bench`: what they write is a dataset, not a known file.  Everything is
+ * Its variants are no cells of `tutti bench`: what they write is a dataset, not a known file.  Everything is
  * measured before the points, of which there are none.  Goals are told, and are no gates.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/datasets.h"
@@ -73,15 +73,15 @@ static tutti_err set_options(const char *settings, tutti_options *opt) {
     return err;
 }
 
-tutti_err datasets_open(const experiment *x, const char *path, const dataset_way *way,
+tutti_err datasets_open(const experiment *x, const char *path, const dataset_settings *variant,
                         tutti_dataset **out) {
     tutti_options io = x->results.config->options;
     tutti_dataset_options opt;
     tutti_dataset_options_init(&opt);
-    opt.level = way->level;
-    opt.checksums = !way->plain;
+    opt.level = variant->level;
+    opt.checksums = !variant->plain;
     opt.io = &io;
-    const tutti_err err = set_options(way->settings, &io);
+    const tutti_err err = set_options(variant->settings, &io);
     if (err != TUTTI_OK) return err;
     return tutti_dataset_open(x->all->comm, path,
                               TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt, out);
@@ -100,8 +100,8 @@ static int dataset_begin(experiment *x) {
         const char *dir = c->dirs.item[i];
         if (datasets_part(x, "buffers")) failed = failed || datasets_buffers(x, dir);
         if (datasets_part(x, "meshes")) failed = failed || datasets_meshes(x, dir);
-        if (datasets_part(x, "visible")) failed = failed || datasets_ways(x, dir, TUTTI_VISIBLE);
-        if (datasets_part(x, "durable")) failed = failed || datasets_ways(x, dir, TUTTI_DURABLE);
+        if (datasets_part(x, "visible")) failed = failed || datasets_steps(x, dir, TUTTI_VISIBLE);
+        if (datasets_part(x, "durable")) failed = failed || datasets_steps(x, dir, TUTTI_DURABLE);
         if (datasets_part(x, "commits")) failed = failed || datasets_commits(x, dir);
         if (datasets_part(x, "opening")) failed = failed || datasets_opening(x, dir);
         cli_scratch_remove(x->all);

@@ -16,17 +16,17 @@
 #include "experiments/datasets.h"
 #include "experiments/exodus_direct.h"
 
-enum { WRITE, READ }; /* laps */
+enum { WRITE, READ }; /* samples */
 enum { NODES = 9138, ELEMENTS = 7599, EACH = 6, RUN = 16, SERVERS = 14, CORNERS = 8 };
 
 static const int buffer_table[] = {1, 2, 4}; /* MB */
 enum { BUFFERS = sizeof buffer_table / sizeof *buffer_table, LEVELS = 2 };
 
-typedef struct way {
+typedef struct variant {
     int megabytes, servers; /* 0: direct */
     direct_kind direct;
     int level;
-} way;
+} variant;
 
 /* What this rank has of the mesh. */
 typedef struct share {
@@ -145,7 +145,7 @@ static int compare(tutti_exodus *x, const share *s, int steps) {
     return 0;
 }
 
-static int open_ours(const experiment *x, const share *s, const way *of, tutti_exodus **out) {
+static int open_ours(const experiment *x, const share *s, const variant *of, tutti_exodus **out) {
     tutti_options io = x->results.config->options;
     tutti_exodus_options opt;
     char number[32];
@@ -173,8 +173,8 @@ static tutti_err get_steps(tutti_exodus *x, const share *s, int steps) {
     return err;
 }
 
-static int run_ours(race *r, const racer *me, double *lap_out) {
-    const way *of = me->what;
+static int run_ours(comparison *r, const measure_variant *me, double *seconds_out) {
+    const variant *of = me->what;
     const share *s = r->data;
     const cli_world *w = r->x->all;
     const int steps = steps_of(r->x);
@@ -182,23 +182,19 @@ static int run_ours(race *r, const racer *me, double *lap_out) {
     tutti_exodus_field fields[2 * EACH];
     int failed = open_ours(r->x, s, of, &x);
     fields_of(s, fields);
-    cli_barrier(w);
-    MPI_Barrier(w->comm);
-    const double start = cli_now();
+    const double start = comparison_start(w);
     for (int step = 0; step < steps && !failed; step++) {
         tutti_err err = tutti_exodus_begin(x, step);
         if (err == TUTTI_OK) err = tutti_exodus_put(x, 2 * EACH, fields);
         if (err == TUTTI_OK) err = tutti_exodus_commit(x);
         if (err != TUTTI_OK) failed = cli_error_tutti();
     }
-    lap_out[WRITE] = cli_elapsed(w, start, cli_now()) / steps;
+    seconds_out[WRITE] = cli_elapsed(w, start, cli_now()) / steps;
     if (!failed && me->rounds == 0) failed = compare(x, s, steps);
     if (!failed && r->x->results.config->read) {
-        cli_barrier(w);
-        MPI_Barrier(w->comm);
-        const double again = cli_now();
+        const double again = comparison_start(w);
         if (get_steps(x, s, steps) != TUTTI_OK) failed = cli_error_tutti();
-        lap_out[READ] = cli_elapsed(w, again, cli_now()) / steps;
+        seconds_out[READ] = cli_elapsed(w, again, cli_now()) / steps;
     }
     if (x && tutti_exodus_close(&x) != TUTTI_OK && !failed) failed = cli_error_tutti();
     return failed;
@@ -214,7 +210,7 @@ static int sync_file(const char *path) {
     return failed;
 }
 
-static int run_direct(race *r, const way *of, double *lap_out) {
+static int run_direct(comparison *r, const variant *of, double *seconds_out) {
     const share *s = r->data;
     const cli_world *w = r->x->all;
     const int steps = steps_of(r->x);
@@ -230,15 +226,15 @@ static int run_direct(race *r, const way *of, double *lap_out) {
         failed = direct_step(d, step, (const double *const *)s->all);
         if (!failed && of->level == TUTTI_DURABLE) failed = sync_file(s->path);
     }
-    lap_out[WRITE] = cli_elapsed(w, start, cli_now()) / steps;
+    seconds_out[WRITE] = cli_elapsed(w, start, cli_now()) / steps;
     if (d && direct_close(d)) failed = 1;
     return cli_agree(w, failed);
 }
 
-static int run_way(race *r, racer *of, double *lap_out) {
-    const way *to = of->what;
+static int run_step(comparison *r, measure_variant *of, double *seconds_out) {
+    const variant *to = of->what;
     const share *s = r->data;
-    const int failed = to->servers ? run_ours(r, of, lap_out) : run_direct(r, to, lap_out);
+    const int failed = to->servers ? run_ours(r, of, seconds_out) : run_direct(r, to, seconds_out);
     cli_barrier(r->x->all);
     if (r->x->all->rank == 0) {
         static const char *const beside[] = {"", ".tutti", ".tutti-journal"};
@@ -254,7 +250,7 @@ static int run_way(race *r, racer *of, double *lap_out) {
 
 /* ---- Table 3 */
 
-static void row_of(const way *of, char out[48]) {
+static void row_of(const variant *of, char out[48]) {
     if (of->servers)
         snprintf(out, 48, "Exodus, %d MB", of->megabytes);
     else
@@ -264,8 +260,8 @@ static void row_of(const way *of, char out[48]) {
 
 static int table_3(experiment *x, const char *dir) {
     share s = {.path = cli_format("%s.e", cli_scratch(x->all, dir, "exodus"))};
-    way ways[2 * LEVELS * BUFFERS + 2 * LEVELS];
-    race r = {.x = x, .title = "exodus", .run = run_way, .data = &s};
+    variant variants[2 * LEVELS * BUFFERS + 2 * LEVELS];
+    comparison r = {.x = x, .m.title = "exodus", .run = run_step, .data = &s};
     const int many = x->all->ranks < SERVERS ? x->all->ranks : SERVERS;
     int n = 0;
     share_make(&s, x->all);
@@ -273,12 +269,12 @@ static int table_3(experiment *x, const char *dir) {
         const int to = level ? TUTTI_DURABLE : TUTTI_VISIBLE;
         for (int i = 0; i < 2 * BUFFERS; i++)
             if (i % 2 == 0 || many > 1)
-                ways[n++] = (way){buffer_table[i / 2], i % 2 ? many : 1, 0, to};
+                variants[n++] = (variant){buffer_table[i / 2], i % 2 ? many : 1, 0, to};
         for (int kind = 0; kind < 2; kind++) {
             const char *package = "";
             int there = x->all->rank != 0 || direct_there((direct_kind)kind, &package);
             MPI_Bcast(&there, 1, MPI_INT, 0, x->all->comm);
-            if (there) ways[n++] = (way){0, 0, (direct_kind)kind, to};
+            if (there) variants[n++] = (variant){0, 0, (direct_kind)kind, to};
             FILE *f = there || level > 0 ? NULL : experiment_part(x, "missing", dir);
             if (f)
                 fprintf(f, ", \"library\": \"%s\", \"package\": \"%s\"}", kind ? "HDF5" : "netCDF",
@@ -287,21 +283,21 @@ static int table_3(experiment *x, const char *dir) {
     }
     for (int i = 0; i < n; i++) {
         char row[48], name[64];
-        row_of(&ways[i], row);
-        snprintf(name, sizeof name, "%s, %d, %d", row, ways[i].servers, ways[i].level);
-        racer *of = race_add(&r, name, &ways[i]);
+        row_of(&variants[i], row);
+        snprintf(name, sizeof name, "%s, %d, %d", row, variants[i].servers, variants[i].level);
+        measure_variant *of = measure_add(&r.m, name, &variants[i]);
         snprintf(of->more, sizeof of->more,
                  ", \"row\": \"%s\", \"megabytes\": %d, \"servers\": %d, \"level\": \"%s\"", row,
-                 ways[i].megabytes, ways[i].servers,
-                 ways[i].level == TUTTI_DURABLE ? "durable" : "visible");
+                 variants[i].megabytes, variants[i].servers,
+                 variants[i].level == TUTTI_DURABLE ? "durable" : "visible");
     }
-    race_run(&r, x->results.config->rounds);
+    comparison_run(&r);
     char more[128];
     snprintf(more, sizeof more,
              ", \"nodes\": %d, \"elements\": %d, \"variables\": %d, \"steps\": %d, \"many\": %d",
              NODES, ELEMENTS, EACH, steps_of(x), many);
-    race_report(&r, dir, more);
-    race_free(&r);
+    comparison_report(&r, dir, more);
+    measure_free(&r.m);
     share_free(&s);
     return 0;
 }

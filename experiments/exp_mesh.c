@@ -7,7 +7,7 @@
  * are independent, list and two-phase; `auto` stands beside them.  Its NFS and PVFS are directories.
  * Sequential time is that of gathering and writing, parallel time that of making access and plan and
  * of writing; with a plan that is reused, of writing alone.  `bare` is a loop of system calls, one for each
- * interval, without any library: what the rules gain on this machine at best.  All ways of a load alternate.
+ * interval, without any library: what the rules gain on this machine at best.  All variants of a load are interleaved.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/meshes.h"
 
@@ -62,12 +62,12 @@ static const tutti_replicas_rule *rule_named(const char *rule) {
     return NULL;
 }
 
-static void add_way(const experiment *x, bench_cell *point, const char *method, const char *rule,
-                    int reused) {
+static void add_variant(const experiment *x, bench_cell *point, const char *method,
+                        const char *rule, int reused) {
     char name[48], settings[64];
     way_name(name, sizeof name, method, rule, reused);
     snprintf(settings, sizeof settings, "method=%s", method);
-    bench_entry *e = experiment_way(x, point, name, settings);
+    bench_entry *e = experiment_variant(x, point, name, settings);
     e->reused = reused;
     if (!point->is_write) { /* all that a rank holds: no rule */
         e->runner = reused ? &bench_tutti_reused : &bench_tutti;
@@ -85,15 +85,15 @@ static void add_bare(const experiment *x, bench_cell *point, const char *rule) {
     e->context = rule_named(rule);
 }
 
-static void add_ways(const experiment *x, bench_cell *point) {
+static void add_variants(const experiment *x, bench_cell *point) {
     const bench_config *c = x->results.config;
     experiment_reference(x, point, ENTRY_LIMIT, LIMIT);
     for (int m = 0; m < c->methods.n; m++)
         for (int r = 0; r < (point->is_write ? c->rules.n : 1); r++)
             for (int reused = 0; reused < 2; reused++)
                 if (reused ? c->reused : c->fresh)
-                    add_way(x, point, c->methods.item[m], point->is_write ? c->rules.item[r] : "",
-                            reused);
+                    add_variant(x, point, c->methods.item[m],
+                                point->is_write ? c->rules.item[r] : "", reused);
     for (int r = 0; r < c->rules.n && point->is_write; r++) add_bare(x, point, c->rules.item[r]);
 }
 
@@ -112,7 +112,7 @@ static void add_point(experiment *x, const point_spec *where, const mesh_source 
     bench_cell *point = experiment_point(x, &spec);
     point->scene = &mesh_scene;
     point->what = p;
-    add_ways(x, point);
+    add_variants(x, point);
 }
 
 /* Directories are within meshes and ranks: these take time to set up. */

@@ -6,10 +6,10 @@
  *   collective    begin, compute, end: all in begin; all by a thread; only file access so
  *
  * Collective writes are the paper's: step 5, nothing overlaps inside of the operation, and every process
- * writes its part in one large request, as far as staging memory of reason allows.  With --op read the same the other
- * way round: file access comes first, and where it goes on in the background, the exchange in end.  Both through the page cache and with O_DIRECT.  All ways of a part have the same store, one that can
+ * writes its part in one large request, as far as staging memory of reason allows.  With --op read the same in the opposite
+ * direction: file access comes first, and where it goes on in the background, the exchange in end.  Both through the page cache and with O_DIRECT.  All variants of a part have the same store, one that can
  * work in the background, so that what a deeper queue gains is not taken for overlap; beside them the
- * sequential way by plain calls, and file access in the background with nothing to compute meanwhile.
+ * sequential variant by plain calls, and file access in the background with nothing to compute meanwhile.
  * As in the paper, the compute phase is floating-point multiplications, as many as take as long as the
  * input and output alone on the largest number of processes: a point that is measured first, for each
  * of the four and each directory.
@@ -63,8 +63,8 @@ static int loads_of(const experiment *x) {
 
 static void overlap_defaults(bench_config *c, int quick) {
     c->write = 1;
-    c->array = (quick ? 4 : 64) << 20;
-    c->size = (quick ? 1 : 4) << 20;
+    c->array = (quick ? 32 : 64) << 20;
+    c->size = (quick ? 16 : 4) << 20;
     c->rounds = quick ? 3 : 7;
     c->iterations = quick ? 2 : 4;
 }
@@ -83,20 +83,20 @@ static tutti_err iterate_split(bench_job *job, bench_entry *e, tutti_off *count)
     e->now.begin += begun - start;
     e->now.compute += compute;
     e->now.end += cli_now() - begun - compute;
-    if (err == TUTTI_OK) tutti_way_stats(job, e);
+    if (err == TUTTI_OK) variant_stats(job, e);
     return err;
 }
 
 static int run_split(bench_job *job, bench_entry *e) {
     tutti_off count = 0;
-    if (tutti_way_open(job, e) != TUTTI_OK) return tutti_way_failed(e);
+    if (variant_open(job, e) != TUTTI_OK) return variant_failed(e);
     for (int i = 0; i < e->iterations; i++)
-        if (iterate_split(job, e, &count) != TUTTI_OK) return tutti_way_failed(e);
-    if (tutti_file_close(&job->file) != TUTTI_OK) return tutti_way_failed(e);
-    return tutti_way_count(job, e, count);
+        if (iterate_split(job, e, &count) != TUTTI_OK) return variant_failed(e);
+    if (tutti_file_close(&job->file) != TUTTI_OK) return variant_failed(e);
+    return variant_count(job, e, count);
 }
 
-static const bench_runner split_runner = {.run = run_split, .end = tutti_way_end};
+static const bench_runner split_runner = {.run = run_split, .end = variant_end};
 
 typedef struct {
     bench_job *job;
@@ -140,17 +140,17 @@ static void iterate_independent(thread_task *task, bench_entry *e, int how) {
     e->now.compute += compute_phase(multiplications_of(e));
     if (threaded) pthread_join(thread, NULL);
     if (request) task_note(task, tutti_request_wait(&request, &task->count));
-    tutti_way_stats(job, e);
+    variant_stats(job, e);
 }
 
 /* Closing is collective: a rank that failed does it too. */
 static int run_independent(bench_job *job, bench_entry *e, int how) {
     thread_task task = {.job = job};
-    if (tutti_way_open(job, e) != TUTTI_OK) return tutti_way_failed(e);
+    if (variant_open(job, e) != TUTTI_OK) return variant_failed(e);
     for (int i = 0; i < e->iterations; i++) iterate_independent(&task, e, how);
-    if (tutti_file_close(&job->file) != TUTTI_OK) return tutti_way_failed(e);
+    if (tutti_file_close(&job->file) != TUTTI_OK) return variant_failed(e);
     if (*task.failure) return cli_error("%s", task.failure);
-    return tutti_way_count(job, e, task.count);
+    return variant_count(job, e, task.count);
 }
 
 static int run_then(bench_job *job, bench_entry *e) {
@@ -165,9 +165,9 @@ static int run_started(bench_job *job, bench_entry *e) {
     return run_independent(job, e, STARTED);
 }
 
-static const bench_runner then_runner = {.run = run_then, .end = tutti_way_end};
-static const bench_runner beside_runner = {.run = run_beside, .end = tutti_way_end};
-static const bench_runner started_runner = {.run = run_started, .end = tutti_way_end};
+static const bench_runner then_runner = {.run = run_then, .end = variant_end};
+static const bench_runner beside_runner = {.run = run_beside, .end = variant_end};
+static const bench_runner started_runner = {.run = run_started, .end = variant_end};
 
 static int run_peer_split(bench_job *job, bench_entry *e) {
     const MPI_Datatype type = job->pattern->memory_type;
@@ -202,7 +202,7 @@ static void stage_settings(const tutti_options *user, const bench_cell *point, c
              (long long)(user->window_size ? user->window_size : STAGING_MOST), (long long)room);
 }
 
-/* What the ways of a part share; what a way is for comes after it. */
+/* What the variants of a part share; what a variant is for comes after it. */
 static void common_settings(const experiment *x, const bench_cell *point, int part, char *out,
                             size_t size) {
     const int direct = part_table[part].direct;
@@ -227,19 +227,19 @@ static const bench_runner *runner_of(int part, const char *name) {
 }
 
 /* `load`: its own part's, or that of nothing to compute. */
-static void add_way(const experiment *x, bench_cell *point, int part, const overlap_load *load,
-                    const char *const way[2]) {
+static void add_variant(const experiment *x, bench_cell *point, int part, const overlap_load *load,
+                        const char *const variant[2]) {
     char common[224], full[320];
     common_settings(x, point, part, common, sizeof common);
-    snprintf(full, sizeof full, "%s %s", common, way[1]);
-    bench_entry *e = experiment_way(x, point, way[0], full);
+    snprintf(full, sizeof full, "%s %s", common, variant[1]);
+    bench_entry *e = experiment_variant(x, point, variant[0], full);
     e->context = load;
     e->iterations = x->results.config->iterations;
-    e->runner = runner_of(part, way[0]);
-    const int threaded = strcmp(way[0], ALL) == 0 || strcmp(way[0], THREAD) == 0;
+    e->runner = runner_of(part, variant[0]);
+    const int threaded = strcmp(variant[0], ALL) == 0 || strcmp(variant[0], THREAD) == 0;
     if (!threaded || x->thread_level >= MPI_THREAD_MULTIPLE) return;
     e->unavailable = 1;
-    snprintf(e->failure, sizeof e->failure, "MPI does not grant MPI_THREAD_MULTIPLE");
+    snprintf(e->v.failure, sizeof e->v.failure, "MPI does not grant MPI_THREAD_MULTIPLE");
 }
 
 static bench_cell *add_point(experiment *x, const overlap_load *load, const char *figure,
@@ -254,17 +254,18 @@ static bench_cell *add_point(experiment *x, const overlap_load *load, const char
                                              .size = collective ? c->array / ranks : c->size});
 }
 
-typedef const char *way_row[2]; /* name, settings */
+typedef const char *variant_row[2]; /* name, settings */
 
-static const way_row collective_ways[] = {{SEQUENTIAL, "method=two-phase background=none"},
-                                          {PLAIN, "method=two-phase background=none store=posix"},
-                                          {ALL, "method=two-phase background=all"},
-                                          {IO_ONLY, "method=two-phase background=io-only"}};
-static const way_row independent_ways[] = {{SEQUENTIAL, "method=independent"},
-                                           {PLAIN, "method=independent store=posix"},
-                                           {THREAD, "method=independent"},
-                                           {IO_ONLY, "method=independent"}};
-enum { WAYS = sizeof collective_ways / sizeof *collective_ways };
+static const variant_row collective_variants[] = {
+    {SEQUENTIAL, "method=two-phase background=none"},
+    {PLAIN, "method=two-phase background=none store=posix"},
+    {ALL, "method=two-phase background=all"},
+    {IO_ONLY, "method=two-phase background=io-only"}};
+static const variant_row independent_variants[] = {{SEQUENTIAL, "method=independent"},
+                                                   {PLAIN, "method=independent store=posix"},
+                                                   {THREAD, "method=independent"},
+                                                   {IO_ONLY, "method=independent"}};
+enum { VARIANTS = sizeof collective_variants / sizeof *collective_variants };
 
 static void add_peer(experiment *x, bench_cell *point, const overlap_load *load) {
     bench_entry *peer = experiment_reference(x, point, ENTRY_PEER, PEER);
@@ -275,17 +276,17 @@ static void add_peer(experiment *x, bench_cell *point, const overlap_load *load)
 
 static void add_part(experiment *x, const overlap_load *load, const overlap_load *nothing) {
     const int part = load->part, collective = part_table[part].collective;
-    const way_row *ways = collective ? collective_ways : independent_ways;
+    const variant_row *variants = collective ? collective_variants : independent_variants;
     bench_cell *point = add_point(x, load, part_table[part].calibration, experiment_most_ranks(x));
-    add_way(x, point, part, nothing, (way_row){ALONE, ways[0][1]});
+    add_variant(x, point, part, nothing, (variant_row){ALONE, variants[0][1]});
     for (int i = 0; i < x->worlds; i++) {
         point = add_point(x, load, part_table[part].figure, x->world[i].ranks);
-        for (int k = 0; k < WAYS; k++) add_way(x, point, part, load, ways[k]);
-        add_way(x, point, part, nothing, (way_row){BEHIND, ways[WAYS - 1][1]});
+        for (int k = 0; k < VARIANTS; k++) add_variant(x, point, part, load, variants[k]);
+        add_variant(x, point, part, nothing, (variant_row){BEHIND, variants[VARIANTS - 1][1]});
         if (!collective) continue;
         if (!load->is_read)
-            add_way(x, point, part, nothing,
-                    (way_row){EXCHANGE, "method=two-phase background=none store=null"});
+            add_variant(x, point, part, nothing,
+                        (variant_row){EXCHANGE, "method=two-phase background=none store=null"});
         if (!part_table[part].direct) add_peer(x, point, load);
     }
 }
@@ -306,17 +307,35 @@ static void overlap_plan(experiment *x) {
             }
 }
 
-/* A point of I/O alone says how long the compute phase of its part is. */
+/* Without phases that are long enough, what is hidden is noise. */
+static const double LEAST_PHASE = 1e-3; /* seconds */
+
+static void refuse_load(experiment *x, const overlap_load *load, double seconds) {
+    for (int i = 0; i < x->results.cells; i++)
+        for (int k = 0; k < x->results.cell[i].entries; k++) {
+            bench_entry *e = &x->results.cell[i].entry[k];
+            if (e->context != load) continue;
+            e->unavailable = 1;
+            snprintf(e->v.failure, sizeof e->v.failure,
+                     "file access takes %.2f ms, too short for a compute phase; use a larger --%s",
+                     1e3 * seconds, part_table[load->part].collective ? "array" : "size");
+        }
+}
+
+/* A point of I/O alone gives the length of the compute phase of its part. */
 static void overlap_measured(experiment *x, const cli_world *w, const bench_cell *point) {
     overlap_load *load = x->data;
-    if (strcmp(point->entry[0].name, ALONE) != 0) return;
-    const double n = point->entry[0].rounds ? compute_calibrate(w, point->entry[0].time.median) : 0;
+    const bench_entry *e = &point->entry[0];
+    if (strcmp(e->v.name, ALONE) != 0) return;
+    const int is_long = e->v.rounds && e->time.min >= LEAST_PHASE; /* load makes others longer */
+    const double n = is_long ? compute_calibrate(w, e->time.median) : 0;
     for (int i = 0; i < loads_of(x); i++) {
         if (strcmp(point->figure, part_table[load[i].part].calibration) != 0 ||
             strcmp(point->dir, load[i].dir) != 0 || point->is_write == load[i].is_read)
             continue;
         load[i].multiplications = n;
-        FILE *f = experiment_part(x, part_table[load[i].part].figure, point->dir);
+        if (e->v.rounds && !is_long) refuse_load(x, &load[i], e->time.min);
+        FILE *f = is_long ? experiment_part(x, part_table[load[i].part].figure, point->dir) : NULL;
         if (f)
             fprintf(f, ", \"operation\": \"%s\", \"multiplications\": %.0f}",
                     load[i].is_read ? "read" : "write", n);

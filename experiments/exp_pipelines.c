@@ -1,8 +1,8 @@
 /* tutti-experiments pipelines: Feki and Gabriel, Table I and figures 1 to 3: which overlap of exchange
  * and file access wins how often, and what it gains over none, on four benchmarks.  Half of the ranks are aggregators;
- * without overlap their buffer is one, of twice the size.  With --op read the pipelines run the other way round.
+ * without overlap their buffer is one, of twice the size.  With --op read the pipelines run in the opposite direction.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "experiments/contest.h"
+#include "experiments/series.h"
 
 static const char *const algorithm_table[] = {"none", "comm", "write", "write-comm",
                                               "write-comm-2"};
@@ -17,7 +17,7 @@ static void pipelines_defaults(bench_config *c, int quick) {
 }
 
 /* The paper exchanges by messages, cycle by cycle; the user may say otherwise. */
-static void add_ways(const experiment *x, bench_cell *point) {
+static void add_variants(const experiment *x, bench_cell *point) {
     const tutti_options *user = &x->results.config->options;
     char stage[200], exchange[64] = "", store[32] = "", settings[400];
     if (user->store == TUTTI_STORE_AUTO) /* one for all: overlap is compared, not stores */
@@ -26,21 +26,21 @@ static void add_ways(const experiment *x, bench_cell *point) {
         snprintf(exchange, sizeof exchange, "exchange=two-sided step=%d",
                  user->step ? user->step : 4);
     for (int i = 0; i < ALGORITHMS; i++) {
-        contest_stage(x, point, i > 0, stage, sizeof stage);
+        series_stage(x, point, i > 0, stage, sizeof stage);
         snprintf(settings, sizeof settings, "method=two-phase pipeline=%s %s %s %s",
                  algorithm_table[i], stage, store, exchange);
-        experiment_way(x, point, algorithm_table[i], settings);
+        experiment_variant(x, point, algorithm_table[i], settings);
     }
-    contest_stage(x, point, 0, stage, sizeof stage);
+    series_stage(x, point, 0, stage, sizeof stage);
     snprintf(settings, sizeof settings, "method=two-phase pipeline=none %s %s store=null", stage,
              exchange);
-    if (point->is_write) experiment_way(x, point, ALONE, settings);
-    experiment_way(x, point, "auto", "method=auto");
+    if (point->is_write) experiment_variant(x, point, ALONE, settings);
+    experiment_variant(x, point, "auto", "method=auto");
     experiment_reference(x, point, ENTRY_PEER, "MPI library");
 }
 
 static void pipelines_plan(experiment *x) {
-    contest_points(x, "overlap", "ior,tile256,tile1m,flash", add_ways);
+    series_points(x, "overlap", "ior,tile256,tile1m,flash", add_variants);
 }
 
 const experiment_kind experiment_pipelines = {

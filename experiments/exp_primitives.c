@@ -2,7 +2,7 @@
  * shared locks, all under the pipeline write-comm-2, and beside them shared memory, which they did
  * not have.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "experiments/contest.h"
+#include "experiments/series.h"
 
 /* Messages as in step 4: so all of the paper's go cycle by cycle, in the same engine. */
 static const char *const primitive_table[] = {"two-sided", "fence", "lock", "shm"};
@@ -15,10 +15,10 @@ static void primitives_defaults(bench_config *c, int quick) {
     c->write = 1;
 }
 
-static void add_ways(const experiment *x, bench_cell *point) {
+static void add_variants(const experiment *x, bench_cell *point) {
     const tutti_options *user = &x->results.config->options;
     char stage[200];
-    contest_stage(x, point, 1, stage, sizeof stage);
+    series_stage(x, point, 1, stage, sizeof stage);
     for (int i = 0; i < PRIMITIVES; i++) {
         char settings[400];
         snprintf(settings, sizeof settings,
@@ -28,14 +28,14 @@ static void add_ways(const experiment *x, bench_cell *point) {
                  : user->step ? user->step
                               : 4,
                  stage);
-        experiment_way(x, point, primitive_table[i], settings);
+        experiment_variant(x, point, primitive_table[i], settings);
     }
-    experiment_way(x, point, "auto", "method=auto");
+    experiment_variant(x, point, "auto", "method=auto");
     experiment_reference(x, point, ENTRY_PEER, "MPI library");
 }
 
 static void primitives_plan(experiment *x) {
-    contest_points(x, "primitives", "ior,tile256,tile1m", add_ways);
+    series_points(x, "primitives", "ior,tile256,tile1m", add_variants);
 }
 
 const experiment_kind experiment_primitives = {

@@ -16,7 +16,7 @@
  *     much as requests
  *
  * With --cold the page cache is emptied of the file before each run; the default then stands beside the
- * ways among which it chooses, and the report says how far it is from the best of them.
+ * variants among which it chooses, and the report says how far it is from the best of them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/sections.h"
 
@@ -35,7 +35,7 @@
 #define DEFAULT "default"
 #define WITH_RMW ", rmw"
 
-/* With --cold, on a device that is not throttled: the ways among which the default, auto, chooses, and some more. */
+/* With --cold, on a device that is not throttled: the variants among which the default, auto, chooses, and some more. */
 static const struct {
     const char *name, *settings;
 } fixed_table[] = {
@@ -114,7 +114,7 @@ static void method_of(const experiment *x, const section_what *what, char *out, 
 
 static void add_array_way(const experiment *x, bench_cell *point, const char *name,
                           const char *settings) {
-    bench_entry *e = experiment_way(x, point, name, settings);
+    bench_entry *e = experiment_variant(x, point, name, settings);
     e->runner = &section_extended;
     e->stays = strcmp(name, EXTENDED) == 0 || strcmp(name, DEFAULT) == 0;
 }
@@ -127,10 +127,10 @@ static void add_section(experiment *x, const char *dir, int is_read, point_data 
     bench_cell *point = add_cell(x, dir, section_part_name(what->part), is_read, data, what->n);
     point->scene = &section_scene;
     point->what = what;
-    bench_entry *direct = experiment_way(x, point, DIRECT, "method=independent");
+    bench_entry *direct = experiment_variant(x, point, DIRECT, "method=independent");
     direct->runner = &section_direct;
     direct->stays = 1;
-    if (is_read) experiment_way(x, point, SIEVED, "method=sieve")->runner = &section_direct;
+    if (is_read) experiment_variant(x, point, SIEVED, "method=sieve")->runner = &section_direct;
     method_of(x, what, settings, sizeof settings);
     add_array_way(x, point, EXTENDED, settings);
     snprintf(more, sizeof more, "%s %s", settings, is_read ? "sieve_gap=1g" : "rmw=1");
@@ -148,9 +148,9 @@ static void add_distribution(experiment *x, const char *dir, int is_read, point_
     point->scene = &distribution_scene;
     point->what = what;
     experiment_reference(x, point, ENTRY_LIMIT, LIMIT);
-    experiment_way(x, point, DIRECT, "method=independent")->runner = &distribution_runner;
-    experiment_way(x, point, EXTENDED, "method=two-phase")->runner = &distribution_runner;
-    experiment_way(x, point, ENGINE, "method=two-phase");
+    experiment_variant(x, point, DIRECT, "method=independent")->runner = &distribution_runner;
+    experiment_variant(x, point, EXTENDED, "method=two-phase")->runner = &distribution_runner;
+    experiment_variant(x, point, ENGINE, "method=two-phase");
     if (what->row + 1 < distribution_rows()) /* row-cyclic: each element by itself, half a minute */
         experiment_reference(x, point, ENTRY_PEER, PEER);
 }

@@ -6,7 +6,7 @@
  *
  * Their steps exchange everything first, and then every process writes its part in one request:
  * every rank is an aggregator, nothing overlaps, and staging memory is made large enough, within
- * reason, unless the user has said how much there is.  With --op read the same the other way round: every process
+ * reason, unless the user has said how much there is.  With --op read the same in the opposite direction: every process
  * reads its part in one request, and the steps pass it on; staggering is for writers only.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/experiment.h"
@@ -47,7 +47,7 @@ static void add_steps(const experiment *x, bench_cell *point) {
                  "cb_buffer_size=%lld window_size=%lld",
                  i, point->ranks, (long long)staging_of(user, point),
                  (long long)(user->window_size ? user->window_size : STAGING_MOST));
-        experiment_way(x, point, name, settings);
+        experiment_variant(x, point, name, settings);
     }
 }
 
@@ -56,10 +56,10 @@ static void add_array(experiment *x, const point_spec *where, tutti_off bytes) {
     spec.pattern = "square2d";
     spec.size = bytes / spec.ranks;
     bench_cell *point = experiment_point(x, &spec);
-    experiment_way(x, point, NON_COLLECTIVE, "method=independent")->runner =
+    experiment_variant(x, point, NON_COLLECTIVE, "method=independent")->runner =
         &bench_tutti_independent;
     add_steps(x, point);
-    experiment_way(x, point, "auto", "method=auto");
+    experiment_variant(x, point, "auto", "method=auto");
     experiment_reference(x, point, ENTRY_PEER, PEER);
     experiment_reference(x, point, ENTRY_LIMIT, CONFORMING);
 }
@@ -74,7 +74,7 @@ static void add_stagger(experiment *x, const char *dir, int ranks, tutti_off byt
         char name[32], settings[64];
         snprintf(name, sizeof name, i ? "+%s us" : "at once", delays[i]);
         snprintf(settings, sizeof settings, "method=two-phase stagger=%s", delays[i]);
-        experiment_way(x, point, name, settings);
+        experiment_variant(x, point, name, settings);
     }
     experiment_reference(x, point, ENTRY_LIMIT, CONFORMING);
 }

@@ -1,6 +1,6 @@
 /* Experiments: the harness.  One start of N ranks measures on 1, 2, 4, ... of them: every number of
  * processes has a communicator of the first so many ranks, and the others sleep until the point is
- * done.  A point is a cell of `tutti bench`: its ways alternate in every round, and every file is
+ * done.  A point is a cell of `tutti bench`: its variants are interleaved in every round, and every file is
  * verified after it has been closed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/experiment.h"
@@ -85,16 +85,16 @@ static int set_option(tutti_options *opt, const char *setting) {
     return tutti_options_set(opt, key, setting + length + 1) == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-bench_entry *experiment_way(const experiment *x, bench_cell *point, const char *name,
-                            const char *settings) {
-    bench_entry *e = bench_entry_add(point, ENTRY_TUTTI, name, rounds_of(x));
+bench_entry *experiment_variant(const experiment *x, bench_cell *point, const char *name,
+                                const char *settings) {
+    bench_entry *e = bench_entry_add(point, ENTRY_TUTTI, name);
     char copy[sizeof e->settings], *rest = NULL;
     snprintf(e->settings, sizeof e->settings, "%s", settings);
     snprintf(copy, sizeof copy, "%s", settings);
     e->options = x->results.config->options;
     for (char *s = strtok_r(copy, " ", &rest); s; s = strtok_r(NULL, " ", &rest))
         if (set_option(&e->options, s))
-            snprintf(e->failure, sizeof e->failure, "%.500s", cli_message());
+            snprintf(e->v.failure, sizeof e->v.failure, "%.500s", cli_message());
     e->checkable = e->options.store != TUTTI_STORE_NULL;
     return e;
 }
@@ -104,7 +104,7 @@ bench_entry *experiment_reference(const experiment *x, bench_cell *point, entry_
     return bench_reference_add(x->results.config, point, kind, name);
 }
 
-/* ---- what ways have in common */
+/* ---- what variants have in common */
 
 enum { BUFFERS = 8 }; /* of a window's size that an aggregator has at most */
 
@@ -168,6 +168,8 @@ static int run_point(experiment *x, int i, cli_progress *progress) {
     const double share[2] = {(double)i / x->results.cells, (double)(i + 1) / x->results.cells};
     if (w->comm == MPI_COMM_NULL) return 0;
     config.size = cell->size;
+    config.cold |= cell->cold;
+    config.fsync |= cell->cold;
     config.rounds = rounds_of(x);
     const bench_job job = {.world = w, .config = &config};
     if (check_point(cell) || cells_run(&job, 1, cell, progress, share)) return 1;

@@ -1,7 +1,7 @@
 /* The experiments of `tutti-experiments`: what papers measured, on this machine.
  *
  *   experiment   its kind says which points there are   exp_*.c
- *     point      a cell (bench.h) on the first so many ranks: all of its ways alternate
+ *     point      a cell (bench.h) on the first so many ranks: all of its variants are interleaved
  *     part       what is measured beside points
  *   report       all of it as JSON, from which tutti_experiments makes tables, figures and verdicts
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -60,16 +60,16 @@ typedef struct point_spec {
 } point_spec;
 
 bench_cell *experiment_point(experiment *x, const point_spec *spec);
-/* A way of Tutti: the user's options, and over them "name=value name=value". */
-bench_entry *experiment_way(const experiment *x, bench_cell *point, const char *name,
-                            const char *settings);
+/* A variant of Tutti: the user's options, and over them "name=value name=value". */
+bench_entry *experiment_variant(const experiment *x, bench_cell *point, const char *name,
+                                const char *settings);
 bench_entry *experiment_reference(const experiment *x, bench_cell *point, entry_kind kind,
                                   const char *name);
 int experiment_most_ranks(const experiment *x);
 /* The operations of --op, writes first: out[i] is 1 for reads.  A kind takes "op" in its scope and says in its defaults
  * what is measured without a word (c->write, c->read).  @return how many */
 int experiment_ops(const experiment *x, int out[2]);
-/* Settings that make two-phase ways of a point alike but for what is compared: aggregators, windows,
+/* Settings that make two-phase variants of a point alike but for what is compared: aggregators, windows,
  * and room for them; what the user has said stands. */
 void experiment_stage(const experiment *x, const bench_cell *point, int direct, char *out,
                       size_t size);

@@ -2,7 +2,7 @@
  * The pattern (bench/patterns.c) has them all at once: variable after variable in the file, each with the blocks of all
  * ranks, so that a call has the part of the access that lies in the variable's bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "experiments/contest.h"
+#include "experiments/series.h"
 
 enum { FLASH_VARIABLES = 24, FLASH_BLOCK = 8 * 8 * 8 * 8 };
 
@@ -27,22 +27,22 @@ static tutti_err move_variable(const bench_job *job, int v, tutti_off *count) {
 
 static int run_calls(bench_job *job, bench_entry *e) {
     tutti_off all = 0;
-    if (tutti_way_open(job, e) != TUTTI_OK) return tutti_way_failed(e);
+    if (variant_open(job, e) != TUTTI_OK) return variant_failed(e);
     for (int v = 0; v < variables_of(job->cell->size); v++) {
         tutti_off count = 0;
-        if (move_variable(job, v, &count) != TUTTI_OK) return tutti_way_failed(e);
+        if (move_variable(job, v, &count) != TUTTI_OK) return variant_failed(e);
         all += count;
     }
-    tutti_way_stats(job, e); /* of the last call; then of all */
+    variant_stats(job, e); /* of the last call; then of all */
     e->now = (bench_phases){0};
     tutti_file_stats(job->file, NULL, &e->stats);
     e->now.exchange = e->stats.seconds_exchange;
     e->now.file = e->stats.seconds_file;
-    if (tutti_file_close(&job->file) != TUTTI_OK) return tutti_way_failed(e);
-    return tutti_way_count(job, e, all);
+    if (tutti_file_close(&job->file) != TUTTI_OK) return variant_failed(e);
+    return variant_count(job, e, all);
 }
 
-const bench_runner flash_calls = {.run = run_calls, .end = tutti_way_end};
+const bench_runner flash_calls = {.run = run_calls, .end = variant_end};
 
 /* ---- the MPI library */
 

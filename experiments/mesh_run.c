@@ -108,7 +108,7 @@ static void mesh_json(FILE *f, const bench_cell *cell) {
 
 const bench_scene mesh_scene = {.make = mesh_make, .done = mesh_done, .json = mesh_json};
 
-/* ---- ways */
+/* ---- variants */
 
 const tutti_replicas *mesh_inspector(const bench_job *job, const bench_entry *e) {
     const mesh_point *p = job->cell->what;
@@ -149,13 +149,13 @@ static int check_count(const bench_job *job, const bench_entry *e, tutti_off cou
 }
 
 static int close_file(bench_job *job, bench_entry *e, tutti_off count) {
-    tutti_way_stats(job, e);
-    if (tutti_file_close(&job->file) != TUTTI_OK) return tutti_way_failed(e);
+    variant_stats(job, e);
+    if (tutti_file_close(&job->file) != TUTTI_OK) return variant_failed(e);
     return check_count(job, e, count);
 }
 
 static int prepare_fresh(bench_job *job, bench_entry *e) {
-    return tutti_way_open(job, e) == TUTTI_OK ? 0 : tutti_way_failed(e);
+    return variant_open(job, e) == TUTTI_OK ? 0 : variant_failed(e);
 }
 
 static int run_fresh(bench_job *job, bench_entry *e) {
@@ -168,7 +168,7 @@ static int run_fresh(bench_job *job, bench_entry *e) {
     const tutti_err written = tutti_file_write(job->file, access, job->user, &count);
     if (err == TUTTI_OK) err = written;
     tutti_access_free(&access);
-    if (err != TUTTI_OK) return tutti_way_failed(e);
+    if (err != TUTTI_OK) return variant_failed(e);
     const int failed = close_file(job, e, count);
     e->now.begin += e->stats.seconds_plan;
     return failed;
@@ -178,16 +178,15 @@ static int prepare_reused(bench_job *job, bench_entry *e) {
     if (prepare_fresh(job, e)) return 1;
     const tutti_access *access = tutti_replicas_write_access(mesh_inspector(job, e));
     const tutti_err err = tutti_plan_write(job->file, access, &job->plan);
-    return err == TUTTI_OK ? 0 : tutti_way_failed(e);
+    return err == TUTTI_OK ? 0 : variant_failed(e);
 }
 
 static int run_reused(bench_job *job, bench_entry *e) {
     tutti_off count = 0;
-    if (tutti_plan_run(job->plan, job->user, 0, &count) != TUTTI_OK) return tutti_way_failed(e);
+    if (tutti_plan_run(job->plan, job->user, 0, &count) != TUTTI_OK) return variant_failed(e);
     tutti_plan_free(&job->plan);
     return close_file(job, e, count);
 }
 
-const bench_runner mesh_fresh = {.prepare = prepare_fresh, .run = run_fresh, .end = tutti_way_end};
-const bench_runner mesh_reused = {
-    .prepare = prepare_reused, .run = run_reused, .end = tutti_way_end};
+const bench_runner mesh_fresh = {.prepare = prepare_fresh, .run = run_fresh, .end = variant_end};
+const bench_runner mesh_reused = {.prepare = prepare_reused, .run = run_reused, .end = variant_end};

@@ -45,9 +45,10 @@ static void place_nodes(const box *b, tutti_count first, tutti_count n, double *
     }
 }
 
-/* The six ways to go from one corner of a cell to the opposite one along its edges. */
+/* The six paths from one corner of a cell to the opposite one along its edges. */
 static void cut_cell(const box *b, tutti_count cell, tutti_count *node) {
-    static const int way[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    static const int variant[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                      {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     const tutti_count step[3] = {1, b->n[0], b->n[0] * b->n[1]};
     tutti_count at[3];
     split(b, 1, cell, at);
@@ -56,7 +57,7 @@ static void cut_cell(const box *b, tutti_count cell, tutti_count *node) {
         tutti_count here = corner;
         for (int k = 0; k < 4; k++) {
             node[4 * t + k] = here;
-            if (k < 3) here += step[way[t][k]];
+            if (k < 3) here += step[variant[t][k]];
         }
     }
 }

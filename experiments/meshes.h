@@ -2,9 +2,9 @@
  *
  *   mesh_source.c   the meshes: files, or one that is made here
  *   mesh_tables.c   who writes what by each rule, counted on one process
- *   mesh_run.c      a mesh on as many ranks as partitions, as a scene of bench.h; ways of writing it
+ *   mesh_run.c      a mesh on as many ranks as partitions, as a scene of bench.h; variants of writing it
  *   mesh_bare.c     the same without a library
- *   exp_mesh.c      points, exhibits of write times, goals
+ *   exp_mesh.c      points, figures of write times, goals
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_MESHES_H
 #define TUTTI_CLI_MESHES_H
@@ -46,7 +46,7 @@ typedef struct mesh_stage {
     tutti_mesh_part *part;
     tutti_mesh_part_view view;
     tutti_replicas *inspector[MESH_RULES]; /* by rule */
-    mesh_calls calls;                      /* of the way that is running */
+    mesh_calls calls;                      /* of the variant that is running */
 } mesh_stage;
 
 typedef struct mesh_point {
@@ -59,7 +59,7 @@ typedef struct mesh_point {
 } mesh_point;
 
 extern const bench_scene mesh_scene;
-/* Ways of writing it by a rule, which is their context: access, plan and write; a plan that is there; system
+/* Variants of writing it by a rule, which is their context: access, plan and write; a plan that is there; system
  * calls alone (mesh_bare.c). */
 extern const bench_runner mesh_fresh, mesh_reused, mesh_bare;
 /* The inspector of an entry's rule. */

@@ -2,8 +2,8 @@
  *
  *   sections_table.c   the sections, in Thakur and Choudhary's notation, scaled to the array's size
  *   sections_run.c     sections as scenes of bench.h: pattern, runners, verification
- *   distributions.c    whole arrays by distribution, in the same way
- *   exp_sections.c     points, exhibits, gates
+ *   distributions.c    whole arrays by distribution, likewise
+ *   exp_sections.c     points, figures, gates
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_SECTIONS_H
 #define TUTTI_CLI_SECTIONS_H
@@ -43,7 +43,7 @@ tutti_count section_bounding_rows(const section_what *what);
 
 tutti_array_spec section_spec(tutti_count n);
 
-/* ---- scenes and ways */
+/* ---- scenes and variants */
 extern const bench_scene section_scene;
 /* In prepare: open; in run: the call alone. */
 extern const bench_runner section_direct, section_extended;

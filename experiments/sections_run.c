@@ -45,10 +45,10 @@ static int section_make(const bench_cell *cell, const cli_world *w, bench_patter
 
 /* ---- verification of writes */
 
-/* Of the bytes that a run writes: another one for each way and round. */
+/* Of the bytes that a run writes: another one for each variant and round. */
 static uint64_t run_seed(const bench_job *job, const bench_entry *e) {
-    const uint64_t way = (uint64_t)(e - job->cell->entry);
-    return job->config->seed + 1 + (uint64_t)e->rounds * 64 + way;
+    const uint64_t variant = (uint64_t)(e - job->cell->entry);
+    return job->config->seed + 1 + (uint64_t)e->v.rounds * 64 + variant;
 }
 
 /* What [lo, hi) of the file must be. */
@@ -124,7 +124,7 @@ static void section_json(FILE *f, const bench_cell *cell) {
 const bench_scene section_scene = {
     .make = section_make, .verify_write = section_verify, .json = section_json};
 
-/* ---- ways */
+/* ---- variants */
 
 /* Bytes that wait in the page cache would be written out within the first direct access.  What is on
  * the disk the kernel forgets if asked to. */
@@ -138,7 +138,7 @@ static int flush_file(const char *path, int forget) {
     return failed;
 }
 
-/* A throttled device counts in slices of time: after a rest, all ways meet it alike. */
+/* A throttled device counts in slices of time: after a rest, all variants meet it alike. */
 static int prepare_section(bench_job *job, bench_entry *e) {
     const section_what *what = job->cell->what;
     const tutti_array_spec spec = section_spec(what->n);
@@ -151,7 +151,7 @@ static int prepare_section(bench_job *job, bench_entry *e) {
     if (job->is_write) content_fill_pieces(run_seed(job, e), job->pattern, job->user);
     if (tutti_array_open_raw(job->world->comm, job->path, mode, &spec, &e->options, &job->array) !=
         TUTTI_OK)
-        return tutti_way_failed(e);
+        return variant_failed(e);
     return 0;
 }
 
@@ -173,7 +173,7 @@ static int run_direct(bench_job *job, bench_entry *e) {
     const tutti_err err = job->is_write
                               ? tutti_array_write_independent(job->array, &s, NULL, job->user)
                               : tutti_array_read_independent(job->array, &s, NULL, job->user);
-    if (err != TUTTI_OK) return tutti_way_failed(e);
+    if (err != TUTTI_OK) return variant_failed(e);
     array_way_stats(job, e);
     return 0;
 }
@@ -182,7 +182,7 @@ static int run_extended(bench_job *job, bench_entry *e) {
     const tutti_slice s = section_slice(job->cell->what, job->world->rank);
     const tutti_err err = job->is_write ? tutti_array_write(job->array, &s, NULL, job->user)
                                         : tutti_array_read(job->array, &s, NULL, job->user);
-    if (err != TUTTI_OK) return tutti_way_failed(e);
+    if (err != TUTTI_OK) return variant_failed(e);
     array_way_stats(job, e);
     return 0;
 }

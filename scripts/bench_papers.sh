@@ -65,7 +65,7 @@ run() {
     took "$name" $status "$since"
 }
 
-# slow_disk NAME ARGUMENTS: one is up at $slow until slow_down; 1: it cannot be had, or nobody wants it
+# slow_disk NAME ARGUMENTS: one is up at $slow until slow_down; 1: it cannot be had, or it is not wanted
 slow_disk() {
     name=$1
     wanted "$name" || return 1

@@ -678,7 +678,7 @@ def complain():
     names = [n.lower() for n, _ in constants()] + sorted(there)
     names += [type_name(n) for n in [s.name for s in structs()] + handles()]
     for name in sorted({n for n in names if names.count(n) > 1}):
-        yield f"{name} is there twice"
+        yield f"{name} is a duplicate"
 
 
 def main():

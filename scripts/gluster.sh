@@ -18,7 +18,7 @@
 #
 # The servers (glusterd, and a glusterfsd a brick) have mount and process namespaces of their own as
 # well: /run, /var/lib/glusterd and /var/log/glusterfs are there in DIR, and all end with the first.
-# If nobody ends them they end themselves after HOSTS_LIFE seconds (600).
+# If they are not stopped, they end themselves after HOSTS_LIFE seconds (600).
 # Exit code 77: this cannot be had here.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu

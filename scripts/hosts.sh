@@ -10,10 +10,10 @@
 # A host is a process with network, UTS and mount namespaces of its own: it has a name, an address
 # (10.77.0.I) and a /dev/shm of its own, and shares all other files.  The hosts meet at a switch in
 # yet another network namespace, from which no way leads out.  Nothing of this has a name outside, so
-# that runs do not meet, and all of it is gone when the processes end; if nobody ends them they do so
+# that runs do not meet, and all of it is gone when the processes end; if they are not stopped, they end
 # themselves after HOSTS_LIFE seconds (600).  Every process is known by a mark in its environment.
 # A rate holds for both directions of a cable: a bucket (tc tbf) at either end lets 1 ms pass at once.
-# HOSTS_MAP (Open MPI): slot, ranks fill one host after the other, or node, they are dealt out.
+# HOSTS_MAP (Open MPI): slot, ranks fill one host after the other, or node, they are distributed cyclically.
 # Exit code 77: such hosts cannot be had here.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu

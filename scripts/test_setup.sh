@@ -25,7 +25,7 @@ sanitizers() {
     prefix=()
     case ${TUTTI_SANITIZE:-} in
     address)
-        # Leaks of an MPI are told from ours by who called malloc (lsan.supp, support/keep_plugins.c), which needs no slow
+        # Leaks of an MPI are distinguished from ours by the caller of malloc (lsan.supp, support/keep_plugins.c), which needs no slow
         # unwinding.  Looking for them takes a fifth of a second a rank even so: a program that counts the library's memory itself
         # (support/count_memory.c) can do without; a launch of several tests and one with the drop-in can not.
         case $1.${TUTTI_TEST_COUNTS:-} in

@@ -448,6 +448,8 @@ tutti__f_entries tutti__f_entries_of(tutti_decomposition *made,
     if (spec->kind == TUTTI_BY_SLICE && e.reach > 0) {
         e.ndims = ndims;
         tutti_slice_count(ndims, &spec->slice, e.count);
+        for (int d = 0; d < ndims && spec->slice_memory; d++)
+            e.count[d] = spec->slice_memory->shape[d];
         tutti__f_turn(ndims, e.count);
     }
     return e;
@@ -467,13 +469,16 @@ TUTTI_API void tutti_f_decomposition_create(const tutti__f_handle *d, const CFI_
                                             const CFI_cdesc_t *ids, const tutti_count *n,
                                             const CFI_cdesc_t *own, const CFI_cdesc_t *memory,
                                             const int *whole, const tutti_replicas_choice *choice,
-                                            const tutti_count *segment) {
+                                            const tutti_count *segment,
+                                            const tutti_section *slice_memory) {
     char *c_space = tutti__f_text(space);
     tutti_decomposition *made = NULL;
     const tutti_count at = segment ? *segment : -1;
     tutti_decomposition_spec spec = tutti__f_spec(index, ids, n, own, memory, whole);
+    tutti_section around = slice_memory ? *slice_memory : (tutti_section){0};
     int ndims = 0;
     if (choice) spec.choice = *choice;
+    if (slice_memory) spec.slice_memory = &around;
     if (slice) {
         tutti_count shape[TUTTI_MAX_DIMS];
         spec.slice = *slice;
@@ -482,6 +487,11 @@ TUTTI_API void tutti_f_decomposition_create(const tutti__f_handle *d, const CFI_
             tutti__f_turn(ndims, spec.slice.lo);
             tutti__f_turn(ndims, spec.slice.hi);
             tutti__f_turn(ndims, spec.slice.stride);
+            tutti__f_turn(ndims, around.shape);
+            tutti__f_turn(ndims, around.lo);
+            tutti__f_turn(ndims, around.hi);
+            tutti__f_turn(ndims, around.stride);
+            around.order = around.order == TUTTI_COL_MAJOR ? TUTTI_ROW_MAJOR : TUTTI_COL_MAJOR;
         }
     }
     const tutti_err err = tutti_decomposition_create_at(d->p, c_space, at, &spec, &made);

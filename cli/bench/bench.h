@@ -2,10 +2,10 @@
  *
  *   arguments -> config      what to measure                               bench_args.c
  *   cell                     one directory, pattern, operation             cell.c
- *     entry                  one way to do it: a method of Tutti, a reference, a peer
+ *     entry                  one variant to do it: a method of Tutti, a reference, a peer
  *       runner               how an entry is prepared, run and ended       references.c, peers.c,
  *                                                                          staging.c, variants.c
- *     measure                rounds over all entries, times, verification  measure.c, content.c
+ *     timing                 one run of an entry, verification, ratios     timing.c, content.c
  *   results -> reports       table and bars, JSON                          report_*.c
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_BENCH_H
@@ -14,6 +14,7 @@
 #include "common/cli.h"
 #include "common/command.h"
 #include "common/progress.h"
+#include "measure/measure.h"
 
 #define BENCH_CALL ((size_t)4 << 20) /* bytes of one call of the conforming limit */
 
@@ -39,7 +40,10 @@ typedef struct bench_config {
     int operands; /* of an experiment: names of files, which belong to argv */
     char **operand;
     cli_list partitions, loads, rules; /* of the experiment with meshes */
-    cli_list ways; /* of the experiment with datasets: words of their names; none: all */
+    cli_list ways;     /* of the experiment with datasets: words of their names; none: all */
+    int cases;         /* of the experiment auto: to draw, 0: all combinations */
+    cli_list slow;     /* and its directories of throttled devices */
+    const char *tuned; /* and a profile beside the default, NULL: none */
     tutti_mesh_order order;
     tutti_mesh_by by;
     tutti_count nodes; /* of the mesh that it makes itself */
@@ -59,7 +63,7 @@ typedef struct bench_scope {
     void (*defaults)(bench_config *c, int quick);
     int operands; /* names of files may be given */
 } bench_scope;
-enum { BENCH_OPTIONS = 34 };
+enum { BENCH_OPTIONS = 37 };
 extern const cli_option bench_options[BENCH_OPTIONS]; /* those of `tutti bench` apply to bit 1 */
 /* The option table for a scope, whose defaults hold from now on: [BENCH_OPTIONS], of bit 1. */
 const cli_option *bench_options_of(const bench_scope *s);
@@ -102,6 +106,19 @@ const char *bench_pattern_kept_name(
 tutti_off bench_tile_element(tutti_off size, tutti_off element);
 int bench_pattern_make(const char *name, const cli_world *w, const bench_config *c,
                        bench_pattern *out);
+/* A block of an array of `element` bytes: how the array is cut, this rank's place, elements of a block, and cells around
+ * it in memory.  Fills in the access, the datatypes and, with ghost cells, `memory`. */
+enum { BENCH_DIMS = 4 };
+typedef struct bench_block {
+    int ndims, element;
+    int grid[BENCH_DIMS], at[BENCH_DIMS];
+    tutti_count side[BENCH_DIMS];
+    int ghost[BENCH_DIMS];
+} bench_block;
+tutti_err bench_block_make(const bench_block *b, bench_pattern *p);
+/* Application kernels (kernels.c); `kind` is f, g or i. */
+tutti_err kernel_e3sm(const cli_world *w, tutti_off size, char kind, bench_pattern *p);
+tutti_err kernel_btio(const cli_world *w, tutti_off size, bench_pattern *p);
 /* For patterns made elsewhere: list the pieces of the access. */
 tutti_err bench_pattern_list(bench_pattern *p);
 void bench_pattern_free(bench_pattern *p);
@@ -129,32 +146,30 @@ typedef struct bench_summary {
     double median, min, max, q1, q3;
 } bench_summary;
 
-/* Where the time of one run went: seconds of a rank, or their mean over all ranks. */
+/* Where the time of one run went, seconds of this rank.  Samples are the time of the run and the means of these over
+ * all ranks. */
 typedef struct bench_phases {
     double exchange, file;      /* the library's statistics; their mean over the aggregators */
     double compute, begin, end; /* of a run that computes meanwhile */
 } bench_phases;
+extern const char *const bench_values[MEASURE_VALUES + 1]; /* names of the samples */
 
 typedef struct bench_entry {
+    measure_variant v; /* name, failure, samples: bench_values */
     entry_kind kind;
     const struct bench_runner *runner;
-    const void *context; /* the runner's own */
-    char name[48];
+    const void *context;                   /* the runner's own */
     const char *method, *exchange, *store; /* Tutti only; NULL in an experiment, which has */
     char settings[320];                    /* "name=value name=value" */
     int reused;
     int checkable; /* its bytes can be verified */
     tutti_options options;
-    int iterations; /* of one run; all times are those of one iteration */
-    int rounds;     /* done */
-    int stays;      /* however slow it is, it takes part in all rounds */
-    int sits_out;   /* it was much slower than others, and rests */
-    double *seconds;
-    bench_phases *phases, now; /* of each round; of this rank in the run that goes on */
+    int iterations;   /* of one run; all times are those of one iteration */
+    int stays;        /* however slow it is, it takes part in all rounds */
+    bench_phases now; /* of this rank in the current run */
     bench_summary time;
     double to_limit, to_limit_paired, to_bare; /* ratios; 0: not known */
     int unavailable;                           /* this machine or build does not have it */
-    char failure[512];                         /* "": none */
     char explain[256];                         /* Tutti only */
     tutti_stats stats; /* last round: sum of all ranks, seconds: the largest */
 } bench_entry;
@@ -168,9 +183,12 @@ typedef struct bench_cell {
     tutti_off size; /* that was asked for, of a rank */
     tutti_off total;
     tutti_count runs; /* contiguous in the file, all ranks */
-    double patience;  /* a way that is this many times as slow as the fastest sits out; 0: none */
-    int tightens;     /* patience ends sooner the more rounds there are, but for peers */
-    int no_goal;      /* the references do something else: they go through the page cache */
+    double patience;  /* an entry that is this many times as slow as the fastest rests; 0: none */
+    int cold;         /* as --cold and --fsync, for this cell */
+    int least_rounds; /* whatever the time budget is */
+    const char *profile; /* NULL, or a name for the JSON */
+    int tightens;        /* patience ends sooner the more rounds there are, but for peers */
+    int no_goal;         /* the references do something else: they go through the page cache */
     const struct bench_scene *scene; /* NULL: a pattern by its name, writes to fresh files */
     const void *what;                /* the scene's own */
     int entries;
@@ -230,13 +248,13 @@ typedef struct bench_runner {
 extern const bench_runner bench_limit, bench_pieces, bench_staging, bench_mapping, bench_tutti,
     bench_tutti_reused, bench_tutti_independent, bench_peer;
 
-/* For runners of Tutti's ways: open by the entry's options; what the library says, where a way that
+/* For runners of Tutti's variants: open by the entry's options; what the library says, where a variant that
  * this machine or build lacks is not a failure; its statistics; a count that is not the whole. */
-tutti_err tutti_way_open(bench_job *job, const bench_entry *e);
-int tutti_way_failed(bench_entry *e);
-void tutti_way_stats(const bench_job *job, bench_entry *e);
-int tutti_way_count(const bench_job *job, const bench_entry *e, tutti_off count);
-void tutti_way_end(bench_job *job, bench_entry *e);
+tutti_err variant_open(bench_job *job, const bench_entry *e);
+int variant_failed(bench_entry *e);
+void variant_stats(const bench_job *job, bench_entry *e);
+int variant_count(const bench_job *job, const bench_entry *e, tutti_off count);
+void variant_end(bench_job *job, bench_entry *e);
 
 /* For runners of the MPI library's calls: open with the pattern as its view; close, and what went
  * wrong. */
@@ -247,25 +265,25 @@ int peer_close(const bench_job *job, MPI_File *file, int code);
 struct staging *staging_make(const cli_world *w, tutti_off slice);
 void staging_free(struct staging **s);
 
-/* The ways to fill a cell (variants.c). */
+/* The variants to fill a cell (variants.c). */
 int bench_has_plan(const char *method); /* is planning a part of this method? */
 /* The entry stays where it is until the next one is added. */
-bench_entry *bench_entry_add(bench_cell *cell, entry_kind kind, const char *name, int rounds);
+bench_entry *bench_entry_add(bench_cell *cell, entry_kind kind, const char *name);
 /* What is not Tutti goes through the page cache, and says so where Tutti does not. */
 bench_entry *bench_reference_add(const bench_config *c, bench_cell *cell, entry_kind kind,
                                  const char *name);
 #define BENCH_CACHED ", page cache"
 void bench_entries_make(const bench_config *c, int is_write, bench_cell *cell);
 
-/* ---- measuring (measure.c) */
-/* One run of one entry: time, verify, record.  Collective. */
-void measure_run(bench_job *job, bench_entry *e);
-/* Before a further round: who is too slow for the cell's patience rests from now on. */
-void measure_let_rest(bench_cell *cell);
-enum { BENCH_TRIAL = 3, BENCH_TRIAL_PEER = 5 }; /* rounds before a way, or a peer, may rest */
-bench_summary measure_summary(const double *seconds, int n);
-void measure_ratios(bench_cell *cell);
-const bench_entry *measure_limit(const bench_cell *cell);
+/* ---- timing (timing.c) */
+/* One run of one entry: time it, verify it, fill in its samples or its failure.  Collective. */
+void timing_run(bench_job *job, bench_entry *e, double *value);
+/* Before a further round: entries that are too slow for the cell's patience rest from now on.  All ranks have the same
+ * times and decide the same. */
+void timing_let_rest(bench_cell *cell);
+enum { BENCH_TRIAL = 3, BENCH_TRIAL_PEER = 5 }; /* rounds before a variant, or a peer, may rest */
+void timing_ratios(bench_cell *cell);           /* and summaries */
+const bench_entry *timing_limit(const bench_cell *cell);
 double bench_goal(const bench_cell *cell); /* 0: none */
 double bench_ratio_judged(const bench_cell *cell, const bench_entry *e);
 double bench_bandwidth(const bench_cell *cell, const bench_entry *e, double seconds); /* MiB/s */

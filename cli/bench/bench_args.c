@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define ALL_PATTERNS "block2d,columns,block3d,cyclic4k,pieces512,irregular64,flash,strided"
-#define MORE_PATTERNS "square2d,ior,tile256,tile1m"
+#define MORE_PATTERNS "square2d,ior,tile256,tile1m,e3sm-f,e3sm-g,e3sm-i,btio,s3d,wrf"
 #define ALL_METHODS "auto,independent,list,sieve,root,two-phase"
 
 enum { TAKES = 1, BENCH = TAKES, EXPERIMENTS = 2, SOME_EXPERIMENTS = 4, ALL = BENCH | EXPERIMENTS };
@@ -61,7 +61,7 @@ const cli_option bench_options[BENCH_OPTIONS] = {
      ALL, CLI_FLAG, AT(quick)},
     {0, "pattern", "LIST", NULL,
      "patterns: block2d, columns, block3d, cyclic4k, pieces512, irregular64, flash, strided, or "
-     "all (default: all)",
+     "all (default: all); also e3sm-f, e3sm-g, e3sm-i, btio, s3d, wrf: application kernels",
      BENCH | SOME_EXPERIMENTS, CLI_LIST, AT(patterns)},
     {0, "size", "BYTES", NULL, "bytes per rank (default: 32m)", BENCH | SOME_EXPERIMENTS, CLI_SIZE,
      AT(size), 4096, 1 << 30},
@@ -123,6 +123,12 @@ const cli_option bench_options[BENCH_OPTIONS] = {
     {0, "order", "file|curve|rcm", NULL, "order of the nodes", SOME_EXPERIMENTS, CLI_CHOICE,
      AT(order)},
     {0, "by", "metis|curve|rcb", NULL, "partitioner", SOME_EXPERIMENTS, CLI_CHOICE, AT(by)},
+    {0, "cases", "N", NULL, "draw N cases in which every pair of levels occurs", SOME_EXPERIMENTS,
+     CLI_COUNT, AT(cases), 1, 100000},
+    {0, "slow", "LIST", NULL, "directories of throttled devices", SOME_EXPERIMENTS, CLI_LIST,
+     AT(slow)},
+    {0, "tuned", "FILE", NULL, "profile of 'tutti tune' beside the default", SOME_EXPERIMENTS,
+     CLI_TEXT, AT(tuned)},
     {0, "ways", "LIST", NULL, "words of the names of variants", SOME_EXPERIMENTS, CLI_LIST,
      AT(ways)},
 };
@@ -172,6 +178,7 @@ int bench_check(void *config) {
     for (int i = 0; i < c->files.n; i++)
         if (!cli_parse_size(c->files.item[i], &size) || size < 4096 || size > (tutti_off)16 << 30)
             return cli_error("--files '%s': must be sizes from 4k to 16g", c->files.item[i]);
+    if ((c->slow.n || c->tuned) && !c->cases) return cli_error("--slow and --tuned need --cases N");
     for (int i = 0; i < c->rules.n; i++) {
         tutti_replicas_rule rule;
         if (tutti_replicas_rule_parse(c->rules.item[i], &rule) != TUTTI_OK)
@@ -217,7 +224,7 @@ void bench_set_defaults(void *config, int argc, char **argv) {
     int quick = 0;
     for (int i = 0; i < argc; i++) quick |= strcmp(argv[i], "--quick") == 0;
     c->seed = c->series = 1;
-    c->iterations = 0;
+    c->iterations = c->cases = 0;
     c->order = TUTTI_MESH_FILE;
     c->by = TUTTI_MESH_METIS;
     cli_list_split(&c->dirs, ".");

@@ -1,6 +1,5 @@
-/* tutti bench: cells.  For one directory and pattern: make the buffers; for write and read: in
- * every round run every entry once, each round beginning with another one, so that whatever else
- * the machine does meets all of them alike.
+/* tutti bench: cells.  For one directory and pattern: make the buffers; for write and read: run all entries in
+ * interleaved rounds (measure/measure.h).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 
@@ -35,23 +34,31 @@ static int check_room(const char *dir, tutti_off bytes) {
 
 /* ---- one cell */
 
-static void run_round(bench_job *job, bench_cell *cell, int round, cli_progress *progress) {
-    for (int i = 0; i < cell->entries; i++) {
-        bench_entry *e = &cell->entry[(i + round) % cell->entries];
-        char what[512];
-        snprintf(what, sizeof what, "%s %s on %d ranks in %s, round %d of %d",
-                 cell->is_write ? "write" : "read", cell->pattern, cell->ranks, cell->dir,
-                 round + 1, job->config->rounds);
-        progress_step(progress, what);
-        if (!e->sits_out) measure_run(job, e);
-    }
+typedef struct {
+    bench_job *job;
+    bench_cell *cell;
+    cli_progress *progress;
+    double share; /* of the time budget that may have passed when this cell is done */
+} cell_run;
+
+static void run_entry(measure *m, measure_variant *v, double *value) {
+    const cell_run *c = m->data;
+    char what[512];
+    snprintf(what, sizeof what, "%s %s on %d ranks in %s, round %d of %d",
+             c->cell->is_write ? "write" : "read", c->cell->pattern, c->cell->ranks, c->cell->dir,
+             m->round + 1, m->rounds);
+    progress_step(c->progress, what);
+    timing_run(c->job, (bench_entry *)v, value);
 }
 
-static int time_is_up(const bench_job *job, const cli_progress *progress, double share) {
-    const double budget = job->config->budget;
-    int up = budget > 0 && cli_now() - progress->started > budget * share;
-    MPI_Bcast(&up, 1, MPI_INT, 0, job->world->comm);
-    return up || cli_stopped(job->world);
+/* Also called once per round: time and signals are agreed on, and slow entries begin to rest. */
+static int is_over(measure *m) {
+    const cell_run *c = m->data;
+    const double budget = c->job->config->budget;
+    int up = budget > 0 && cli_now() - c->progress->started > budget * c->share;
+    timing_let_rest(c->cell);
+    MPI_Bcast(&up, 1, MPI_INT, 0, c->job->world->comm);
+    return (up && m->round >= c->cell->least_rounds) || cli_stopped(c->job->world);
 }
 
 /* A read needs a file to read. */
@@ -81,7 +88,6 @@ static void reduce_stats(const cli_world *w, tutti_stats *s) {
 #undef REDUCE
 }
 
-/* `share`: how much of the time may have gone when this cell is done. */
 static int run_cell(bench_job *job, bench_cell *cell, cli_progress *progress, double share) {
     job->is_write = cell->is_write;
     job->cell = cell;
@@ -94,14 +100,19 @@ static int run_cell(bench_job *job, bench_cell *cell, cli_progress *progress, do
     } else if (write_input(job)) {
         return 1;
     }
-    int round = 0;
-    do {
-        if (round > 0) measure_let_rest(cell);
-        run_round(job, cell, round++, progress);
-    } while (round < job->config->rounds && !time_is_up(job, progress, share));
-    progress->done += (long)(job->config->rounds - round) * cell->entries;
+    cell_run run = {job, cell, progress, share};
+    measure m = {.values = bench_values,
+                 .rounds = job->config->rounds,
+                 .data = &run,
+                 .run = run_entry,
+                 .stop = is_over};
+    const long done = progress->done + (long)m.rounds * cell->entries;
+    for (int i = 0; i < cell->entries; i++) measure_attach(&m, &cell->entry[i].v);
+    measure_rounds(&m);
+    free(m.variant);
+    progress->done = done;
     for (int i = 0; i < cell->entries; i++) reduce_stats(job->world, &cell->entry[i].stats);
-    measure_ratios(cell);
+    timing_ratios(cell);
     if (job->world->rank == 0) unlink(job->path);
     return 0;
 }
@@ -178,15 +189,12 @@ void results_name_mpi(bench_results *r) {
 void results_count_failures(bench_results *r) {
     for (int i = 0; i < r->cells; i++)
         for (int k = 0; k < r->cell[i].entries; k++)
-            r->failures += *r->cell[i].entry[k].failure && !r->cell[i].entry[k].unavailable;
+            r->failures += *r->cell[i].entry[k].v.failure && !r->cell[i].entry[k].unavailable;
 }
 
 void results_keep(bench_results *r, int cells) {
     for (int i = cells; i < r->cells; i++) {
-        for (int k = 0; k < r->cell[i].entries; k++) {
-            free(r->cell[i].entry[k].seconds);
-            free(r->cell[i].entry[k].phases);
-        }
+        for (int k = 0; k < r->cell[i].entries; k++) measure_variant_free(&r->cell[i].entry[k].v);
         free(r->cell[i].entry);
     }
     if (cells < r->cells) r->cells = cells;

@@ -1,21 +1,25 @@
 /* The patterns: which bytes of the file each rank has, and where they are in its memory.
  *
- *   block2d      2-D array of 4-byte elements, one block a rank      | 0 | 1 |
+ *   block2d      2-D array of 4-byte elements, one block per rank      | 0 | 1 |
  *                                                                    | 2 | 3 |
- *   columns      the same array, one block of columns a rank         | 0 | 1 | 2 | 3 |
- *   block3d      3-D array of doubles, one block a rank
- *   cyclic4k     rows of 4 KiB dealt in turn                         0 1 2 3 0 1 2 3 ...
- *   pieces512    pieces of 512 bytes dealt in turn
+ *   columns      the same array, one block of columns per rank         | 0 | 1 | 2 | 3 |
+ *   block3d      3-D array of doubles, one block per rank
+ *   cyclic4k     cyclic rows of 4 KiB                                0 1 2 3 0 1 2 3 ...
+ *   pieces512    interleaved pieces of 512 bytes
  *   strided      a strided section of an array of 256-byte records
- *   irregular64  items of 64 bytes dealt at random, every rank the same number
- *   square2d     a square array of integers, the same for any number of ranks, one block a rank
- *   ior          one contiguous piece a rank (IOR with one segment)
- *   tile256      a tile of 256-byte elements a rank, of a 2-D array (MPI-Tile-IO), twice as wide as
+ *   irregular64  items of 64 bytes distributed at random, the same number to every rank
+ *   square2d     a square array of integers, the same for any number of ranks, one block per rank
+ *   ior          one contiguous piece per rank (IOR with one segment)
+ *   tile256      a tile of 256-byte elements per rank, of a 2-D array (MPI-Tile-IO), twice as wide as
  *   tile1m       high; the same with elements of 1 MiB
  *   flash        blocks of 8^3 doubles of several variables, in memory with 4 ghost cells around
  *                them; the file has variable after variable
+ *   s3d          16 components of 3-D arrays of doubles (combustion), one block per rank
+ *   wrf          1010 levels of 2-D arrays of 4-byte values (weather: 24 variables of 40 levels, 50 of one), one tile per
+ *                rank, in memory with 3 ghost cells around it
+ *   e3sm-f, e3sm-g, e3sm-i, btio    kernels.c
  *
- * Each is described twice: as an access, and as MPI datatypes for the peers.
+ * Each is described twice: as an access, and as MPI datatypes for the MPI library.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 
@@ -35,31 +39,43 @@ static void block_coordinates(const cli_world *w, int ndims, int *grid, int *at)
     }
 }
 
-typedef struct {
-    int ndims;
-    int element;         /* bytes */
-    int grid[3], at[3];  /* how the array is cut, and this rank's block */
-    tutti_count side[3]; /* elements of a block */
-} block_spec;
-
-static tutti_err make_block_pattern(const block_spec *b, bench_pattern *p) {
-    tutti_section s = {.ndims = b->ndims, .order = TUTTI_ROW_MAJOR, .element_size = b->element};
+/* Elements [lo, lo + side) of an array as a section and as a datatype. */
+static void make_section(const bench_block *b, const tutti_count *shape, const tutti_count *lo,
+                         tutti_section *out, MPI_Datatype *type) {
+    int all[BENCH_DIMS + 1], part[BENCH_DIMS + 1], start[BENCH_DIMS + 1];
+    *out = (tutti_section){.ndims = b->ndims, .order = TUTTI_ROW_MAJOR, .element_size = b->element};
     for (int d = 0; d < b->ndims; d++) {
-        s.shape[d] = b->side[d] * b->grid[d];
-        s.lo[d] = b->side[d] * b->at[d];
-        s.hi[d] = s.lo[d] + b->side[d];
-    }
-    int shape[4], part[4], start[4];
-    for (int d = 0; d < b->ndims; d++) {
-        shape[d] = (int)b->side[d] * b->grid[d];
+        out->shape[d] = shape[d];
+        out->lo[d] = lo[d];
+        out->hi[d] = lo[d] + b->side[d];
+        all[d] = (int)shape[d];
         part[d] = (int)b->side[d];
-        start[d] = (int)b->side[d] * b->at[d];
+        start[d] = (int)lo[d];
     }
-    shape[b->ndims] = part[b->ndims] = b->element;
+    all[b->ndims] = part[b->ndims] = b->element;
     start[b->ndims] = 0;
-    MPI_Type_create_subarray(b->ndims + 1, shape, part, start, MPI_ORDER_C, MPI_BYTE,
-                             &p->file_type);
-    return tutti_access_section(&s, NULL, &p->access);
+    MPI_Type_create_subarray(b->ndims + 1, all, part, start, MPI_ORDER_C, MPI_BYTE, type);
+}
+
+tutti_err bench_block_make(const bench_block *b, bench_pattern *p) {
+    tutti_section file, memory;
+    tutti_count shape[BENCH_DIMS] = {0}, lo[BENCH_DIMS] = {0};
+    tutti_count padded[BENCH_DIMS] = {0}, inner[BENCH_DIMS] = {0};
+    tutti_off bytes = b->element;
+    int has_ghosts = 0;
+    for (int d = 0; d < b->ndims; d++) {
+        shape[d] = b->side[d] * b->grid[d];
+        lo[d] = b->side[d] * b->at[d];
+        padded[d] = b->side[d] + 2 * b->ghost[d];
+        inner[d] = b->ghost[d];
+        bytes *= padded[d];
+        has_ghosts |= b->ghost[d];
+    }
+    make_section(b, shape, lo, &file, &p->file_type);
+    if (!has_ghosts) return tutti_access_section(&file, NULL, &p->access);
+    make_section(b, padded, inner, &memory, &p->memory_type);
+    p->memory = bytes;
+    return tutti_access_section(&file, &memory, &p->access);
 }
 
 static tutti_count at_least_one(double n) {
@@ -67,18 +83,18 @@ static tutti_count at_least_one(double n) {
 }
 
 static tutti_err make_block2d(const cli_world *w, const bench_config *c, bench_pattern *p) {
-    block_spec b = {.ndims = 2, .element = 4};
+    bench_block b = {.ndims = 2, .element = 4};
     block_coordinates(w, 2, b.grid, b.at);
     b.side[0] = b.side[1] = at_least_one(sqrt((double)c->size / 4));
-    return make_block_pattern(&b, p);
+    return bench_block_make(&b, p);
 }
 
 static tutti_err make_square2d(const cli_world *w, const bench_config *c, bench_pattern *p) {
-    block_spec b = {.ndims = 2, .element = 4};
+    bench_block b = {.ndims = 2, .element = 4};
     const tutti_count side = at_least_one(sqrt((double)c->size * w->ranks / 4));
     block_coordinates(w, 2, b.grid, b.at);
     for (int d = 0; d < 2; d++) b.side[d] = side < b.grid[d] ? 1 : side / b.grid[d];
-    return make_block_pattern(&b, p);
+    return bench_block_make(&b, p);
 }
 
 tutti_off bench_tile_element(tutti_off size, tutti_off element) {
@@ -90,11 +106,11 @@ static tutti_err make_tile(const cli_world *w, tutti_off size, tutti_off wanted,
     const tutti_off element = bench_tile_element(size, wanted);
     const tutti_count whole = size / element;
     const double elements = (double)whole;
-    block_spec b = {.ndims = 2, .element = (int)element};
+    bench_block b = {.ndims = 2, .element = (int)element};
     block_coordinates(w, 2, b.grid, b.at);
     b.side[0] = at_least_one(sqrt(elements / 2));
     b.side[1] = at_least_one(elements / (double)b.side[0]);
-    return make_block_pattern(&b, p);
+    return bench_block_make(&b, p);
 }
 
 static tutti_err make_tile256(const cli_world *w, const bench_config *c, bench_pattern *p) {
@@ -113,22 +129,59 @@ static tutti_err make_ior(const cli_world *w, const bench_config *c, bench_patte
 }
 
 static tutti_err make_columns(const cli_world *w, const bench_config *c, bench_pattern *p) {
-    block_spec b = {.ndims = 2, .element = 4, .grid = {1, w->ranks}, .at = {0, w->rank}};
+    bench_block b = {.ndims = 2, .element = 4, .grid = {1, w->ranks}, .at = {0, w->rank}};
     b.side[0] = at_least_one(sqrt((double)c->size / 4 * w->ranks)); /* a square in all */
     b.side[1] = at_least_one((double)b.side[0] / w->ranks);
-    return make_block_pattern(&b, p);
+    return bench_block_make(&b, p);
 }
 
 static tutti_err make_block3d(const cli_world *w, const bench_config *c, bench_pattern *p) {
-    block_spec b = {.ndims = 3, .element = 8};
+    bench_block b = {.ndims = 3, .element = 8};
     block_coordinates(w, 3, b.grid, b.at);
     b.side[0] = b.side[1] = b.side[2] = at_least_one(cbrt((double)c->size / 8));
-    return make_block_pattern(&b, p);
+    return bench_block_make(&b, p);
 }
 
-/* ---- pieces dealt in turn */
+static tutti_err make_s3d(const cli_world *w, const bench_config *c, bench_pattern *p) {
+    enum { COMPONENTS = 16 }; /* 11 of mass, 3 of velocity, pressure, temperature */
+    bench_block b = {.ndims = 4, .element = 8, .grid = {1}, .side = {COMPONENTS}};
+    block_coordinates(w, 3, b.grid + 1, b.at + 1);
+    b.side[1] = b.side[2] = at_least_one(cbrt((double)c->size / 8 / COMPONENTS));
+    b.side[3] = at_least_one((double)c->size / 8 / COMPONENTS / (double)(b.side[1] * b.side[2]));
+    return bench_block_make(&b, p);
+}
 
-static tutti_err make_dealt(const cli_world *w, tutti_off size, tutti_off piece, bench_pattern *p) {
+static tutti_err make_wrf(const cli_world *w, const bench_config *c, bench_pattern *p) {
+    enum { LEVELS = 24 * 40 + 50, LEAST = 8 * 8 };
+    const double levels = (double)c->size / 4 / LEAST;
+    bench_block b = {.ndims = 3, .element = 4, .grid = {1}, .ghost = {0, 3, 3}};
+    block_coordinates(w, 2, b.grid + 1, b.at + 1);
+    b.side[0] = levels < LEVELS ? at_least_one(levels) : LEVELS;
+    b.side[1] = at_least_one(sqrt((double)c->size / 4 / (double)b.side[0]));
+    b.side[2] = at_least_one((double)c->size / 4 / (double)(b.side[0] * b.side[1]));
+    return bench_block_make(&b, p);
+}
+
+static tutti_err make_btio(const cli_world *w, const bench_config *c, bench_pattern *p) {
+    return kernel_btio(w, c->size, p);
+}
+
+static tutti_err make_e3sm_f(const cli_world *w, const bench_config *c, bench_pattern *p) {
+    return kernel_e3sm(w, c->size, 'f', p);
+}
+
+static tutti_err make_e3sm_g(const cli_world *w, const bench_config *c, bench_pattern *p) {
+    return kernel_e3sm(w, c->size, 'g', p);
+}
+
+static tutti_err make_e3sm_i(const cli_world *w, const bench_config *c, bench_pattern *p) {
+    return kernel_e3sm(w, c->size, 'i', p);
+}
+
+/* ---- interleaved pieces */
+
+static tutti_err make_interleaved(const cli_world *w, tutti_off size, tutti_off piece,
+                                  bench_pattern *p) {
     const tutti_count count = size < piece ? 1 : size / piece;
     MPI_Datatype vector;
     MPI_Aint at = (MPI_Aint)(w->rank * piece);
@@ -140,11 +193,11 @@ static tutti_err make_dealt(const cli_world *w, tutti_off size, tutti_off piece,
 }
 
 static tutti_err make_cyclic4k(const cli_world *w, const bench_config *c, bench_pattern *p) {
-    return make_dealt(w, c->size, 4096, p);
+    return make_interleaved(w, c->size, 4096, p);
 }
 
 static tutti_err make_pieces512(const cli_world *w, const bench_config *c, bench_pattern *p) {
-    return make_dealt(w, c->size, 512, p);
+    return make_interleaved(w, c->size, 512, p);
 }
 
 /* The same with 256 bytes, said as a section lo : hi : stride. */
@@ -157,13 +210,13 @@ static tutti_err make_strided(const cli_world *w, const bench_config *c, bench_p
                              .lo = {w->rank},
                              .hi = {count * w->ranks},
                              .stride = {w->ranks}};
-    const tutti_err err = make_dealt(w, c->size, 256, p);
+    const tutti_err err = make_interleaved(w, c->size, 256, p);
     if (err != TUTTI_OK) return err;
     tutti_access_free(&p->access);
     return tutti_access_section(&s, NULL, &p->access);
 }
 
-/* ---- items dealt at random: in every hand of 32 items a rank the owners are shuffled */
+/* ---- items distributed at random: in every hand of 32 items per rank the owners are shuffled */
 
 #define HAND 32
 
@@ -175,24 +228,26 @@ static uint64_t next_random(uint64_t *state) {
     return *state = x;
 }
 
-static tutti_count *distribute_pieces(const cli_world *w, uint64_t seed, tutti_count hands) {
+/* Which items of a hand are this rank's; the same shuffle on every rank. */
+static void shuffle_hand(const cli_world *w, uint64_t *state, int *owner, tutti_count first,
+                         tutti_count *mine) {
+    const int n = HAND * w->ranks;
+    for (int i = 0; i < n; i++) owner[i] = i % w->ranks;
+    for (int i = n - 1; i > 0; i--) {
+        const int j = (int)(next_random(state) % (uint64_t)(i + 1)), o = owner[i];
+        owner[i] = owner[j];
+        owner[j] = o;
+    }
+    for (int i = 0; i < n; i++)
+        if (owner[i] == w->rank) *mine++ = first + i;
+}
+
+static tutti_count *distribute_items(const cli_world *w, uint64_t seed, tutti_count hands) {
     tutti_count *index = cli_malloc((size_t)(hands * HAND) * sizeof *index);
     int *owner = cli_malloc((size_t)(HAND * w->ranks) * sizeof *owner);
     uint64_t state = seed * 2654435769u + 88172645463325252u;
-    for (tutti_count h = 0; h < hands; h++) {
-        /* Which items of a hand are this rank's; the same shuffle on every rank. */
-        const tutti_count first = h * HAND * w->ranks;
-        tutti_count *mine = index + h * HAND;
-        const int n = HAND * w->ranks;
-        for (int i = 0; i < n; i++) owner[i] = i % w->ranks;
-        for (int i = n - 1; i > 0; i--) {
-            const int j = (int)(next_random(&state) % (uint64_t)(i + 1)), o = owner[i];
-            owner[i] = owner[j];
-            owner[j] = o;
-        }
-        for (int i = 0; i < n; i++)
-            if (owner[i] == w->rank) *mine++ = first + i;
-    }
+    for (tutti_count h = 0; h < hands; h++)
+        shuffle_hand(w, &state, owner, h * HAND * w->ranks, index + h * HAND);
     free(owner);
     return index;
 }
@@ -200,7 +255,7 @@ static tutti_count *distribute_pieces(const cli_world *w, uint64_t seed, tutti_c
 static tutti_err make_irregular64(const cli_world *w, const bench_config *c, bench_pattern *p) {
     const tutti_off item = 64;
     const tutti_count hands = c->size < HAND * item ? 1 : c->size / (HAND * item), n = hands * HAND;
-    tutti_count *index = distribute_pieces(w, c->seed, hands);
+    tutti_count *index = distribute_items(w, c->seed, hands);
     MPI_Aint *at = cli_malloc((size_t)n * sizeof *at);
     for (tutti_count i = 0; i < n; i++) at[i] = (MPI_Aint)(index[i] * item);
     MPI_Type_create_hindexed_block((int)n, (int)item, at, MPI_BYTE, &p->file_type);
@@ -215,6 +270,24 @@ static tutti_err make_irregular64(const cli_world *w, const bench_config *c, ben
 enum { FLASH_SIDE = 8, FLASH_GUARD = 4, FLASH_PADDED = FLASH_SIDE + 2 * FLASH_GUARD };
 static const tutti_off flash_block = FLASH_SIDE * FLASH_SIDE * FLASH_SIDE * 8;
 static const tutti_off flash_padded = FLASH_PADDED * FLASH_PADDED * FLASH_PADDED * 8;
+
+static void flash_types(tutti_count blocks, int vars, const cli_world *w, bench_pattern *p) {
+    const int shape[] = {FLASH_PADDED, FLASH_PADDED, FLASH_PADDED};
+    const int part[] = {FLASH_SIDE, FLASH_SIDE, FLASH_SIDE};
+    const int start[] = {FLASH_GUARD, FLASH_GUARD, FLASH_GUARD};
+    MPI_Datatype cube, column, vector;
+    MPI_Type_create_subarray(3, shape, part, start, MPI_ORDER_C, MPI_DOUBLE, &cube);
+    MPI_Type_create_hvector((int)blocks, 1, (MPI_Aint)(vars * flash_padded), cube, &column);
+    MPI_Type_create_hvector(vars, 1, (MPI_Aint)flash_padded, column, &p->memory_type);
+    MPI_Type_create_hvector(vars, (int)(blocks * flash_block),
+                            (MPI_Aint)(blocks * w->ranks * flash_block), MPI_BYTE, &vector);
+    MPI_Aint at = (MPI_Aint)(w->rank * blocks * flash_block);
+    int one = 1;
+    MPI_Type_create_hindexed(1, &one, &at, vector, &p->file_type);
+    MPI_Type_free(&cube);
+    MPI_Type_free(&column);
+    MPI_Type_free(&vector);
+}
 
 static tutti_err make_flash(const cli_world *w, const bench_config *c, bench_pattern *p) {
     const int vars = c->size >= 24 * flash_block ? 24 : (int)at_least_one((double)c->size / 4096);
@@ -234,21 +307,7 @@ static tutti_err make_flash(const cli_world *w, const bench_config *c, bench_pat
     tutti_access *variable;
     const tutti_err err = tutti_access_section(&file, &memory, &variable);
     if (err != TUTTI_OK) return err;
-    const int shape[] = {FLASH_PADDED, FLASH_PADDED, FLASH_PADDED};
-    const int part[] = {FLASH_SIDE, FLASH_SIDE, FLASH_SIDE};
-    const int start[] = {FLASH_GUARD, FLASH_GUARD, FLASH_GUARD};
-    MPI_Datatype cube, column, vector;
-    MPI_Type_create_subarray(3, shape, part, start, MPI_ORDER_C, MPI_DOUBLE, &cube);
-    MPI_Type_create_hvector((int)blocks, 1, (MPI_Aint)(vars * flash_padded), cube, &column);
-    MPI_Type_create_hvector(vars, 1, (MPI_Aint)flash_padded, column, &p->memory_type);
-    MPI_Type_create_hvector(vars, (int)(blocks * flash_block),
-                            (MPI_Aint)(blocks * w->ranks * flash_block), MPI_BYTE, &vector);
-    MPI_Aint at = (MPI_Aint)(w->rank * blocks * flash_block);
-    int one = 1;
-    MPI_Type_create_hindexed(1, &one, &at, vector, &p->file_type);
-    MPI_Type_free(&cube);
-    MPI_Type_free(&column);
-    MPI_Type_free(&vector);
+    flash_types(blocks, vars, w, p);
     const tutti_err tiled = tutti_access_tile(variable, vars, blocks * w->ranks * flash_block,
                                               flash_padded, &p->access);
     tutti_access_free(&variable);
@@ -271,9 +330,15 @@ static const struct {
     {"flash", "FLASH-like blocks with ghost cells", make_flash},
     {"strided", "strided records of 256 bytes", make_strided},
     {"square2d", "2-D blocks of a square array of integers", make_square2d},
-    {"ior", "one contiguous block a rank", make_ior},
+    {"ior", "one contiguous block per rank", make_ior},
     {"tile256", "2-D tiles of 256-byte elements", make_tile256},
     {"tile1m", "2-D tiles of 1 MiB elements", make_tile1m},
+    {"e3sm-f", "E3SM atmosphere: 388 variables on a cubed sphere", make_e3sm_f},
+    {"e3sm-g", "E3SM ocean: 52 variables on a cubed sphere", make_e3sm_g},
+    {"e3sm-i", "E3SM land: 560 variables on a cubed sphere", make_e3sm_i},
+    {"btio", "NAS BT: cells on diagonals, with ghost cells", make_btio},
+    {"s3d", "S3D: 16 components of 3-D blocks of doubles", make_s3d},
+    {"wrf", "WRF: 1010 levels of 2-D tiles, with ghost cells", make_wrf},
 };
 enum { PATTERNS = sizeof pattern_table / sizeof *pattern_table };
 
@@ -315,6 +380,17 @@ tutti_err bench_pattern_list(bench_pattern *p) {
     return TUTTI_OK;
 }
 
+static tutti_err complete(const cli_world *w, bench_pattern *p) {
+    p->bytes = tutti_access_bytes(p->access);
+    if (p->total == 0) p->total = p->bytes * w->ranks; /* as all patterns with equal parts */
+    if (p->memory == 0) p->memory = p->bytes;
+    if (p->memory_type == MPI_DATATYPE_NULL)
+        MPI_Type_contiguous((int)p->bytes, MPI_BYTE, &p->memory_type);
+    MPI_Type_commit(&p->file_type);
+    MPI_Type_commit(&p->memory_type);
+    return bench_pattern_list(p);
+}
+
 int bench_pattern_make(const char *name, const cli_world *w, const bench_config *c,
                        bench_pattern *out) {
     const int i = find_pattern(name);
@@ -323,16 +399,7 @@ int bench_pattern_make(const char *name, const cli_world *w, const bench_config 
                            .file_type = MPI_DATATYPE_NULL,
                            .memory_type = MPI_DATATYPE_NULL};
     tutti_err err = pattern_table[i].make(w, c, out);
-    if (err == TUTTI_OK) {
-        out->bytes = tutti_access_bytes(out->access);
-        out->total = out->bytes * w->ranks;
-        if (out->memory == 0) out->memory = out->bytes;
-        if (out->memory_type == MPI_DATATYPE_NULL)
-            MPI_Type_contiguous((int)out->bytes, MPI_BYTE, &out->memory_type);
-        MPI_Type_commit(&out->file_type);
-        MPI_Type_commit(&out->memory_type);
-        err = bench_pattern_list(out);
-    }
+    if (err == TUTTI_OK) err = complete(w, out);
     if (err == TUTTI_OK) return 0;
     bench_pattern_free(out);
     return cli_error_tutti();

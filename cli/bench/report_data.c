@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 
-#include <stddef.h>
 #include <string.h>
 
 int report_is_quiet(const bench_config *c) {
@@ -33,27 +32,24 @@ static void json_stats(FILE *f, const tutti_stats *s) {
     fputs("}, ", f);
 }
 
-/* The means over the ranks, round by round, of phases that there were. */
-static void json_phase(FILE *f, const bench_entry *e, const char *name, size_t which) {
-    double sum = 0, seconds;
-    for (int i = 0; i < e->rounds; i++) {
-        memcpy(&seconds, (const char *)&e->phases[i] + which, sizeof seconds);
-        sum += seconds;
+static void json_tutti(FILE *f, const bench_entry *e) {
+    if (e->method) {
+        report_json_pair(f, "method", e->method);
+        report_json_pair(f, "exchange", e->exchange);
+        report_json_pair(f, "store", e->store);
+        fprintf(f, "\"reused_plan\": %s, ", e->reused ? "true" : "false");
+    } else {
+        report_json_pair(f, "settings", e->settings);
     }
-    if (sum <= 0) return;
-    fprintf(f, ", \"%s\": [", name);
-    for (int i = 0; i < e->rounds; i++) {
-        memcpy(&seconds, (const char *)&e->phases[i] + which, sizeof seconds);
-        fprintf(f, "%s%.9f", i ? ", " : "", seconds);
-    }
-    fputs("]", f);
+    report_json_pair(f, "explain", e->explain);
+    if (e->v.rounds) json_stats(f, &e->stats);
 }
 
 static void json_times(FILE *f, const bench_cell *cell, const bench_entry *e) {
-    fprintf(f, "\"seconds\": [");
-    for (int i = 0; i < e->rounds; i++) fprintf(f, "%s%.9f", i ? ", " : "", e->seconds[i]);
+    fputs("\"seconds\": [", f);
+    for (int i = 0; i < e->v.rounds; i++) fprintf(f, "%s%.9f", i ? ", " : "", e->v.sample[0][i]);
     fputs("]", f);
-    if (!e->rounds) return;
+    if (!e->v.rounds) return;
     fprintf(f, ", \"median\": %.9f, \"min\": %.9f, \"max\": %.9f, \"q1\": %.9f, \"q3\": %.9f",
             e->time.median, e->time.min, e->time.max, e->time.q1, e->time.q3);
     fprintf(f, ", \"mib_per_second\": %.3f", bench_bandwidth(cell, e, e->time.median));
@@ -61,11 +57,27 @@ static void json_times(FILE *f, const bench_cell *cell, const bench_entry *e) {
         fprintf(f, ", \"to_limit\": %.4f, \"to_limit_paired\": %.4f", e->to_limit,
                 e->to_limit_paired);
     if (e->to_bare > 0) fprintf(f, ", \"to_bare\": %.4f", e->to_bare);
+    for (int k = 1; bench_values[k] && cell->figure; k++) /* phases that there were */
+        if (measure_quantile(e->v.sample[k], e->v.rounds, 1) > 0)
+            measure_json_samples(f, bench_values[k], e->v.rounds, e->v.sample[k]);
 }
 
 static const char *kind_name(entry_kind kind) {
     static const char *const names[] = {"limit", "pieces", "staging", "mapping", "tutti", "peer"};
     return names[kind];
+}
+
+static void json_entry(FILE *f, const bench_cell *cell, const bench_entry *e) {
+    fputs("        {", f);
+    report_json_pair(f, "name", e->v.name);
+    report_json_pair(f, "kind", kind_name(e->kind));
+    if (e->kind == ENTRY_TUTTI) json_tutti(f, e);
+    fprintf(f, "\"verified\": %s, ", e->checkable && !*e->v.failure ? "true" : "false");
+    fprintf(f, "\"available\": %s, ", e->unavailable ? "false" : "true");
+    if (e->v.is_resting) fputs("\"rests\": true, ", f);
+    report_json_pair(f, "failure", e->v.failure);
+    json_times(f, cell, e);
+    fputs("}", f);
 }
 
 static void json_cell(FILE *f, const bench_cell *cell) {
@@ -81,42 +93,30 @@ static void json_cell(FILE *f, const bench_cell *cell) {
         report_json_pair(f, "title", bench_pattern_title(cell->pattern));
         fprintf(f, "\"goal\": %.2f, ", bench_goal(cell));
     }
+    if (cell->profile) {
+        report_json_pair(f, "case_profile", cell->profile);
+        fprintf(f, "\"cold\": %s, ", cell->cold ? "true" : "false");
+    }
     if (cell->scene && cell->scene->json) cell->scene->json(f, cell);
     fprintf(f, "\"ranks\": %d, \"bytes\": %lld, \"runs\": %lld,\n      \"entries\": [\n",
             cell->ranks, (long long)cell->total, (long long)cell->runs);
     for (int i = 0; i < cell->entries; i++) {
-        const bench_entry *e = &cell->entry[i];
-        fputs("        {", f);
-        report_json_pair(f, "name", e->name);
-        report_json_pair(f, "kind", kind_name(e->kind));
-        if (e->kind == ENTRY_TUTTI) {
-            if (e->method) {
-                report_json_pair(f, "method", e->method);
-                report_json_pair(f, "exchange", e->exchange);
-                report_json_pair(f, "store", e->store);
-                fprintf(f, "\"reused_plan\": %s, ", e->reused ? "true" : "false");
-            } else {
-                report_json_pair(f, "settings", e->settings);
-            }
-            report_json_pair(f, "explain", e->explain);
-            if (e->rounds) json_stats(f, &e->stats);
-        }
-        fprintf(f, "\"verified\": %s, ", e->checkable && !*e->failure ? "true" : "false");
-        fprintf(f, "\"available\": %s, ", e->unavailable ? "false" : "true");
-        if (e->sits_out) fputs("\"sits_out\": true, ", f);
-        report_json_pair(f, "failure", e->failure);
-        json_times(f, cell, e);
-        if (cell->figure) {
-            json_phase(f, e, "seconds_exchange", offsetof(bench_phases, exchange));
-            json_phase(f, e, "seconds_file", offsetof(bench_phases, file));
-            json_phase(f, e, "seconds_compute", offsetof(bench_phases, compute));
-            json_phase(f, e, "seconds_begin", offsetof(bench_phases, begin));
-            json_phase(f, e, "seconds_end", offsetof(bench_phases, end));
-        }
-        fputs("}", f);
+        json_entry(f, cell, &cell->entry[i]);
         fputs(i + 1 < cell->entries ? ",\n" : "\n", f);
     }
     fputs("      ]}", f);
+}
+
+static void json_options(FILE *f, const tutti_options *opt) {
+    const tutti_option_info *o;
+    fputs("  \"options\": {", f);
+    for (int i = 0; (o = tutti_options_row(i)) != NULL; i++) {
+        char value[256];
+        if (tutti_options_get(opt, o->name, value, sizeof value) != TUTTI_OK) *value = '\0';
+        fprintf(f, "%s\"%s\": ", i ? ", " : "", o->name);
+        cli_json_string(f, value);
+    }
+    fputs("},\n", f);
 }
 
 void report_json_head(FILE *f, const bench_results *r, const char *format) {
@@ -135,16 +135,7 @@ void report_json_head(FILE *f, const bench_results *r, const char *format) {
     fputs("  ", f);
     cli_provenance_json(f, &r->config->dirs);
     fputs(",\n", f);
-    const tutti_options *opt = &r->config->options;
-    const tutti_option_info *o;
-    fputs("  \"options\": {", f);
-    for (int i = 0; (o = tutti_options_row(i)) != NULL; i++) {
-        char value[256];
-        if (tutti_options_get(opt, o->name, value, sizeof value) != TUTTI_OK) *value = '\0';
-        fprintf(f, "%s\"%s\": ", i ? ", " : "", o->name);
-        cli_json_string(f, value);
-    }
-    fputs("},\n", f);
+    json_options(f, &r->config->options);
 }
 
 void report_json_cells(FILE *f, const bench_results *r, const char *key) {

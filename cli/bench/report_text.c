@@ -28,8 +28,8 @@ static void print_ratio(FILE *f, double ratio) {
 }
 
 static void print_failed(FILE *f, const char *word, const bench_entry *e) {
-    char text[sizeof e->failure + 32];
-    snprintf(text, sizeof text, "%s: %s", word, e->failure);
+    char text[sizeof e->v.failure + 32];
+    snprintf(text, sizeof text, "%s: %s", word, e->v.failure);
     fputs(cli_paint(e->unavailable ? CLI_SOFT : CLI_BAD), f);
     cli_print_wrapped(f, text, 0, 4);
     fputs(cli_paint(CLI_PLAIN), f);
@@ -37,9 +37,9 @@ static void print_failed(FILE *f, const char *word, const bench_entry *e) {
 
 static void print_entry(FILE *f, const bench_cell *cell, const bench_entry *e, double best) {
     const int is_tutti = e->kind == ENTRY_TUTTI;
-    fprintf(f, "  %s%-*s%s", cli_paint(is_tutti ? CLI_STRONG : CLI_PLAIN), NAME_WIDTH, e->name,
+    fprintf(f, "  %s%-*s%s", cli_paint(is_tutti ? CLI_STRONG : CLI_PLAIN), NAME_WIDTH, e->v.name,
             cli_paint(CLI_PLAIN));
-    if (!e->rounds) {
+    if (!e->v.rounds) {
         fputs("\n", f);
         print_failed(f, e->unavailable ? "not here" : "FAILED", e);
         return;
@@ -51,7 +51,7 @@ static void print_entry(FILE *f, const bench_cell *cell, const bench_entry *e, d
     fprintf(f, " %7.0f %12s", mib, spread);
     print_ratio(f, e->to_limit);
     if (!cell->is_write) print_ratio(f, e->to_bare);
-    const size_t longer = strlen(e->name) > NAME_WIDTH ? strlen(e->name) - NAME_WIDTH : 0;
+    const size_t longer = strlen(e->v.name) > NAME_WIDTH ? strlen(e->v.name) - NAME_WIDTH : 0;
     const int used = 2 + NAME_WIDTH + (int)longer + 8 + 13 + (cell->is_write ? 8 : 16) + 1;
     const int room = cli_width() - used;
     fprintf(f, " %s", cli_paint(is_tutti ? CLI_GOOD : CLI_SOFT));
@@ -65,7 +65,7 @@ static void print_entry(FILE *f, const bench_cell *cell, const bench_entry *e, d
         if (utf8) fputs(eighth[parts % 8], f);
     }
     fprintf(f, "%s\n", cli_paint(CLI_PLAIN));
-    if (*e->failure) print_failed(f, "FAILED later", e);
+    if (*e->v.failure) print_failed(f, "FAILED later", e);
 }
 
 static void print_choice(FILE *f, const bench_cell *cell) {
@@ -84,7 +84,7 @@ static void print_cell(FILE *f, const bench_cell *cell) {
     char file[32], run[32];
     cli_format_size(cell->total, file, sizeof file);
     cli_format_size(cell->runs ? cell->total / cell->runs : 0, run, sizeof run);
-    const int rounds = cell->entry[0].rounds;
+    const int rounds = cell->entry[0].v.rounds;
     fprintf(f, "%s%s %s: %s%s\n", cli_paint(CLI_STRONG), cell->is_write ? "write" : "read",
             cell->pattern, bench_pattern_title(cell->pattern), cli_paint(CLI_PLAIN));
     fprintf(f, "  %s in %s (%s), runs of %s, %d round%s\n", file, cell->dir, cell->file_system, run,
@@ -96,9 +96,9 @@ static void print_cell(FILE *f, const bench_cell *cell) {
     /* Rounds that took far longer than the others: something else was going on. */
     for (int i = 0; i < cell->entries; i++) {
         const bench_entry *e = &cell->entry[i];
-        if (e->rounds < 3 || e->time.max < 3 * e->time.median) continue;
+        if (e->v.rounds < 3 || e->time.max < 3 * e->time.median) continue;
         fprintf(f, "  %soutlier: a round of '%s' took %.1f times the median%s\n",
-                cli_paint(CLI_WARN), e->name, e->time.max / e->time.median, cli_paint(CLI_PLAIN));
+                cli_paint(CLI_WARN), e->v.name, e->time.max / e->time.median, cli_paint(CLI_PLAIN));
     }
     print_choice(f, cell);
     fputs("\n", f);
@@ -110,7 +110,7 @@ static const bench_entry *find_entry(const bench_cell *cell, const char *method,
     for (int i = 0; i < cell->entries; i++) {
         const bench_entry *e = &cell->entry[i];
         if (e->kind == ENTRY_TUTTI && e->reused == reused && strcmp(e->method, method) == 0 &&
-            e->rounds)
+            e->v.rounds)
             return e;
     }
     return NULL;

@@ -1,4 +1,4 @@
-/* The ways of Tutti: method x exchange x store, the plan made within the timed part or before it.
+/* The variants of Tutti: method x exchange x store, the plan made within the timed part or before it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 
@@ -7,97 +7,97 @@
 
 /* ---- open, access, close; planning included */
 
-tutti_err tutti_way_open(bench_job *job, const bench_entry *e) {
+tutti_err variant_open(bench_job *job, const bench_entry *e) {
     const int mode = job->is_write ? TUTTI_WRITE | TUTTI_CREATE : TUTTI_READ;
     return tutti_file_open(job->world->comm, job->path, mode, &e->options, &job->file);
 }
 
 /* What the library says; a store or method that this machine or build lacks is not a failure. */
-int tutti_way_failed(bench_entry *e) {
+int variant_failed(bench_entry *e) {
     e->unavailable = tutti_last_error()->code == TUTTI_ERR_UNSUPPORTED;
     return cli_error_tutti();
 }
 
-void tutti_way_stats(const bench_job *job, bench_entry *e) {
+void variant_stats(const bench_job *job, bench_entry *e) {
     tutti_file_stats(job->file, &e->stats, NULL);
     e->now.exchange += e->stats.seconds_exchange;
     e->now.file += e->stats.seconds_file;
     snprintf(e->explain, sizeof e->explain, "%s", tutti_file_explain(job->file));
 }
 
-int tutti_way_count(const bench_job *job, const bench_entry *e, tutti_off count) {
+int variant_count(const bench_job *job, const bench_entry *e, tutti_off count) {
     if (count == job->pattern->bytes || !e->checkable) return 0;
     return cli_error("%s of '%s': %lld bytes instead of %lld", job->is_write ? "write" : "read",
                      job->path, (long long)count, (long long)job->pattern->bytes);
 }
 
 /* With --fsync, a part of the write. */
-static tutti_err way_sync(const bench_job *job) {
+static tutti_err variant_sync(const bench_job *job) {
     return job->is_write && job->config->fsync ? tutti_file_sync(job->file) : TUTTI_OK;
 }
 
 static int run_fresh(bench_job *job, bench_entry *e) {
     tutti_off count = 0;
-    if (tutti_way_open(job, e) != TUTTI_OK) return tutti_way_failed(e);
+    if (variant_open(job, e) != TUTTI_OK) return variant_failed(e);
     const tutti_err err = job->is_write
                               ? tutti_file_write(job->file, job->pattern->access, job->user, &count)
                               : tutti_file_read(job->file, job->pattern->access, job->user, &count);
-    if (err != TUTTI_OK) return tutti_way_failed(e);
-    tutti_way_stats(job, e);
-    if (way_sync(job) != TUTTI_OK) return tutti_way_failed(e);
-    if (tutti_file_close(&job->file) != TUTTI_OK) return tutti_way_failed(e);
-    return tutti_way_count(job, e, count);
+    if (err != TUTTI_OK) return variant_failed(e);
+    variant_stats(job, e);
+    if (variant_sync(job) != TUTTI_OK) return variant_failed(e);
+    if (tutti_file_close(&job->file) != TUTTI_OK) return variant_failed(e);
+    return variant_count(job, e, count);
 }
 
-void tutti_way_end(bench_job *job, bench_entry *e) {
+void variant_end(bench_job *job, bench_entry *e) {
     (void)e;
     tutti_plan_free(&job->plan);
     if (job->file) tutti_file_close(&job->file);
 }
 
-const bench_runner bench_tutti = {.run = run_fresh, .end = tutti_way_end};
+const bench_runner bench_tutti = {.run = run_fresh, .end = variant_end};
 
 /* ---- a plan that was made before; timed from its start to close.  It has not been run on the file: cutting
  * the file to nothing again would make ext4 write it out when it is closed. */
 
 static int prepare_reused(bench_job *job, bench_entry *e) {
-    if (tutti_way_open(job, e) != TUTTI_OK) return tutti_way_failed(e);
+    if (variant_open(job, e) != TUTTI_OK) return variant_failed(e);
     tutti_err err = job->is_write ? tutti_plan_write(job->file, job->pattern->access, &job->plan)
                                   : tutti_plan_read(job->file, job->pattern->access, &job->plan);
-    if (err != TUTTI_OK) return tutti_way_failed(e);
+    if (err != TUTTI_OK) return variant_failed(e);
     if (!job->is_write) memset(job->user, 0xa5, (size_t)job->pattern->memory);
     return 0;
 }
 
 static int run_reused(bench_job *job, bench_entry *e) {
     tutti_off count = 0;
-    if (tutti_plan_run(job->plan, job->user, 0, &count) != TUTTI_OK) return tutti_way_failed(e);
-    tutti_way_stats(job, e);
+    if (tutti_plan_run(job->plan, job->user, 0, &count) != TUTTI_OK) return variant_failed(e);
+    variant_stats(job, e);
     tutti_plan_free(&job->plan);
-    if (way_sync(job) != TUTTI_OK) return tutti_way_failed(e);
-    if (tutti_file_close(&job->file) != TUTTI_OK) return tutti_way_failed(e);
-    return tutti_way_count(job, e, count);
+    if (variant_sync(job) != TUTTI_OK) return variant_failed(e);
+    if (tutti_file_close(&job->file) != TUTTI_OK) return variant_failed(e);
+    return variant_count(job, e, count);
 }
 
 const bench_runner bench_tutti_reused = {
-    .prepare = prepare_reused, .run = run_reused, .end = tutti_way_end};
+    .prepare = prepare_reused, .run = run_reused, .end = variant_end};
 
 /* ---- every rank for itself: open and close are collective, so that a rank that failed closes too */
 
 static int run_independent(bench_job *job, bench_entry *e) {
     const bench_pattern *p = job->pattern;
     tutti_off count = 0;
-    if (tutti_way_open(job, e) != TUTTI_OK) return tutti_way_failed(e);
+    if (variant_open(job, e) != TUTTI_OK) return variant_failed(e);
     const tutti_err err =
         job->is_write ? tutti_file_write_independent(job->file, p->access, job->user, &count)
                       : tutti_file_read_independent(job->file, p->access, job->user, &count);
-    const int failed = err != TUTTI_OK && tutti_way_failed(e);
-    tutti_way_stats(job, e);
-    if (tutti_file_close(&job->file) != TUTTI_OK && !failed) return tutti_way_failed(e);
-    return failed || tutti_way_count(job, e, count);
+    const int failed = err != TUTTI_OK && variant_failed(e);
+    variant_stats(job, e);
+    if (tutti_file_close(&job->file) != TUTTI_OK && !failed) return variant_failed(e);
+    return failed || variant_count(job, e, count);
 }
 
-const bench_runner bench_tutti_independent = {.run = run_independent, .end = tutti_way_end};
+const bench_runner bench_tutti_independent = {.run = run_independent, .end = variant_end};
 
 /* ---- which entries a cell has */
 
@@ -107,22 +107,20 @@ static const bench_runner *const runner_table[] = {
     [ENTRY_TUTTI] = &bench_tutti,     [ENTRY_PEER] = &bench_peer,
 };
 
-bench_entry *bench_entry_add(bench_cell *cell, entry_kind kind, const char *name, int rounds) {
+bench_entry *bench_entry_add(bench_cell *cell, entry_kind kind, const char *name) {
     cell->entry = cli_realloc(cell->entry, (size_t)(cell->entries + 1) * sizeof *cell->entry);
     bench_entry *e = &cell->entry[cell->entries++];
     *e = (bench_entry){.kind = kind, .checkable = 1, .iterations = 1};
     e->runner = runner_table[kind];
-    snprintf(e->name, sizeof e->name, "%s", name);
-    e->seconds = cli_malloc((size_t)rounds * sizeof *e->seconds);
-    e->phases = cli_malloc((size_t)rounds * sizeof *e->phases);
+    snprintf(e->v.name, sizeof e->v.name, "%s", name);
     return e;
 }
 
 bench_entry *bench_reference_add(const bench_config *c, bench_cell *cell, entry_kind kind,
                                  const char *name) {
-    char full[sizeof((bench_entry *)NULL)->name];
+    char full[64];
     snprintf(full, sizeof full, "%s%s", name, c->options.direct_io ? BENCH_CACHED : "");
-    return bench_entry_add(cell, kind, full, c->rounds * c->series);
+    return bench_entry_add(cell, kind, full);
 }
 
 int bench_has_plan(const char *method) {
@@ -142,7 +140,7 @@ static void add_variants(const bench_config *c, int reused, bench_cell *cell) {
                     snprintf(name, sizeof name, "%s%s%s%s%s%s", what[0], exchange ? "/" : "",
                              exchange ? what[1] : "", c->stores.n > 1 ? "/" : "",
                              c->stores.n > 1 ? what[2] : "", reused ? ", reused plan" : "");
-                    bench_entry *e = bench_entry_add(cell, ENTRY_TUTTI, name, c->rounds);
+                    bench_entry *e = bench_entry_add(cell, ENTRY_TUTTI, name);
                     e->method = what[0];
                     e->exchange = what[1];
                     e->store = what[2];
@@ -154,7 +152,7 @@ static void add_variants(const bench_config *c, int reused, bench_cell *cell) {
                     if (tutti_options_set(&e->options, "method", e->method) != TUTTI_OK ||
                         tutti_options_set(&e->options, "exchange", e->exchange) != TUTTI_OK ||
                         tutti_options_set(&e->options, "store", e->store) != TUTTI_OK)
-                        snprintf(e->failure, sizeof e->failure, "%s", tutti_last_message());
+                        snprintf(e->v.failure, sizeof e->v.failure, "%s", tutti_last_message());
                 }
             }
     }

@@ -42,13 +42,6 @@ double cli_now(void); /* seconds; on one node the same clock for all ranks */
 /* From the first rank's start to the last one's end; without a common clock, the longest time of a
  * rank.  Collective. */
 double cli_elapsed(const cli_world *w, double start, double end);
-/* The value a fraction of the way through n values once they are sorted, between two of them if
- * need be; 0 if there are none. */
-double cli_quantile(const double *values, int n, double fraction);
-void cli_quantiles(const double *values, int n, int wanted, const double *fraction, double *out);
-/* Bounds of the median that the values are samples of; each is wrong with a probability of at most p.
- * 0: there are too few values (p = 0.05 needs 5). */
-int cli_median_bounds(const double *values, int n, double p, double *lo, double *hi);
 /* Bytes that a directory has room for.  0, or 1 and a message if nothing can be written there. */
 int cli_directory_room(const char *dir, double *bytes_out);
 /* The path of the one scratch file, the same on all ranks, in a directory of its own: files beside it belong to it.  The

@@ -3,6 +3,7 @@
  * can say what happened elsewhere.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
+#include "measure/measure.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -64,9 +65,7 @@ static void wait_politely(MPI_Request *request) {
 }
 
 double cli_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return measure_now();
 }
 
 /* Who the ranks of w->comm are, and whether they share a node. */

@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 static char *command_line;
+static double load_before = -1; /* of the machine, before this command began */
 
 void cli_command_remember(const char *program, int argc, char **argv) {
+    if (getloadavg(&load_before, 1) != 1) load_before = -1;
     free(command_line);
     command_line = cli_strdup(program);
     for (int i = 1; i < argc; i++) {
@@ -66,7 +68,7 @@ static void facts_find(facts *x) {
         out[strcspn(out, "\n")] = '\0';
     }
     if (f) fclose(f);
-    if (getloadavg(&x->load, 1) != 1) x->load = -1;
+    x->load = load_before;
     snprintf(x->host, sizeof x->host, "?");
     snprintf(x->kernel, sizeof x->kernel, "?");
     if (uname(&system) != 0) return;
@@ -81,6 +83,9 @@ void cli_provenance_print(FILE *f, const cli_list *dirs) {
     snprintf(text, sizeof text, "%s, host %s, %ld x %s, %s, load %.1f", x.date, x.host,
              x.processors, *x.processor ? x.processor : "processor", x.kernel, x.load);
     cli_print_wrapped(f, text, 0, 0);
+    if (x.load > (double)x.processors)
+        fprintf(f, "%swarning: the load of %.1f exceeds %ld cores; times are not reliable%s\n",
+                cli_paint(CLI_WARN), x.load, x.processors, cli_paint(CLI_PLAIN));
     for (int i = 0; i < dirs->n; i++) {
         char mount[2200];
         mount_of(dirs->item[i], mount, sizeof mount);

@@ -5,6 +5,7 @@
  * passed on to it.  Either way this process ends by the same signal when the program has ended.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "run/run.h"
+#include "measure/measure.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -118,7 +119,7 @@ typedef struct {
 
 static void print_times(const char *name, const double *seconds, int n) {
     double q[3];
-    cli_quantiles(seconds, n, 3, (double[]){0, 0.5, 1}, q);
+    for (int i = 0; i < 3; i++) q[i] = measure_quantile(seconds, n, 0.5 * i);
     printf("  %-16s %9.3f s    %.3f ... %.3f\n", name, q[1], q[0], q[2]);
 }
 
@@ -129,8 +130,8 @@ static void report_kind(const char *what, int rounds, const double *with, const 
     print_times("with Tutti", with, rounds);
     print_times("without", without, rounds);
     double lo, hi;
-    printf("  %-16s %9.2f      ", "without / with", cli_quantile(ratio, rounds, 0.5));
-    if (cli_median_bounds(ratio, rounds, 0.05, &lo, &hi))
+    printf("  %-16s %9.2f      ", "without / with", measure_quantile(ratio, rounds, 0.5));
+    if (measure_median_bounds(ratio, rounds, 0.05, &lo, &hi))
         printf("%.2f ... %.2f (95 %% bounds)\n", lo, hi);
     else
         printf("(too few rounds for bounds)\n");

@@ -25,24 +25,27 @@ static int measure_directory(tune *t, int i) {
     tune_probe *files = t->probe + t->machine;
     tutti_place place;
     tutti_profile p;
+    int n = 0;
     const char *dir = t->config->call.operand[i];
     int failed = tutti_profile_place(dir, &place) == TUTTI_OK ? 0 : cli_error_tutti();
     if (cli_agree(&job->world, failed)) return 1;
     tutti_profile_defaults(&p, place.type);
     failed = tune_file_open(job, dir);
     if (!failed) {
-        int n = tune_file_probes(job, files);
+        n = tune_file_probes(job, files);
         n += tune_store_probes(job, files + n);
         /* measurements still to come, as far as is known */
         t->progress.all = t->progress.done + (long)n * (job->rounds + 1) * dirs_left;
-        failed = tune_run(job, files, n, &t->progress);
+        failed = tune_run(job, files, n);
         if (!failed) tune_fill(job, t->probe, t->machine + n, &p);
     }
     if (!failed && job->world.rank == 0) {
         progress_end(&t->progress);
         if (i == 0) tune_print_machine(job, &p);
         tune_print(job, &place, &p);
+        tune_print_steady(job, files, n);
     }
+    for (int k = 0; k < n; k++) measure_variant_free(&files[k].v);
     tune_file_close(job);
     if (failed) return 1;
     if (job->world.rank == 0 && !t->config->dry_run &&
@@ -63,7 +66,8 @@ static int measure_directories(tune *t) {
     t->machine = tune_machine_probes(job, t->probe);
     progress_start(&t->progress, &job->world,
                    (long)(t->machine + 45L * call->operands) * (job->rounds + 1));
-    if (tune_run(job, t->probe, t->machine, &t->progress)) return 1;
+    job->progress = &t->progress;
+    if (tune_run(job, t->probe, t->machine)) return 1;
     for (int i = 0; i < call->operands; i++)
         if (measure_directory(t, i)) return 1;
     if (job->world.rank == 0 && !t->config->dry_run) printf("\nwritten: %s\n", t->config->path);
@@ -74,6 +78,8 @@ static int run_tune(const cli_world *w, const void *config) {
     static tune t;
     const tune_config *c = config;
     t = (tune){.config = c, .job = {.rounds = c->quick ? 5 : 9, .slice = c->quick ? 0.015 : 0.1}};
+    t.job.device_slice = c->quick ? 0.2 : 0.5;
+    t.job.windows = c->quick ? 6 : 16;
     t.job.area = c->quick ? 16 << 20 : 64 << 20;
     t.job.world = *w;
     const tutti_off most = ((tutti_off)1 << 30) / w->ranks;
@@ -81,6 +87,7 @@ static int run_tune(const cli_world *w, const void *config) {
     int failed = tune_machine_open(&t.job);
     if (!failed) failed = measure_directories(&t);
     tune_machine_close(&t.job);
+    for (int i = 0; i < t.machine; i++) measure_variant_free(&t.probe[i].v);
     return failed;
 }
 

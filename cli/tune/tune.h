@@ -1,9 +1,8 @@
 /* tutti tune: what its parts share.
  *
  * A probe measures one number of a profile: it does its work `count` times, on all ranks or on the
- * first alone; how often is found out once, so that a measurement takes about `slice` seconds.  All
- * probes run once in each round, so that whatever else the machine does meets all of them alike, and
- * the median counts.
+ * first alone; how often is found out once, so that a measurement takes about `slice` seconds.  Probes
+ * run in interleaved rounds, and the median counts.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_TUNE_H
 #define TUTTI_CLI_TUNE_H
@@ -11,10 +10,11 @@
 #include <limits.h>
 #include "common/command.h"
 #include "common/progress.h"
+#include "measure/measure.h"
 
 enum {
-    TUNE_ROUNDS = 15,
     TUNE_PROBES = 80,
+    TUNE_WINDOWS = 32,       /* at most */
     TUNE_USER = 16 << 20,    /* bytes of a rank's memory to write from and read into */
     TUNE_STAGE = 4 << 20,    /* and of its staging memory */
     TUNE_WINDOW = 512 << 10, /* windows of the library's own writes */
@@ -28,7 +28,10 @@ typedef struct tune_probe tune_probe;
 struct tune_job {
     cli_world world;
     int rounds;
-    double slice;   /* seconds of one measurement */
+    double slice;        /* seconds of one measurement */
+    double device_slice; /* seconds of one measurement of a device that may have a burst budget */
+    int windows;         /* in which its rate must become steady */
+    cli_progress *progress;
     tutti_off area; /* the most bytes of a file that a rank uses */
     int node_ranks; /* of rank 0's node */
     int nodes, cores;
@@ -43,7 +46,7 @@ struct tune_job {
 };
 
 struct tune_probe {
-    char name[32]; /* of the number; the times of stores have names of their own */
+    measure_variant v; /* its name is that of the number; those of stores have names of their own */
     /* do the work; 0, or 1 and a message */
     int (*run)(tune_job *job, const tune_probe *p, long count);
     /* before and after each measurement, untimed; or NULL */
@@ -58,9 +61,9 @@ struct tune_probe {
     int store;     /* TUTTI_STORE_*, for those of tune_store.c */
     double bodies; /* how many work on `count` pieces each; rates are of all of them */
     /* results */
-    long count;
-    int rounds, failed;
-    double seconds[TUNE_ROUNDS];
+    long count;           /* pieces of one measurement; samples are seconds per piece */
+    double first_seconds; /* per piece in the burst at first, 0: there was none */
+    int is_unsteady;      /* its rate did not become steady in time */
 };
 
 /* The probes of the machine, of the file system, and of stores; they return how many. */
@@ -75,7 +78,9 @@ int tune_file_open(tune_job *job, const char *dir);
 void tune_file_close(tune_job *job);
 
 /* Run all probes.  0, or 1 and a message. */
-int tune_run(tune_job *job, tune_probe *probe, int n, cli_progress *progress);
+int tune_run(tune_job *job, tune_probe *probe, int n);
+/* Of the times of a piece in n windows in a row: do the last two agree? */
+int tune_is_steady(const double *each, int n);
 /* The median time of one piece of work, 0: not measured. */
 double tune_seconds(const tune_probe *p);
 
@@ -83,6 +88,8 @@ double tune_seconds(const tune_probe *p);
 void tune_fill(const tune_job *job, const tune_probe *probe, int n, tutti_profile *p);
 void tune_print_machine(const tune_job *job, const tutti_profile *p);
 void tune_print(const tune_job *job, const tutti_place *place, const tutti_profile *p);
+/* Bursts and unsteady rates. */
+void tune_print_steady(const tune_job *job, const tune_probe *probe, int n);
 
 extern const cli_group tune_group;
 

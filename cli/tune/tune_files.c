@@ -49,7 +49,7 @@ static int run_own(tune_job *job, const tune_probe *p, long count) {
     return 0;
 }
 
-/* ---- windows: copies of pieces, then one request, or the other way round */
+/* ---- windows: copies of pieces, then one request, or in the opposite direction */
 
 static void copy_window(const tune_job *job, const tune_probe *p, long i) {
     const long pieces = (long)(p->size / PIECE);
@@ -123,7 +123,7 @@ static int add_pieces(const tune_job *job, int is_write, int direct, int one, tu
         p->run = transfer_pieces;
         p->one = one;
         if (one) p->bodies = 1;
-        snprintf(p->name, sizeof p->name, "%s%s_%s_%s", direct ? "direct_" : "",
+        snprintf(p->v.name, sizeof p->v.name, "%s%s_%s_%s", direct ? "direct_" : "",
                  is_write ? "write" : "read", one ? "one" : "all", sizes[i].text);
     }
     return n;
@@ -133,7 +133,7 @@ static int add_windows(const tune_job *job, int is_write, int direct, tune_probe
     for (int i = 0; i < 2; i++) {
         out[i] = file_probe(job, is_write, direct, i ? 4 << 20 : 512 << 10);
         out[i].run = run_windows;
-        snprintf(out[i].name, sizeof out[i].name, "%sstaged_%s_%s", direct ? "direct_" : "",
+        snprintf(out[i].v.name, sizeof out[i].v.name, "%sstaged_%s_%s", direct ? "direct_" : "",
                  is_write ? "write" : "read", i ? "4m" : "512k");
     }
     return 2;
@@ -153,7 +153,7 @@ int tune_file_probes(const tune_job *job, tune_probe *out) {
         out[n] = file_probe(job, 1, 0, 512);
         out[n].run = run_own;
         out[n].spread = 8 * 512;
-        snprintf(out[n++].name, sizeof out->name, "write_own_512");
+        snprintf(out[n++].v.name, sizeof out->v.name, "write_own_512");
     }
     return n;
 }

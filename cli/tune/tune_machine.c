@@ -124,25 +124,25 @@ int tune_machine_probes(const tune_job *job, tune_probe *out) {
     const int crowd = job->node_ranks < job->cores ? job->node_ranks : job->cores;
     /* of one core, while all ranks copy */
     const double bodies = (double)job->node_ranks / crowd;
-    out[n++] = (tune_probe){.name = "copy_64", .run = run_copy, .size = 64, .bodies = bodies};
-    out[n++] = (tune_probe){.name = "copy_512", .run = run_copy, .size = 512, .bodies = bodies};
-    out[n++] = (tune_probe){.name = "copy_4k", .run = run_copy, .size = 4096, .bodies = bodies};
-    if (job->world.ranks > 1) out[n++] = (tune_probe){.name = "vote", .run = run_vote};
+    out[n++] = (tune_probe){.v.name = "copy_64", .run = run_copy, .size = 64, .bodies = bodies};
+    out[n++] = (tune_probe){.v.name = "copy_512", .run = run_copy, .size = 512, .bodies = bodies};
+    out[n++] = (tune_probe){.v.name = "copy_4k", .run = run_copy, .size = 4096, .bodies = bodies};
+    if (job->world.ranks > 1) out[n++] = (tune_probe){.v.name = "vote", .run = run_vote};
     if (job->mate > 0) {
-        out[n++] = (tune_probe){.name = "message_latency", .run = run_pingpong};
+        out[n++] = (tune_probe){.v.name = "message_latency", .run = run_pingpong};
         out[n++] = (tune_probe){
-            .name = "message_bandwidth", .run = run_pingpong, .size = LONG, .bodies = 1};
+            .v.name = "message_bandwidth", .run = run_pingpong, .size = LONG, .bodies = 1};
     }
     if (job->away > 0) {
-        out[n++] = (tune_probe){.name = "net_latency", .run = run_pingpong, .between = 1};
+        out[n++] = (tune_probe){.v.name = "net_latency", .run = run_pingpong, .between = 1};
         out[n++] =
-            (tune_probe){.name = "net_bandwidth", .run = run_ring, .size = LONG, .bodies = 1};
+            (tune_probe){.v.name = "net_bandwidth", .run = run_ring, .size = LONG, .bodies = 1};
     }
     if (job->window != MPI_WIN_NULL) {
-        out[n++] = (tune_probe){.name = "fence", .run = run_fence, .optional = 1};
-        out[n++] = (tune_probe){.name = "lock", .run = run_lock, .optional = 1};
+        out[n++] = (tune_probe){.v.name = "fence", .run = run_fence, .optional = 1};
+        out[n++] = (tune_probe){.v.name = "lock", .run = run_lock, .optional = 1};
         out[n++] = (tune_probe){
-            .name = "put_bandwidth", .run = run_put, .size = LONG, .bodies = 1, .optional = 1};
+            .v.name = "put_bandwidth", .run = run_put, .size = LONG, .bodies = 1, .optional = 1};
     }
     return n;
 }

@@ -14,7 +14,7 @@ static double *number(tutti_profile *p, const char *name) {
 
 static const tune_probe *find_probe(const tune_probe *probe, int n, const char *name) {
     for (int i = 0; i < n; i++)
-        if (strcmp(probe[i].name, name) == 0 && tune_seconds(&probe[i]) > 0) return &probe[i];
+        if (strcmp(probe[i].v.name, name) == 0 && tune_seconds(&probe[i]) > 0) return &probe[i];
     return NULL;
 }
 
@@ -53,7 +53,7 @@ void tune_fill(const tune_job *job, const tune_probe *probe, int n, tutti_profil
     p->cores = job->cores;
     for (int i = 0; i < n; i++) {
         const double seconds = tune_seconds(&probe[i]);
-        double *x = number(p, probe[i].name);
+        double *x = number(p, probe[i].v.name);
         if (!x || seconds <= 0) continue;
         if (probe[i].size > 0)
             *x = (double)probe[i].size * probe[i].bodies / seconds;
@@ -166,4 +166,24 @@ void tune_print(const tune_job *job, const tutti_place *place, const tutti_profi
         puts("  direct_io does not work here");
     }
     putchar('\n');
+}
+
+static double rate_of(const tune_probe *p, double seconds) {
+    return (double)p->size * p->bodies / seconds / 1e6;
+}
+
+void tune_print_steady(const tune_job *job, const tune_probe *probe, int n) {
+    int bursts = 0;
+    for (int i = 0; i < n; i++) {
+        const tune_probe *p = &probe[i];
+        if (p->first_seconds > 0 && bursts++ == 0)
+            puts("  the device has a burst budget; the profile has the steady rates, MB/s:");
+        if (p->first_seconds > 0)
+            printf("    %-26s %8.0f at first, then %8.0f\n", p->v.name,
+                   rate_of(p, p->first_seconds), rate_of(p, tune_seconds(p)));
+    }
+    for (int i = 0; i < n; i++)
+        if (probe[i].is_unsteady)
+            printf("  warning: the rate of %s is not steady after %.1f s\n", probe[i].v.name,
+                   job->device_slice * job->windows);
 }

@@ -1,10 +1,22 @@
-/* tutti tune: running interleaved probes.  A measurement is from the first rank's start to the last one's
- * end (without a common clock: the longest time of a rank).
+/* tutti tune: measuring.  Probes run in interleaved rounds (measure/measure.h); how many pieces make a measurement is
+ * found first.
+ *
+ * A device may have a burst budget: control groups and cloud disks let requests pass at full speed until a budget is
+ * used up, which fills again while the device is idle, and they account in slices of a tenth of a second or more.  Short
+ * measurements see only the burst.  So direct probes of short and long pieces are first repeated in windows that are
+ * longer than such a slice, until two windows in a row have the same rate.  If the first requests were faster, all
+ * direct probes are measured so, and not in rounds.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "tune/tune.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#define STEADY 1.15 /* ratio of two rates that counts as the same */
+#define BURST 1.5   /* and that counts as a burst */
+
 /* Ranks without work sleep until the others are done. */
-static int measure_probe(tune_job *job, tune_probe *p, long count, double *seconds_out) {
+static int run_probe(tune_job *job, tune_probe *p, long count, double *seconds_out) {
     const cli_world *w = &job->world;
     const int works = !p->one || w->rank == 0;
     int failed = p->prepare ? p->prepare(job, p) : 0;
@@ -20,40 +32,117 @@ static int measure_probe(tune_job *job, tune_probe *p, long count, double *secon
     return cli_agree(w, failed);
 }
 
-/* How often makes a slice.  All ranks compute the same, since all have the same times. */
-static int calibrate(tune_job *job, tune_probe *p) {
+/* How many pieces take a slice, if one takes `each` seconds; within what the file has room for. */
+static long count_for(const tune_job *job, const tune_probe *p, double each) {
     const long most = p->spread > 0 ? (long)(job->area / p->spread) : LONG_MAX / 4;
+    const long least = p->direct ? 1 : 4;
+    const double wanted = each > 0 ? job->slice / each : (double)most;
+    const long count = wanted < (double)most ? (long)wanted : most;
+    return count < least ? least < most ? least : most : count;
+}
+
+/* All ranks compute the same, since all have the same times. */
+static int calibrate(tune_job *job, tune_probe *p) {
+    const long most = count_for(job, p, 0);
     double seconds = 0;
     for (p->count = most < 4 ? most : 4;;) {
-        if (measure_probe(job, p, p->count, &seconds)) return 1;
+        if (run_probe(job, p, p->count, &seconds)) return 1;
         if (seconds > job->slice / 3 || p->count >= most) break;
         p->count = p->count * 4 < most ? p->count * 4 : most;
     }
-    const double scale = seconds > 0 ? job->slice / seconds : 1;
-    long count = (long)((double)p->count * (scale < 4 ? scale : 4));
-    if (count < 4) count = 4;
-    p->count = count < most ? count : most;
+    p->count = count_for(job, p, seconds / (double)p->count);
     return 0;
 }
 
-int tune_run(tune_job *job, tune_probe *probe, int n, cli_progress *progress) {
-    for (int i = 0; i < n; i++) {
-        progress_step(progress, probe[i].name);
-        probe[i].failed = calibrate(job, &probe[i]);
-        if (probe[i].failed && !probe[i].optional) return 1;
+int tune_is_steady(const double *each, int n) {
+    if (n < 3) return 0;
+    const double now = each[n - 1], before = each[n - 2];
+    return now < STEADY * before && before < STEADY * now;
+}
+
+/* Seconds of a piece, over a window. */
+static int run_window(tune_job *job, tune_probe *p, double *each_out) {
+    double spent = 0, pieces = 0;
+    while (spent < job->device_slice) {
+        double seconds = 0;
+        if (run_probe(job, p, p->count, &seconds)) return 1;
+        spent += seconds;
+        pieces += (double)p->count;
+        p->count = count_for(job, p, seconds / (double)p->count);
     }
-    for (int round = 0; round < job->rounds; round++)
-        for (int k = 0; k < n; k++) {
-            tune_probe *p = &probe[(k + round) % n];
-            double seconds = 0;
-            progress_step(progress, p->name);
-            if (p->failed) continue;
-            if (measure_probe(job, p, p->count, &seconds)) return 1;
-            p->seconds[p->rounds++] = seconds / (double)p->count;
-        }
+    *each_out = spent / pieces;
     return 0;
+}
+
+/* Windows until the rate is steady, or until there have been too many.  The last two are its samples. */
+static int find_steady(const measure *m, tune_probe *p) {
+    tune_job *job = m->data;
+    double each[TUNE_WINDOWS], first = 0;
+    int n = 0;
+    if (run_probe(job, p, p->count, &first)) return 1;
+    first /= (double)p->count;
+    do {
+        if (run_window(job, p, &each[n++])) return 1;
+    } while (n < 3 || (n < job->windows && !tune_is_steady(each, n)));
+    p->is_unsteady = !tune_is_steady(each, n);
+    p->first_seconds = each[n - 1] > BURST * first ? first : 0;
+    for (int i = n - 2; i < n; i++) measure_record(m, &p->v, &each[i]);
+    p->v.is_resting = 1;
+    return 0;
+}
+
+static void run_variant(measure *m, measure_variant *v, double *value) {
+    tune_job *job = m->data;
+    tune_probe *p = (tune_probe *)v;
+    char what[96];
+    double seconds = 0;
+    snprintf(what, sizeof what, "measuring %s", v->name);
+    progress_step(job->progress, what);
+    if (run_probe(job, p, p->count, &seconds))
+        snprintf(v->failure, sizeof v->failure, "%.500s", cli_message());
+    value[0] = seconds / (double)p->count;
+}
+
+/* After a failure of a probe that this machine must have, the others are not worth measuring. */
+static int has_failed(measure *m) {
+    for (int i = 0; i < m->n; i++)
+        if (*m->variant[i]->failure && !((tune_probe *)m->variant[i])->optional) return 1;
+    return 0;
+}
+
+/* Short and long pieces of all ranks tell whether there is a burst budget of requests or of bytes. */
+static int tells_burst(const tune_job *job, const tune_probe *p) {
+    return p->direct && p->one == (job->world.ranks == 1) && !p->end &&
+           (p->size == 4096 || p->size == 1 << 20);
+}
+
+int tune_run(tune_job *job, tune_probe *probe, int n) {
+    static const char *const values[] = {"seconds", NULL};
+    measure m = {.values = values,
+                 .rounds = job->rounds,
+                 .data = job,
+                 .run = run_variant,
+                 .stop = has_failed};
+    int has_burst = 0, failed = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < n && !failed; i++) {
+            tune_probe *p = &probe[i];
+            if (tells_burst(job, p) != (pass == 0)) continue;
+            measure_attach(&m, &p->v);
+            progress_step(job->progress, "calibrating");
+            if (calibrate(job, p) ||
+                (p->direct && (pass == 0 || has_burst) && find_steady(&m, p))) {
+                snprintf(p->v.failure, sizeof p->v.failure, "%.500s", cli_message());
+                failed = !p->optional;
+            }
+            has_burst |= p->first_seconds > 0 || p->is_unsteady;
+        }
+    if (!failed) measure_rounds(&m);
+    failed = has_failed(&m);
+    free(m.variant);
+    return failed;
 }
 
 double tune_seconds(const tune_probe *p) {
-    return cli_quantile(p->seconds, p->rounds, 0.5);
+    return measure_quantile(p->v.sample[0], p->v.rounds, 0.5);
 }

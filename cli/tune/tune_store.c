@@ -59,7 +59,7 @@ int tune_store_probes(const tune_job *job, tune_probe *out) {
                               .store = stores[i].store,
                               .bodies = job->world.ranks};
             if (p->spread < TUNE_UNIT) p->spread = TUNE_UNIT;
-            snprintf(p->name, sizeof p->name, "%sstore %s", direct ? "direct " : "",
+            snprintf(p->v.name, sizeof p->v.name, "%sstore %s", direct ? "direct " : "",
                      stores[i].name);
         }
     return n;

@@ -119,7 +119,7 @@ static void multiply_all(tutti_array *a, tutti_array *b, tutti_array *c, tutti_o
         tile_times_b(&tile, b, c, width, panel, product);
     }
     must(tutti_tiles_end(&walk));
-    must(tutti_array_prefetch_drop(b)); /* the first panel once more, which nobody wants */
+    must(tutti_array_prefetch_drop(b)); /* the first panel again, which is not needed */
     free(panel);
     free(product);
 }

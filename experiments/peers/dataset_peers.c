@@ -1,23 +1,21 @@
-/* A step of 8 variables by datasets, parallel HDF5 and PnetCDF, with the same numbers, taking turns within
- * a round.  Prints a markdown table: medians and quartiles.
+/* A step of 8 variables by datasets, parallel HDF5 and PnetCDF, with the same values, in interleaved rounds.
  *
- *   datasets   a dataset that is open, decomposition and plan from the step before: begin, put, commit
- *   HDF5       a file that is open, selections made before: H5Dcreate and a collective H5Dwrite for each
- *              variable, contiguous or in chunks of a rank's share (1-D: 1 MiB)
+ *   dataset    a dataset that is open, decomposition and plan from the step before: begin, put, commit
+ *   HDF5       a file that is open, selections made before: H5Dcreate and H5Dwrite for each variable, contiguous or in
+ *              chunks of a rank's share (1-D: 1 MiB), collective; contiguous also independent with variables aligned to
+ *              1 MiB, which is its fastest setting where each rank has one contiguous part
  *   PnetCDF    a file (CDF-5, which is big-endian) that is open, variables defined: iput, one wait_all
  *
- * With --durable: commits that are durable, H5Fflush (which calls fsync, as MPI_File_sync), ncmpi_sync.
- * Without, HDF5 keeps its metadata in memory: nobody else could read the step yet.  Files are made anew
- * for each round before the clock starts; datasets erase the step afterwards.  In the first round, which does
- * not count, everything is read again and compared.
+ * With --durable: durable commits, H5Fflush (which calls fsync, as MPI_File_sync), ncmpi_sync.  Without, HDF5 keeps its
+ * metadata in memory: no other process could read the step yet.  Files are created for each round before the clock
+ * starts; datasets erase the step afterwards.  In the warm-up round everything is read again and compared.
  *
- * Cases: blocks; 2d: blocks of a matrix; nodes: runs of 64 (mean) dealt out at random, in HDF5 a union of
- * hyperslabs, in PnetCDF varn; float32: from float64 in memory; big: big-endian.
+ * Cases: blocks; 2d: blocks of a matrix; nodes: runs of 64 (mean) distributed at random, in HDF5 a union of hyperslabs,
+ * in PnetCDF varn; float32: from float64 in memory; big: big-endian.
  *
- * usage: mpirun -n N dataset_peers DIR [--size BYTES] [--rounds N] [--durable] [--cases a,b]
+ * usage: mpirun -n N dataset_peers DIRECTORY [--size BYTES] [--rounds N] [--durable] [--cases a,b]
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <hdf5.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,30 +23,14 @@
 #include <pnetcdf.h>
 #endif
 #include <tutti/tutti.h>
-#include "process.h"
+#include "measure/standalone.h"
 
-enum { VARIABLES = 8, MOST_ROUNDS = 101, RUN = 64 };
-static int rank, ranks, durable;
+enum { VARIABLES = 8, RUN = 64 };
+static int durable;
 static char path[4096];
 
-static _Noreturn void fail(const char *what) {
-    fprintf(stderr, "dataset_peers: %s\n", what);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-    exit(1);
-}
-
-static void must(int ok, const char *what) {
-    if (!ok) fail(what);
-}
-
 static void must_tutti(tutti_err err) {
-    if (err != TUTTI_OK) fail(tutti_last_message());
-}
-
-static void *room(size_t n, size_t size) {
-    void *p = calloc(n + 1, size);
-    if (!p) fail("no memory");
-    return p;
+    standalone_check(err == TUTTI_OK, tutti_last_message());
 }
 
 /* ---- cases */
@@ -79,25 +61,19 @@ static double value_at(tutti_count position, int v) {
     return (double)((position * VARIABLES + v) & 0xffffff); /* float32 has it */
 }
 
-static uint64_t mix(uint64_t v) {
-    v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9u;
-    v = (v ^ v >> 27) * 0x94d049bb133111ebu;
-    return v ^ v >> 31;
-}
-
-static void deal_runs(tutti_count each) {
-    const tutti_count all = each * ranks, most = each + each / 4 + 4096;
+static void distribute_runs(tutti_count each) {
+    const tutti_count all = each * standalone_ranks, most = each + each / 4 + 4096;
     uint64_t state = 1;
-    mine.start = room((size_t)all / RUN * 4, sizeof *mine.start);
-    mine.length = room((size_t)all / RUN * 4, sizeof *mine.length);
-    mine.position = room((size_t)most, sizeof *mine.position);
+    mine.start = standalone_alloc((size_t)all / RUN * 4, sizeof *mine.start);
+    mine.length = standalone_alloc((size_t)all / RUN * 4, sizeof *mine.length);
+    mine.position = standalone_alloc((size_t)most, sizeof *mine.position);
     mine.n = mine.runs = 0;
     for (tutti_count at = 0; at < all;) {
-        state = mix(state + 0x9e3779b97f4a7c15u);
-        const int owner = (int)(state % (uint64_t)ranks);
+        state = measure_hash(state + 0x9e3779b97f4a7c15u);
+        const int owner = (int)(state % (uint64_t)standalone_ranks);
         tutti_count length = 1 + (tutti_count)((state >> 32) % (2 * RUN - 1));
         if (length > all - at) length = all - at;
-        if (owner == rank) {
+        if (owner == standalone_rank) {
             const tutti_count k = mine.runs;
             const int joins = k > 0 && mine.start[k - 1] + mine.length[k - 1] == at;
             if (joins) mine.length[k - 1] += length;
@@ -106,16 +82,17 @@ static void deal_runs(tutti_count each) {
         }
         at += length;
     }
-    must(mine.n <= most, "runs");
+    standalone_check(mine.n <= most, "runs");
 }
 
-static void deal_block(tutti_count each, int dims) {
+static void distribute_block(tutti_count each, int dims) {
     int grid[2] = {0, dims == 1 ? 1 : 0};
-    MPI_Dims_create(ranks, 2, grid);
+    MPI_Dims_create(standalone_ranks, 2, grid);
     const tutti_count rows = dims == 1 ? each : 1024, columns = each / rows;
-    const tutti_count at[2] = {rank / grid[1], rank % grid[1]}, part[2] = {rows, columns};
+    const tutti_count at[2] = {standalone_rank / grid[1], standalone_rank % grid[1]},
+                      part[2] = {rows, columns};
     mine.n = rows * columns;
-    mine.position = room((size_t)mine.n, sizeof *mine.position);
+    mine.position = standalone_alloc((size_t)mine.n, sizeof *mine.position);
     for (int d = 0; d < 2; d++) {
         mine.shape[d] = part[d] * grid[d];
         mine.lo[d] = part[d] * at[d];
@@ -125,30 +102,25 @@ static void deal_block(tutti_count each, int dims) {
         mine.position[i] = (mine.lo[0] + i / columns) * mine.shape[1] + mine.lo[1] + i % columns;
 }
 
-static void deal(const job *of, tutti_count each) {
+static void distribute(const job *of, tutti_count each) {
     mine.of = of;
-    mine.shape[0] = each * ranks;
+    mine.shape[0] = each * standalone_ranks;
     mine.shape[1] = 1;
     if (of->runs)
-        deal_runs(each);
+        distribute_runs(each);
     else
-        deal_block(each, of->dims);
+        distribute_block(each, of->dims);
     for (int v = 0; v < VARIABLES; v++) {
-        mine.put[v] = room((size_t)mine.n, sizeof(double));
-        mine.got[v] = room((size_t)mine.n, sizeof(double));
+        mine.put[v] = standalone_alloc((size_t)mine.n, sizeof(double));
+        mine.got[v] = standalone_alloc((size_t)mine.n, sizeof(double));
         for (tutti_count i = 0; i < mine.n; i++) mine.put[v][i] = value_at(mine.position[i], v);
     }
 }
 
-static void deal_free(void) {
+static void free_share(void) {
     for (int v = 0; v < VARIABLES; v++) free(mine.put[v]), free(mine.got[v]);
     free(mine.position), free(mine.start), free(mine.length);
     mine.start = mine.length = NULL;
-}
-
-static void compare(const char *who) {
-    for (int v = 0; v < VARIABLES; v++)
-        must(memcmp(mine.put[v], mine.got[v], (size_t)mine.n * sizeof(double)) == 0, who);
 }
 
 static const char *variable_name(int v) {
@@ -238,17 +210,18 @@ static void ours_end(void) {
         MPI_Barrier(MPI_COMM_WORLD);
         static const char *const files[] = {"metadata.sqlite", "data-000001.tutti", "writer.lock",
                                             "metadata.sqlite-journal"};
-        for (size_t k = 0; k < sizeof files / sizeof files[0] && rank == 0; k++) {
+        for (size_t k = 0; k < sizeof files / sizeof files[0] && standalone_rank == 0; k++) {
             snprintf(name, sizeof name, "%s.%d/%s", path, i, files[k]);
             unlink(name);
         }
         snprintf(name, sizeof name, "%s.%d", path, i);
-        if (rank == 0) rmdir(name);
+        if (standalone_rank == 0) rmdir(name);
     }
 }
 
 /* ---- HDF5 */
 
+enum { H5_CONTIGUOUS, H5_CHUNKED, H5_INDEPENDENT };
 static struct { hid_t file, space, memory, create, how, set[VARIABLES]; } h5 = {.space = -1};
 
 /* A selection of so many runs takes longer to make than to write: once for a case. */
@@ -273,22 +246,24 @@ static void h5_select(void) {
     }
 }
 
-static void h5_open(int chunked) {
+static void h5_open(int which) {
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     if (h5.space < 0) h5_select();
     H5Pset_fapl_mpio(access, MPI_COMM_WORLD, MPI_INFO_NULL);
+    if (which == H5_INDEPENDENT) H5Pset_alignment(access, 65536, 1 << 20);
     h5.file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
-    must(h5.file >= 0, "H5Fcreate");
+    standalone_check(h5.file >= 0, "H5Fcreate");
     H5Pclose(access);
     h5.create = H5Pcreate(H5P_DATASET_CREATE);
     h5.how = H5Pcreate(H5P_DATASET_XFER);
     H5Pset_fill_time(h5.create, H5D_FILL_TIME_NEVER);
-    H5Pset_dxpl_mpio(h5.how, H5FD_MPIO_COLLECTIVE);
+    H5Pset_dxpl_mpio(h5.how,
+                     which == H5_INDEPENDENT ? H5FD_MPIO_INDEPENDENT : H5FD_MPIO_COLLECTIVE);
     hsize_t chunk[2] = {131072, 0};
     if (mine.of->dims == 2)
         for (int d = 0; d < 2; d++) chunk[d] = (hsize_t)(mine.hi[d] - mine.lo[d]);
     if (mine.of->dims == 1 && chunk[0] > (hsize_t)mine.shape[0]) chunk[0] = (hsize_t)mine.shape[0];
-    if (chunked) H5Pset_chunk(h5.create, mine.of->dims, chunk);
+    if (which == H5_CHUNKED) H5Pset_chunk(h5.create, mine.of->dims, chunk);
 }
 
 static void h5_write(int chunked) {
@@ -299,18 +274,20 @@ static void h5_write(int chunked) {
     for (int v = 0; v < VARIABLES; v++) {
         h5.set[v] = H5Dcreate2(h5.file, variable_name(v), type, h5.space, H5P_DEFAULT, h5.create,
                                H5P_DEFAULT);
-        must(h5.set[v] >= 0, "H5Dcreate");
-        must(H5Dwrite(h5.set[v], H5T_NATIVE_DOUBLE, h5.memory, h5.space, h5.how, mine.put[v]) >= 0,
-             "H5Dwrite");
+        standalone_check(h5.set[v] >= 0, "H5Dcreate");
+        standalone_check(
+            H5Dwrite(h5.set[v], H5T_NATIVE_DOUBLE, h5.memory, h5.space, h5.how, mine.put[v]) >= 0,
+            "H5Dwrite");
     }
-    if (durable) must(H5Fflush(h5.file, H5F_SCOPE_GLOBAL) >= 0, "H5Fflush");
+    if (durable) standalone_check(H5Fflush(h5.file, H5F_SCOPE_GLOBAL) >= 0, "H5Fflush");
 }
 
 static void h5_check(int chunked) {
     (void)chunked;
     for (int v = 0; v < VARIABLES; v++)
-        must(H5Dread(h5.set[v], H5T_NATIVE_DOUBLE, h5.memory, h5.space, h5.how, mine.got[v]) >= 0,
-             "H5Dread");
+        standalone_check(
+            H5Dread(h5.set[v], H5T_NATIVE_DOUBLE, h5.memory, h5.space, h5.how, mine.got[v]) >= 0,
+            "H5Dread");
 }
 
 static void h5_close(int chunked) {
@@ -320,7 +297,7 @@ static void h5_close(int chunked) {
     H5Pclose(h5.how);
     H5Fclose(h5.file);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0) unlink(path);
+    if (standalone_rank == 0) unlink(path);
 }
 
 static void h5_end(void) {
@@ -339,13 +316,13 @@ static struct {
 } nc;
 
 static void must_nc(int code) {
-    if (code != NC_NOERR) fail(ncmpi_strerror(code));
+    standalone_check(code == NC_NOERR, ncmpi_strerror(code));
 }
 
 static void nc_runs(void) {
-    nc.start = room((size_t)mine.runs, sizeof *nc.start);
-    nc.count = room((size_t)mine.runs, sizeof *nc.count);
-    MPI_Offset *all = room(2 * (size_t)mine.runs, sizeof *all);
+    nc.start = standalone_alloc((size_t)mine.runs, sizeof *nc.start);
+    nc.count = standalone_alloc((size_t)mine.runs, sizeof *nc.count);
+    MPI_Offset *all = standalone_alloc(2 * (size_t)mine.runs, sizeof *all);
     for (tutti_count k = 0; k < mine.runs; k++) {
         nc.start[k] = &all[2 * k];
         nc.count[k] = &all[2 * k + 1];
@@ -402,7 +379,7 @@ static void nc_close(int unused) {
     (void)unused;
     must_nc(ncmpi_close(nc.file));
     MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0) unlink(path);
+    if (standalone_rank == 0) unlink(path);
 }
 
 static void nc_end(void) {
@@ -412,97 +389,80 @@ static void nc_end(void) {
 }
 #endif
 
-/* ---- taking turns */
+/* ---- rounds */
 
-static const struct {
+typedef struct {
     const char *name;
     int which;
     void (*open)(int), (*write)(int), (*check)(int), (*close)(int);
-} ways[] = {
+} method;
+
+static const method methods[] = {
     {"dataset", 0, ours_open, ours_write, ours_check, ours_close},
     {"dataset, no checksums", 1, ours_open, ours_write, ours_check, ours_close},
     {"dataset, ranked", 2, ours_open, ours_write, ours_check, ours_close},
-    {"HDF5, contiguous", 0, h5_open, h5_write, h5_check, h5_close},
-    {"HDF5, chunked", 1, h5_open, h5_write, h5_check, h5_close},
+    {"HDF5, contiguous", H5_CONTIGUOUS, h5_open, h5_write, h5_check, h5_close},
+    {"HDF5, chunked", H5_CHUNKED, h5_open, h5_write, h5_check, h5_close},
+    {"HDF5, independent, aligned", H5_INDEPENDENT, h5_open, h5_write, h5_check, h5_close},
 #ifdef HAVE_PNETCDF
     {"PnetCDF, iput", 0, nc_open, nc_write, nc_check, nc_close},
 #endif
 };
-enum { WAYS = sizeof ways / sizeof ways[0] };
-static double seconds[WAYS][MOST_ROUNDS];
+enum { METHODS = sizeof methods / sizeof methods[0] };
 
-static void run(int w, int round) {
-    ways[w].open(ways[w].which);
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double start = clock_of(CLOCK_MONOTONIC);
-    ways[w].write(ways[w].which);
-    const double took = reduce(clock_of(CLOCK_MONOTONIC) - start, MPI_MAX);
-    if (round > 0) seconds[w][round - 1] = took;
-    if (round == 0) {
-        for (int v = 0; v < VARIABLES; v++) memset(mine.got[v], 0, (size_t)mine.n * sizeof(double));
-        ways[w].check(ways[w].which);
-        compare(ways[w].name);
-    }
-    ways[w].close(ways[w].which);
-    MPI_Barrier(MPI_COMM_WORLD);
+static void check_step(const method *w) {
+    for (int v = 0; v < VARIABLES; v++) memset(mine.got[v], 0, (size_t)mine.n * sizeof(double));
+    w->check(w->which);
+    for (int v = 0; v < VARIABLES; v++)
+        standalone_check(memcmp(mine.put[v], mine.got[v], (size_t)mine.n * 8) == 0, w->name);
 }
 
-static int by_size(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+static void run(measure *m, measure_variant *v, double *value) {
+    const method *w = v->what;
+    w->open(w->which);
+    const double start = standalone_together();
+    w->write(w->which);
+    value[0] = standalone_slowest(measure_now() - start);
+    if (m->round < 0) check_step(w);
+    w->close(w->which);
+    standalone_together();
 }
 
-static void report(const job *of, int rounds) {
-    if (rank != 0) return;
-    for (int w = 0; w < WAYS; w++) {
-        double *s = seconds[w];
-        qsort(s, (size_t)rounds, sizeof *s, by_size);
-        const double first = seconds[0][rounds / 2];
-        printf("| %s | %s | %s | %.1f | %.1f to %.1f | %.2f |\n", of->name,
-               durable ? "durable" : "visible", ways[w].name, 1e3 * s[rounds / 2],
-               1e3 * s[rounds / 4], 1e3 * s[rounds - 1 - rounds / 4], s[rounds / 2] / first);
-    }
+static void measure_job(const job *of, tutti_count each, int rounds) {
+    static const char *const values[] = {"seconds", NULL};
+    char title[64], more[48];
+    snprintf(title, sizeof title, "%s, %s", of->name, durable ? "durable" : "visible");
+    measure m = {.title = title, .values = values, .rounds = rounds, .warmup = 1, .run = run};
+    distribute(of, each);
+    for (int i = 0; i < METHODS; i++)
+        if (methods[i].which != H5_INDEPENDENT || methods[i].open != h5_open || !of->runs)
+            measure_add(&m, methods[i].name, &methods[i]);
+    measure_rounds(&m);
+    snprintf(more, sizeof more, ", \"bytes\": %.0f",
+             8.0 * VARIABLES * (double)each * standalone_ranks);
+    standalone_report(&m, more);
     fflush(stdout);
-}
-
-static void measure(const job *of, tutti_count each, int rounds) {
-    deal(of, each);
-    for (int round = 0; round <= rounds; round++)
-        for (int i = 0; i < WAYS; i++) run((i + round) % WAYS, round);
-    report(of, rounds);
     ours_end();
     h5_end();
 #ifdef HAVE_PNETCDF
     nc_end();
 #endif
-    deal_free();
+    free_share();
 }
 
 int main(int argc, char **argv) {
     long size = 8 << 20, rounds = 5;
     const char *cases = NULL;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (argc < 2)
-        fail("usage: dataset_peers DIR [--size BYTES] [--rounds N] [--durable] [--cases a,b]");
-    snprintf(path, sizeof path, "%s/dataset_peers.tmp", argv[1]);
-    for (int i = 2; i < argc; i++) {
-        const char *value = i + 1 < argc ? argv[i + 1] : "";
-        if (strcmp(argv[i], "--durable") == 0) durable = 1;
-        if (strcmp(argv[i], "--size") == 0) size = strtol(value, NULL, 10);
-        if (strcmp(argv[i], "--rounds") == 0) rounds = strtol(value, NULL, 10);
-        if (strcmp(argv[i], "--cases") == 0) cases = value;
-    }
-    must(size >= 65536 && size <= 1 << 30, "--size: 64 KiB to 1 GiB of a variable of a rank");
-    must(rounds >= 1 && rounds < MOST_ROUNDS, "--rounds: 1 to 100");
-    if (rank == 0)
-        printf("%d ranks, %d variables of %.2f MiB a rank, %ld rounds\n\n"
-               "| case | | way | ms | quartiles | of dataset |\n|---|---|---|--:|--:|--:|\n",
-               ranks, VARIABLES, (double)size / (1 << 20), rounds);
+    const standalone_option options[] = {{"--size", OPTION_NUMBER, &size, 65536, 1 << 30},
+                                         {"--rounds", OPTION_NUMBER, &rounds, 1, 0},
+                                         {"--durable", OPTION_FLAG, &durable, 0, 0},
+                                         {"--cases", OPTION_TEXT, &cases, 0, 0},
+                                         {0}};
+    const standalone program = {"dataset_peers", "DIRECTORY", options, 1};
+    standalone_start_mpi(&program, &argc, &argv);
+    snprintf(path, sizeof path, "%s/dataset_peers.tmp", argv[0]);
     for (int i = 0; i < JOBS; i++)
         if (!cases || strstr(cases, jobs[i].name))
-            measure(&jobs[i], size / (long)sizeof(double), (int)rounds);
-    MPI_Finalize();
-    return 0;
+            measure_job(&jobs[i], size / (long)sizeof(double), (int)rounds);
+    return standalone_end_mpi();
 }

@@ -1,5 +1,4 @@
-/* Meshes and restarts of Exodus files, compared with libexodusii.  Variants are interleaved in each round; prints a markdown table of medians
- * and quartiles in milliseconds, and the ratio to the first variant of the comparison.
+/* Meshes and restarts of Exodus files, compared with libexodusii.  Variants are interleaved in each round.
  *
  * A mesh of N^3 nodes and (N - 1)^3 hexahedra in two blocks, V nodal variables in one step.  Each rank has a brick of the elements with all
  * their nodes.
@@ -11,44 +10,30 @@
  *   read step    libexodusii, everything   every rank reads all variables
  *                tutti_exodus_get          every rank reads its slab of the nodes: with the decomposition, and without it
  *
- * usage: mpirun -n N exodus_mesh_peers DIR [--nodes N] [--variables V] [--rounds R] [--only TEXT] [--keep 1: leave the file of the last step]
+ * usage: mpirun -n N exodus_mesh_peers DIR [--nodes N] [--variables V] [--rounds R] [--only TEXT]
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <exodusII.h>
 #include <tutti/exodus.h>
 #include <tutti/tutti.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
-#include "process.h"
+#include "measure/standalone.h"
 
-enum { MOST_ROUNDS = 101, BLOCKS = 2, CORNERS = 8, MOST_VARIABLES = 16 };
-static int rank, ranks;
+enum { BLOCKS = 2, CORNERS = 8, MOST_VARIABLES = 16 };
 static long edge = 100, variables = 4;
 static char path[4096];
 
-static _Noreturn void fail(const char *what) {
-    fprintf(stderr, "exodus_mesh_peers: %s\n", what);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-    exit(1);
-}
-
-static void must(int ok, const char *what) {
-    if (!ok) fail(what);
-}
-
 static void must_tutti(tutti_err err) {
-    if (err != TUTTI_OK) fail(tutti_last_message());
-}
-
-static void *allocate(int64_t n, size_t size) {
-    void *p = calloc((size_t)n + 1, size);
-    if (!p) fail("no memory");
-    return p;
+    standalone_check(err == TUTTI_OK, tutti_last_message());
 }
 
 /* ---- the mesh of this rank */
 
 static struct {
     int64_t nodes, elements[BLOCKS]; /* of the file */
-    int64_t n, owned; /* nodes of this rank; those that no lower rank has come first in `own` */
+    int64_t n,
+        owned; /* nodes of this standalone_rank; those that no lower rank has come first in `own` */
     int64_t *id, *own;
     double *x[3];
     int64_t n_of[BLOCKS];
@@ -75,39 +60,39 @@ static double coordinate(int64_t node, int k) {
 static void make_mesh(void) {
     const int64_t n = edge - 1, elements = n * n * n, half = n / 2 * n * n;
     int grid[3] = {1, 0, 0};
-    MPI_Dims_create(ranks, 3, grid);
+    MPI_Dims_create(standalone_ranks, 3, grid);
     mesh.nodes = edge * edge * edge;
     mesh.elements[0] = half;
     mesh.elements[1] = elements - half;
-    int *lowest = allocate(mesh.nodes, sizeof *lowest);
-    int64_t *place = allocate(mesh.nodes, sizeof *place);
-    unsigned char *held = allocate(mesh.nodes, 1);
-    for (int64_t i = 0; i < mesh.nodes; i++) lowest[i] = ranks;
+    int *lowest = standalone_alloc((size_t)mesh.nodes, sizeof *lowest);
+    int64_t *place = standalone_alloc((size_t)mesh.nodes, sizeof *place);
+    unsigned char *held = standalone_alloc((size_t)mesh.nodes, 1);
+    for (int64_t i = 0; i < mesh.nodes; i++) lowest[i] = standalone_ranks;
     for (int64_t e = 0; e < elements; e++) {
         const int who = owner_of(e, grid);
-        mesh.n_of[e >= half] += who == rank;
+        mesh.n_of[e >= half] += who == standalone_rank;
         for (int c = 0; c < CORNERS; c++) {
             const int64_t i = corner_of(e, c);
             if (who < lowest[i]) lowest[i] = who;
-            if (who == rank) held[i] = 1;
+            if (who == standalone_rank) held[i] = 1;
         }
     }
     for (int64_t i = 0; i < mesh.nodes; i++) mesh.n += held[i];
-    mesh.id = allocate(mesh.n, sizeof *mesh.id);
-    mesh.own = allocate(mesh.n, sizeof *mesh.own);
-    for (int k = 0; k < 3; k++) mesh.x[k] = allocate(mesh.n, sizeof(double));
+    mesh.id = standalone_alloc((size_t)mesh.n, sizeof *mesh.id);
+    mesh.own = standalone_alloc((size_t)mesh.n, sizeof *mesh.own);
+    for (int k = 0; k < 3; k++) mesh.x[k] = standalone_alloc((size_t)mesh.n, sizeof(double));
     for (int64_t i = 0, at = 0; i < mesh.nodes; i++) {
         if (!held[i]) continue;
         place[i] = at;
-        if (lowest[i] == rank) mesh.own[mesh.owned++] = at;
+        if (lowest[i] == standalone_rank) mesh.own[mesh.owned++] = at;
         for (int k = 0; k < 3; k++) mesh.x[k][at] = coordinate(i, k);
         mesh.id[at++] = i + 1;
     }
     for (int b = 0; b < BLOCKS; b++) {
-        mesh.element_id[b] = allocate(mesh.n_of[b], sizeof(int64_t));
-        mesh.corner[b] = allocate(CORNERS * mesh.n_of[b], sizeof(int64_t));
+        mesh.element_id[b] = standalone_alloc((size_t)mesh.n_of[b], sizeof(int64_t));
+        mesh.corner[b] = standalone_alloc((size_t)CORNERS * mesh.n_of[b], sizeof(int64_t));
         for (int64_t e = b ? half : 0, at = 0; e < (b ? elements : half); e++) {
-            if (owner_of(e, grid) != rank) continue;
+            if (owner_of(e, grid) != standalone_rank) continue;
             mesh.element_id[b][at] = e + 1;
             for (int c = 0; c < CORNERS; c++)
                 mesh.corner[b][CORNERS * at + c] = place[corner_of(e, c)];
@@ -120,7 +105,7 @@ static void make_mesh(void) {
 static void remove_files(void) {
     char name[4200];
     MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0) {
+    if (standalone_rank == 0) {
         unlink(path);
         snprintf(name, sizeof name, "%s.tutti", path);
         unlink(name);
@@ -150,7 +135,7 @@ static double tutti_write(int checksums, int with_step) {
     opt.overwrite = 1;
     opt.checksums = opt.sidecar = checksums;
     MPI_Barrier(MPI_COMM_WORLD);
-    const double start = clock_of(CLOCK_MONOTONIC);
+    const double start = measure_now();
     must_tutti(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &x));
     must_tutti(tutti_exodus_init(x, &(tutti_exodus_parameters){.title = "bench", .dims = 3}));
     must_tutti(tutti_exodus_define(
@@ -172,7 +157,7 @@ static double tutti_write(int checksums, int with_step) {
         must_tutti(tutti_exodus_commit(x));
     }
     must_tutti(tutti_exodus_close(&x));
-    return clock_of(CLOCK_MONOTONIC) - start;
+    return measure_now() - start;
 }
 
 static double write_plain(void) {
@@ -187,13 +172,14 @@ static double read_by_order(void) {
     tutti_exodus *x = NULL;
     const tutti_exodus_mesh *m = NULL;
     MPI_Barrier(MPI_COMM_WORLD);
-    const double start = clock_of(CLOCK_MONOTONIC);
+    const double start = measure_now();
     must_tutti(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL, &x));
     must_tutti(tutti_exodus_get_mesh(x, &(tutti_exodus_deal){.by = TUTTI_EXODUS_BY_ORDER}, &m));
-    const double took = clock_of(CLOCK_MONOTONIC) - start;
+    const double took = measure_now() - start;
     const double *y = m->coordinates[1];
-    must(m->nodes > 0 && y[m->nodes - 1] == coordinate(m->node_ids[m->nodes - 1] - 1, 1),
-         "another mesh");
+    standalone_check(m->nodes > 0 &&
+                         y[m->nodes - 1] == coordinate(m->node_ids[m->nodes - 1] - 1, 1),
+                     "another mesh");
     must_tutti(tutti_exodus_close(&x));
     return took;
 }
@@ -203,17 +189,18 @@ static double *values;
 static double read_slabs(int with_decomposition) {
     tutti_exodus *x = NULL;
     tutti_decomposition *p = NULL;
-    const int64_t lo = mesh.nodes * rank / ranks, n = mesh.nodes * (rank + 1) / ranks - lo;
+    const int64_t lo = mesh.nodes * standalone_rank / standalone_ranks,
+                  n = mesh.nodes * (standalone_rank + 1) / standalone_ranks - lo;
     const tutti_decomposition_spec spec = {.kind = TUTTI_BY_SLICE,
                                            .slice = {.lo = {lo}, .hi = {lo + n}}};
     tutti_exodus_field f[MOST_VARIABLES];
     must_tutti(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL, &x));
     MPI_Barrier(MPI_COMM_WORLD);
-    double start = clock_of(CLOCK_MONOTONIC);
+    double start = measure_now();
     must_tutti(tutti_exodus_decomposition(x, TUTTI_EXODUS_NODAL, 0, &spec, &p));
     if (!with_decomposition) {
         MPI_Barrier(MPI_COMM_WORLD);
-        start = clock_of(CLOCK_MONOTONIC);
+        start = measure_now();
     }
     for (int v = 0; v < variables; v++)
         f[v] = (tutti_exodus_field){.kind = TUTTI_EXODUS_NODAL,
@@ -222,8 +209,8 @@ static double read_slabs(int with_decomposition) {
                                     .type = TUTTI_FLOAT64,
                                     .buf = values + v * n};
     must_tutti(tutti_exodus_get(x, 1, (int)variables, f));
-    const double took = clock_of(CLOCK_MONOTONIC) - start;
-    must(values[n - 1] == coordinate(lo + n - 1, 0), "other values");
+    const double took = measure_now() - start;
+    standalone_check(values[n - 1] == coordinate(lo + n - 1, 0), "other values");
     tutti_decomposition_free(&p);
     must_tutti(tutti_exodus_close(&x));
     return took;
@@ -243,34 +230,36 @@ static int ex_opened(int mode) {
     int compute = 8, stored = 0;
     float version;
     const int id = ex_open(path, mode, &compute, &stored, &version);
-    must(id >= 0, "ex_open");
+    standalone_check(id >= 0, "ex_open");
     return id;
 }
 
 /* Send n items of 8 bytes to rank 0; counts and places are those of the ranks. */
 static void gather(const void *from, int64_t n, void *to) {
-    int count = (int)n, *counts = allocate(ranks, sizeof *counts),
-        *places = allocate(ranks, sizeof *places);
+    int count = (int)n, *counts = standalone_alloc((size_t)standalone_ranks, sizeof *counts),
+        *places = standalone_alloc((size_t)standalone_ranks, sizeof *places);
     MPI_Gather(&count, 1, MPI_INT, counts, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    for (int r = 1; r < ranks; r++) places[r] = places[r - 1] + counts[r - 1];
+    for (int r = 1; r < standalone_ranks; r++) places[r] = places[r - 1] + counts[r - 1];
     MPI_Gatherv(from, count, MPI_INT64_T, to, counts, places, MPI_INT64_T, 0, MPI_COMM_WORLD);
     free(counts), free(places);
 }
 
 static void write_block(int file, int b) {
     const int64_t all = mesh.elements[b], half = b ? mesh.elements[0] : 0, n = mesh.n_of[b];
-    int64_t *nodes = allocate(CORNERS * n, sizeof *nodes);
-    int64_t *ids = rank == 0 ? allocate(all, sizeof *ids) : NULL;
-    int64_t *list = rank == 0 ? allocate(CORNERS * all, sizeof *list) : NULL;
+    int64_t *nodes = standalone_alloc((size_t)CORNERS * n, sizeof *nodes);
+    int64_t *ids = standalone_rank == 0 ? standalone_alloc((size_t)all, sizeof *ids) : NULL;
+    int64_t *list =
+        standalone_rank == 0 ? standalone_alloc((size_t)CORNERS * all, sizeof *list) : NULL;
     for (int64_t i = 0; i < CORNERS * n; i++) nodes[i] = mesh.id[mesh.corner[b][i]];
     gather(mesh.element_id[b], n, ids);
     gather(nodes, CORNERS * n, list);
-    if (rank == 0) {
-        int *out = allocate(CORNERS * all, sizeof *out);
+    if (standalone_rank == 0) {
+        int *out = standalone_alloc((size_t)CORNERS * all, sizeof *out);
         for (int64_t i = 0; i < all; i++)
             for (int c = 0; c < CORNERS; c++)
                 out[CORNERS * (ids[i] - half - 1) + c] = (int)list[CORNERS * i + c];
-        must(ex_put_conn(file, EX_ELEM_BLOCK, b + 1, out, NULL, NULL) >= 0, "ex_put_conn");
+        standalone_check(ex_put_conn(file, EX_ELEM_BLOCK, b + 1, out, NULL, NULL) >= 0,
+                         "ex_put_conn");
         free(out);
     }
     free(nodes), free(ids), free(list);
@@ -279,55 +268,57 @@ static void write_block(int file, int b) {
 static double write_gathered(void) {
     int real = 8, file = -1;
     MPI_Barrier(MPI_COMM_WORLD);
-    const double start = clock_of(CLOCK_MONOTONIC);
-    double *own = allocate(mesh.owned, sizeof *own), *in = NULL, *out[3] = {NULL};
-    int64_t *ids = NULL, *own_ids = allocate(mesh.owned, sizeof *own_ids);
-    if (rank == 0) {
+    const double start = measure_now();
+    double *own = standalone_alloc((size_t)mesh.owned, sizeof *own), *in = NULL, *out[3] = {NULL};
+    int64_t *ids = NULL, *own_ids = standalone_alloc((size_t)mesh.owned, sizeof *own_ids);
+    if (standalone_rank == 0) {
         file = ex_create(path, EX_CLOBBER | EX_LARGE_MODEL, &real, &real);
-        must(file >= 0, "ex_create");
-        must(ex_put_init(file, "bench", 3, mesh.nodes, mesh.elements[0] + mesh.elements[1], BLOCKS,
-                         0, 0) >= 0,
-             "ex_put_init");
+        standalone_check(file >= 0, "ex_create");
+        standalone_check(ex_put_init(file, "bench", 3, mesh.nodes,
+                                     mesh.elements[0] + mesh.elements[1], BLOCKS, 0, 0) >= 0,
+                         "ex_put_init");
         for (int b = 0; b < BLOCKS; b++)
-            must(ex_put_block(file, EX_ELEM_BLOCK, b + 1, "HEX8", mesh.elements[b], CORNERS, 0, 0,
-                              0) >= 0,
-                 "ex_put_block");
-        in = allocate(mesh.nodes, sizeof *in);
-        ids = allocate(mesh.nodes, sizeof *ids);
-        for (int k = 0; k < 3; k++) out[k] = allocate(mesh.nodes, sizeof *out[k]);
+            standalone_check(ex_put_block(file, EX_ELEM_BLOCK, b + 1, "HEX8", mesh.elements[b],
+                                          CORNERS, 0, 0, 0) >= 0,
+                             "ex_put_block");
+        in = standalone_alloc((size_t)mesh.nodes, sizeof *in);
+        ids = standalone_alloc((size_t)mesh.nodes, sizeof *ids);
+        for (int k = 0; k < 3; k++) out[k] = standalone_alloc((size_t)mesh.nodes, sizeof *out[k]);
     }
     for (int64_t i = 0; i < mesh.owned; i++) own_ids[i] = mesh.id[mesh.own[i]];
     gather(own_ids, mesh.owned, ids);
     for (int k = 0; k < 3; k++) {
         for (int64_t i = 0; i < mesh.owned; i++) own[i] = mesh.x[k][mesh.own[i]];
         gather(own, mesh.owned, in);
-        for (int64_t i = 0; i < mesh.nodes && rank == 0; i++) out[k][ids[i] - 1] = in[i];
+        for (int64_t i = 0; i < mesh.nodes && standalone_rank == 0; i++) out[k][ids[i] - 1] = in[i];
     }
-    if (rank == 0) must(ex_put_coord(file, out[0], out[1], out[2]) >= 0, "ex_put_coord");
+    if (standalone_rank == 0)
+        standalone_check(ex_put_coord(file, out[0], out[1], out[2]) >= 0, "ex_put_coord");
     for (int b = 0; b < BLOCKS; b++) write_block(file, b);
-    if (rank == 0) must(ex_close(file) >= 0, "ex_close");
+    if (standalone_rank == 0) standalone_check(ex_close(file) >= 0, "ex_close");
     free(own), free(own_ids), free(in), free(ids);
     for (int k = 0; k < 3; k++) free(out[k]);
     MPI_Barrier(MPI_COMM_WORLD);
-    return clock_of(CLOCK_MONOTONIC) - start;
+    return measure_now() - start;
 }
 
 static double read_one(void) {
     double took = 0;
     MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0) {
-        const double start = clock_of(CLOCK_MONOTONIC);
+    if (standalone_rank == 0) {
+        const double start = measure_now();
         double *x[3];
         int *list[BLOCKS], file = ex_opened(EX_READ);
-        for (int k = 0; k < 3; k++) x[k] = allocate(mesh.nodes, sizeof *x[k]);
-        must(ex_get_coord(file, x[0], x[1], x[2]) >= 0, "ex_get_coord");
+        for (int k = 0; k < 3; k++) x[k] = standalone_alloc((size_t)mesh.nodes, sizeof *x[k]);
+        standalone_check(ex_get_coord(file, x[0], x[1], x[2]) >= 0, "ex_get_coord");
         for (int b = 0; b < BLOCKS; b++) {
-            list[b] = allocate(CORNERS * mesh.elements[b], sizeof *list[b]);
-            must(ex_get_conn(file, EX_ELEM_BLOCK, b + 1, list[b], NULL, NULL) >= 0, "ex_get_conn");
+            list[b] = standalone_alloc((size_t)CORNERS * mesh.elements[b], sizeof *list[b]);
+            standalone_check(ex_get_conn(file, EX_ELEM_BLOCK, b + 1, list[b], NULL, NULL) >= 0,
+                             "ex_get_conn");
         }
-        must(ex_close(file) >= 0, "ex_close");
-        took = clock_of(CLOCK_MONOTONIC) - start;
-        must(x[1][mesh.nodes - 1] == coordinate(mesh.nodes - 1, 1), "another mesh");
+        standalone_check(ex_close(file) >= 0, "ex_close");
+        took = measure_now() - start;
+        standalone_check(x[1][mesh.nodes - 1] == coordinate(mesh.nodes - 1, 1), "another mesh");
         for (int k = 0; k < 3; k++) free(x[k]);
         for (int b = 0; b < BLOCKS; b++) free(list[b]);
     }
@@ -337,77 +328,78 @@ static double read_one(void) {
 static double read_everything(void) {
     const int file = ex_opened(EX_READ);
     MPI_Barrier(MPI_COMM_WORLD);
-    const double start = clock_of(CLOCK_MONOTONIC);
+    const double start = measure_now();
     for (int v = 0; v < variables; v++)
-        must(ex_get_var(file, 1, EX_NODAL, v + 1, 1, mesh.nodes, values + v * mesh.nodes) >= 0,
-             "ex_get_var");
-    const double took = clock_of(CLOCK_MONOTONIC) - start;
-    must(values[mesh.nodes - 1] == coordinate(mesh.nodes - 1, 0), "other values");
-    must(ex_close(file) >= 0, "ex_close");
+        standalone_check(
+            ex_get_var(file, 1, EX_NODAL, v + 1, 1, mesh.nodes, values + v * mesh.nodes) >= 0,
+            "ex_get_var");
+    const double took = measure_now() - start;
+    standalone_check(values[mesh.nodes - 1] == coordinate(mesh.nodes - 1, 0), "other values");
+    standalone_check(ex_close(file) >= 0, "ex_close");
     return took;
 }
 
 /* ---- rounds */
 
-static const struct {
+typedef struct {
     const char *name;
     double (*run)(void);
-    int base; /* the first variant of the comparison */
-} variants[] = {{"write mesh: libexodusii, gathered", write_gathered, 0},
-                {"write mesh: put_mesh", write_plain, 0},
-                {"write mesh: put_mesh, checksums", write_checksums, 0},
-                {"read mesh: libexodusii, one process", read_one, 3},
-                {"read mesh: get_mesh by order", read_by_order, 3},
-                {"read step: libexodusii, everything", read_everything, 5},
-                {"read step: new slabs", slabs_new, 5},
-                {"read step: slabs again", slabs_again, 5}};
-enum { VARIANTS = sizeof variants / sizeof variants[0], WRITES = 3 };
+} variant;
 
-static int by_size(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+static const struct {
+    const char *title;
+    int writes;
+    variant variants[4];
+} comparisons[] = {{"write mesh",
+                    1,
+                    {{"libexodusii, gathered", write_gathered},
+                     {"put_mesh", write_plain},
+                     {"put_mesh, checksums", write_checksums}}},
+                   {"read mesh",
+                    0,
+                    {{"libexodusii, one process", read_one}, {"get_mesh by order", read_by_order}}},
+                   {"read step",
+                    0,
+                    {{"libexodusii, everything", read_everything},
+                     {"new slabs", slabs_new},
+                     {"slabs again", slabs_again}}}};
+
+static void run(measure *m, measure_variant *v, double *value) {
+    if (m->data) remove_files(); /* it writes the file */
+    value[0] = standalone_slowest(((const variant *)v->what)->run());
 }
 
 int main(int argc, char **argv) {
-    static double seconds[VARIANTS][MOST_ROUNDS];
+    static const char *const series_values[] = {"seconds", NULL};
+    long rounds = 7;
     const char *only = "";
-    long rounds = 7, keep = 0;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    must(argc > 1,
-         "usage: exodus_mesh_peers DIR [--nodes N] [--variables V] [--rounds R] [--only TEXT]");
-    snprintf(path, sizeof path, "%s/exodus_mesh_peers.e", argv[1]);
-    for (int i = 2; i + 1 < argc; i += 2) {
-        if (strcmp(argv[i], "--nodes") == 0) edge = strtol(argv[i + 1], NULL, 10);
-        if (strcmp(argv[i], "--variables") == 0) variables = strtol(argv[i + 1], NULL, 10);
-        if (strcmp(argv[i], "--rounds") == 0) rounds = strtol(argv[i + 1], NULL, 10);
-        if (strcmp(argv[i], "--only") == 0) only = argv[i + 1];
-        if (strcmp(argv[i], "--keep") == 0) keep = strtol(argv[i + 1], NULL, 10);
-    }
-    must(edge >= 4 && edge <= 1000, "--nodes is the number of nodes along an edge: 4 to 1000");
-    must(variables >= 1 && variables <= MOST_VARIABLES, "--variables: 1 to 16");
-    must(rounds >= 1 && rounds <= MOST_ROUNDS, "--rounds: 1 to 101");
+    const standalone_option options[] = {{"--nodes", OPTION_NUMBER, &edge, 4, 1000},
+                                         {"--variables", OPTION_NUMBER, &variables, 1, 16},
+                                         {"--rounds", OPTION_NUMBER, &rounds, 1, 0},
+                                         {"--only", OPTION_TEXT, &only, 0, 0},
+                                         {0}};
+    const standalone program = {"exodus_mesh_peers", "DIRECTORY", options, 1};
+    standalone_start_mpi(&program, &argc, &argv);
+    snprintf(path, sizeof path, "%s/exodus_mesh_peers.e", argv[0]);
     make_mesh();
-    values = allocate(variables * mesh.nodes, sizeof *values);
-    for (int r = -1; r < rounds; r++)
-        for (int v = 0; v < VARIANTS; v++) {
-            if (!strstr(variants[v].name, only) && variants[v].base != v) continue;
-            if (v == WRITES) { /* what the others read */
-                remove_files();
-                (void)tutti_write(0, 1);
-            }
-            if (v < WRITES) remove_files();
-            const double took = reduce(variants[v].run(), MPI_MAX);
-            if (r >= 0) seconds[v][r] = 1e3 * took;
+    values = standalone_alloc((size_t)(variables * mesh.nodes), sizeof *values);
+    for (int i = 0; i < 3; i++) {
+        measure m = {.title = comparisons[i].title,
+                     .values = series_values,
+                     .rounds = (int)rounds,
+                     .warmup = 1,
+                     .data = comparisons[i].writes ? path : NULL,
+                     .run = run};
+        for (const variant *w = comparisons[i].variants; w->name; w++)
+            if (w == comparisons[i].variants || strstr(m.title, only) || strstr(w->name, only))
+                measure_add(&m, w->name, w);
+        if (i == 1) { /* what the others read */
+            remove_files();
+            (void)tutti_write(0, 1);
         }
-    if (rank == 0) printf("| variant | median, ms | quartiles | ratio |\n|---|--:|--:|--:|\n");
-    for (int v = 0; v < VARIANTS; v++) qsort(seconds[v], (size_t)rounds, sizeof(double), by_size);
-    for (int v = 0; v < VARIANTS && rank == 0; v++)
-        printf("| %s | %.1f | %.1f to %.1f | %.2f |\n", variants[v].name, seconds[v][rounds / 2],
-               seconds[v][rounds / 4], seconds[v][rounds - 1 - rounds / 4],
-               seconds[v][rounds / 2] / seconds[variants[v].base][rounds / 2]);
-    if (!keep) remove_files();
-    MPI_Finalize();
-    return 0;
+        measure_rounds(&m);
+        standalone_report(&m, "");
+    }
+    remove_files();
+    return standalone_end_mpi();
 }

@@ -1,33 +1,25 @@
-/* How long a plain PnetCDF program takes to write and to read record variables, open to close: blocking, a call
- * a variable and record; and non-blocking, one wait a record.  It knows nothing of Tutti; the output is that
- * of mpiio_patterns, for bench/compare_mpiio.py --program.
+/* How long a plain PnetCDF program takes to write and to read record variables, open to close: blocking, one call per
+ * variable and record; and non-blocking, one wait per record.  It knows nothing of Tutti; for compare_mpiio.py --program.
  *
- *   pnetcdf_patterns FILE [--size BYTES]
+ *   pnetcdf_patterns FILE [--size BYTES] [--rounds N]
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 #include <mpi.h>
 #include <pnetcdf.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "measure/standalone.h"
 
 enum { VARIABLES = 4, RECORDS = 8 };
-static int rank, ranks;
+static const char *path;
 static MPI_Offset rows, columns, grid[2], at[2];
 
 static void must(int code) {
-    if (code == NC_NOERR) return;
-    fprintf(stderr, "pnetcdf_patterns: %s\n", ncmpi_strerror(code));
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    standalone_check(code == NC_NOERR, ncmpi_strerror(code));
 }
 
-static double together(void) {
-    MPI_Barrier(MPI_COMM_WORLD);
-    return MPI_Wtime();
-}
-
-static void create(const char *path, int *file, int *variable) {
+static void create(int *file, int *variable) {
     int dims[3];
     must(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, file));
     must(ncmpi_def_dim(*file, "time", NC_UNLIMITED, &dims[0]));
@@ -41,7 +33,7 @@ static void create(const char *path, int *file, int *variable) {
     must(ncmpi_enddef(*file));
 }
 
-static void move(int file, int variable, int record, int write, int later, double *buf) {
+static void transfer(int file, int variable, int record, int write, int later, double *buf) {
     const MPI_Offset start[] = {record, rows * at[0], columns * at[1]};
     const MPI_Offset count[] = {1, rows, columns};
     if (later)
@@ -52,53 +44,60 @@ static void move(int file, int variable, int record, int write, int later, doubl
                    : ncmpi_get_vara_double_all(file, variable, start, count, buf));
 }
 
-static void measure(const char *path, const char *pattern, int later) {
+static void run(measure *m, measure_variant *v, double *value) {
+    const int later = m->data != NULL, write = strcmp(v->name, "write") == 0;
     const size_t n = (size_t)(rows * columns);
-    double *buf = malloc(VARIABLES * n * sizeof *buf);
-    int file, variable[VARIABLES];
-    if (!buf) {
-        MPI_Abort(MPI_COMM_WORLD, 1);
-        exit(1);
+    double *buf = standalone_alloc(VARIABLES * n, sizeof *buf);
+    int file, variable[VARIABLES] = {0, 1, 2, 3};
+    for (size_t i = 0; i < VARIABLES * n && write; i++) buf[i] = (double)i + 1e9 * standalone_rank;
+    const double start = standalone_together();
+    if (write)
+        create(&file, variable);
+    else
+        must(ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, MPI_INFO_NULL, &file));
+    for (int record = 0; record < RECORDS; record++) {
+        for (int k = 0; k < VARIABLES; k++)
+            transfer(file, variable[k], record, write, later, buf + (size_t)k * n);
+        if (later) must(ncmpi_wait_all(file, NC_REQ_ALL, NULL, NULL));
     }
-    for (int write = 1; write >= 0; write--) {
-        for (size_t i = 0; i < VARIABLES * n; i++) buf[i] = write ? (double)i + 1e9 * rank : 0;
-        const double start = together();
-        if (write)
-            create(path, &file, variable);
-        else
-            must(ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, MPI_INFO_NULL, &file));
-        for (int record = 0; record < RECORDS; record++) {
-            for (int v = 0; v < VARIABLES; v++)
-                move(file, variable[v], record, write, later, buf + (size_t)v * n);
-            if (later) must(ncmpi_wait_all(file, NC_REQ_ALL, NULL, NULL));
-        }
-        must(ncmpi_close(file));
-        const double seconds = together() - start;
-        for (size_t i = 0; i < VARIABLES * n; i++)
-            if (buf[i] != (double)i + 1e9 * rank) must(NC_EFILE);
-        if (rank == 0)
-            printf("%s %s %.0f %.6f\n", pattern, write ? "write" : "read",
-                   (double)(n * sizeof *buf) * VARIABLES * RECORDS * ranks, seconds);
-    }
-    if (rank == 0) unlink(path);
+    must(ncmpi_close(file));
+    value[0] = standalone_together() - start;
+    for (size_t i = 0; i < VARIABLES * n; i++)
+        if (buf[i] != (double)i + 1e9 * standalone_rank) standalone_fail("wrong values");
     free(buf);
 }
 
 int main(int argc, char **argv) {
+    static const char *const values[] = {"seconds", NULL};
+    static const char *const titles[] = {"pnetcdf-records", "pnetcdf-iput"};
     int dims[2] = {0};
-    long size = 8 << 20;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (argc < 2) MPI_Abort(MPI_COMM_WORLD, 2);
-    if (argc > 3 && strcmp(argv[2], "--size") == 0) size = strtol(argv[3], NULL, 10);
-    MPI_Dims_create(ranks, 2, dims);
+    long size = 8 << 20, rounds = 1;
+    char more[48];
+    const standalone_option options[] = {{"--size", OPTION_NUMBER, &size, 4096, 1 << 30},
+                                         {"--rounds", OPTION_NUMBER, &rounds, 1, 0},
+                                         {0}};
+    const standalone program = {"pnetcdf_patterns", "FILE", options, 1};
+    standalone_start_mpi(&program, &argc, &argv);
+    path = argv[0];
+    MPI_Dims_create(standalone_ranks, 2, dims);
     for (int d = 0; d < 2; d++) grid[d] = dims[d];
-    at[0] = rank / dims[1];
-    at[1] = rank % dims[1];
+    at[0] = standalone_rank / dims[1];
+    at[1] = standalone_rank % dims[1];
     rows = columns = (MPI_Offset)sqrt((double)size / 8 / VARIABLES / RECORDS);
-    measure(argv[1], "pnetcdf-records", 0);
-    measure(argv[1], "pnetcdf-iput", 1);
-    MPI_Finalize();
-    return 0;
+    snprintf(more, sizeof more, ", \"bytes\": %.0f",
+             8.0 * (double)(rows * columns) * VARIABLES * RECORDS * standalone_ranks);
+    for (int later = 0; later < 2; later++) {
+        measure m = {.title = titles[later],
+                     .values = values,
+                     .rounds = (int)rounds,
+                     .data = later ? &rows : NULL,
+                     .run = run};
+        measure_add(&m, "write", NULL);
+        measure_add(&m, "read", NULL);
+        measure_rounds(&m);
+        standalone_report(&m, more);
+        if (standalone_rank == 0) unlink(path);
+        standalone_together();
+    }
+    return standalone_end_mpi();
 }

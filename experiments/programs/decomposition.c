@@ -1,49 +1,30 @@
-/* Time and memory of making a decomposition, all ranks together.  Prints a markdown table.
+/* Time and memory of making a decomposition, all ranks together.
  *
- * The space has so many entries; runs of `-l` of them are dealt out to the ranks at random, every
- * 16th run to two ranks.  The id map is a permutation that looks like none.
+ * The space has so many entries; runs of --run of them are distributed to the ranks at random, every 16th run to two
+ * ranks.  The id map is a permutation that looks like none.
  *
  *   index    by index: positions are known, writers are chosen
  *   value    by value: ids are joined with the id map first
  *   slices   the same number of entries as a block of a grid
- *   plain    what a program would do by hand for `value`: ids and map to rank id mod ranks by
- *            MPI_Alltoallv, a hash table there, positions back by another; no writers are chosen
+ *   plain    the join of `value` by hand: ids and map to rank id mod ranks by MPI_Alltoallv, a hash table there,
+ *            positions back by another; no writers are chosen
  *
- *   cpu      processor time of all ranks, least of the rounds: waiting is work here, since a rank
- *            that waits asks again and again
- *   peak     the most memory that was resident on a rank beyond what it had before, per entry that
- *            it holds: the largest of all ranks
- *   kept     the same when the call has returned
+ *   cpu_seconds  processor time of all ranks: a rank that waits polls, so that waiting counts
+ *   peak_bytes   largest memory resident on a rank beyond what it had before, per entry that it holds
+ *   kept_bytes   the same when the call has returned
  *
- * The ways take turns within a round.
- *
- * usage: mpirun -n N decomposition [-r rounds] [-l run] [entries ...]      default: 1000000
+ * usage: mpirun -n N decomposition [--rounds N] [--run N] [entries ...]      default: 1000000
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <malloc.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
-#include "process.h"
+#include "measure/standalone.h"
 #include "decomposition/decomposition.h"
 #include "decomposition/rules.h"
 
-enum { INDEX, VALUE, SLICES, PLAIN, WAYS };
-static const char *const names[WAYS] = {"index", "value", "slices", "plain"};
-static int rank, ranks;
+enum { INDEX, VALUE, SLICES, PLAIN, KINDS };
+static const char *const names[KINDS] = {"index", "value", "slices", "plain"};
 static tutti__team *team;
-
-static void stop(const char *why) {
-    fprintf(stderr, "decomposition: %s\n", why);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-static void *room(tutti_count n, size_t size) {
-    void *p = malloc((size_t)n * size + 1);
-    if (!p) stop("no memory");
-    return p;
-}
 
 /* ---- the space */
 
@@ -67,8 +48,8 @@ typedef struct {
 
 static int holds(tutti_count run) {
     const uint64_t h = tutti__scramble((uint64_t)run);
-    return (int)(h % (uint64_t)ranks) == rank ||
-           (run % 16 == 0 && (int)((h >> 32) % (uint64_t)ranks) == rank);
+    return (int)(h % (uint64_t)standalone_ranks) == standalone_rank ||
+           (run % 16 == 0 && (int)((h >> 32) % (uint64_t)standalone_ranks) == standalone_rank);
 }
 
 static mesh mesh_of(tutti_count entries, tutti_count run) {
@@ -82,8 +63,8 @@ static mesh mesh_of(tutti_count entries, tutti_count run) {
                     m.ids[m.n] = id_at(i);
                 }
         if (fill) break;
-        m.index = room(m.n, sizeof *m.index);
-        m.ids = room(m.n, sizeof *m.ids);
+        m.index = standalone_alloc((size_t)m.n, sizeof *m.index);
+        m.ids = standalone_alloc((size_t)m.n, sizeof *m.ids);
     }
     m.list = (tutti__decomposed){
         .name = "nodes",
@@ -92,9 +73,9 @@ static mesh mesh_of(tutti_count entries, tutti_count run) {
     m.grid = m.list;
     m.grid.view.ndims = 2;
     m.grid.view.has_ids = 0;
-    m.grid.view.shape[0] = ranks;
-    m.grid.view.shape[1] = entries / ranks;
-    m.grid.view.entries = ranks * (entries / ranks);
+    m.grid.view.shape[0] = standalone_ranks;
+    m.grid.view.shape[1] = entries / standalone_ranks;
+    m.grid.view.entries = standalone_ranks * (entries / standalone_ranks);
     return m;
 }
 
@@ -102,22 +83,23 @@ static mesh mesh_of(tutti_count entries, tutti_count run) {
 
 typedef struct {
     int64_t id, position; /* -1: it is asked for */
-} said;
+} id_record;
 
-/* Records for each rank and from each; *in_out is to be freed. */
-static int swap(const said *out, const int *many, int *from, said **in_out) {
-    int *to_at = room(ranks, sizeof *to_at), *from_at = room(ranks, sizeof *from_at), all = 0;
+/* Records for each standalone_rank and from each; *in_out is to be freed. */
+static int swap(const id_record *out, const int *many, int *from, id_record **in_out) {
+    int *to_at = standalone_alloc((size_t)standalone_ranks, sizeof *to_at),
+        *from_at = standalone_alloc((size_t)standalone_ranks, sizeof *from_at), all = 0;
     MPI_Datatype two;
     MPI_Type_contiguous(2, MPI_INT64_T, &two);
     MPI_Type_commit(&two);
     MPI_Alltoall(many, 1, MPI_INT, from, 1, MPI_INT, MPI_COMM_WORLD);
-    for (int k = 0, at = 0; k < ranks; k++) {
+    for (int k = 0, at = 0; k < standalone_ranks; k++) {
         to_at[k] = at;
         from_at[k] = all;
         at += many[k];
         all += from[k];
     }
-    *in_out = room(all, sizeof **in_out);
+    *in_out = standalone_alloc((size_t)all, sizeof **in_out);
     MPI_Alltoallv(out, many, to_at, two, *in_out, from, from_at, two, MPI_COMM_WORLD);
     MPI_Type_free(&two);
     free(to_at);
@@ -126,26 +108,27 @@ static int swap(const said *out, const int *many, int *from, said **in_out) {
 }
 
 static void plain(const mesh *m) {
-    const tutti_count lo = m->entries * rank / ranks, hi = m->entries * (rank + 1) / ranks;
+    const tutti_count lo = m->entries * standalone_rank / standalone_ranks,
+                      hi = m->entries * (standalone_rank + 1) / standalone_ranks;
     const tutti_count all = m->n + hi - lo;
-    said *out = room(all, sizeof *out), *in = NULL, *back = NULL;
-    int *many = calloc((size_t)ranks, sizeof *many), *from = calloc((size_t)ranks, sizeof *from);
-    tutti_count *at = calloc((size_t)ranks + 1, sizeof *at), slots = 1;
-    if (!many || !from || !at) stop("no memory");
+    id_record *out = standalone_alloc((size_t)all, sizeof *out), *in = NULL, *back = NULL;
+    int *many = standalone_alloc((size_t)standalone_ranks, sizeof *many);
+    int *from = standalone_alloc((size_t)standalone_ranks, sizeof *from);
+    tutti_count *at = standalone_alloc((size_t)standalone_ranks, sizeof *at), slots = 1;
     for (int pass = 0; pass < 2; pass++) { /* count, then fill */
         for (tutti_count i = 0; i < all; i++) {
             const int64_t id = i < m->n ? m->ids[i] : id_at(lo + i - m->n);
-            const int to = (int)(id % ranks);
+            const int to = (int)(id % standalone_ranks);
             if (pass == 0)
                 many[to]++;
             else
-                out[at[to]++] = (said){id, i < m->n ? -1 : lo + i - m->n};
+                out[at[to]++] = (id_record){id, i < m->n ? -1 : lo + i - m->n};
         }
-        for (int k = 0, sum = 0; k < ranks && pass == 0; sum += many[k++]) at[k] = sum;
+        for (int k = 0, sum = 0; k < standalone_ranks && pass == 0; sum += many[k++]) at[k] = sum;
     }
     const int got = swap(out, many, from, &in);
     while (slots < 2 * (tutti_count)got + 1) slots *= 2;
-    said *table = room(slots, sizeof *table);
+    id_record *table = standalone_alloc((size_t)slots, sizeof *table);
     memset(table, 0xff, (size_t)slots * sizeof *table);
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < got; i++) {
@@ -160,7 +143,7 @@ static void plain(const mesh *m) {
         }
     const int came = swap(in, from, many, &back);
     for (int i = 0; i < came; i++)
-        if (id_at(back[i].position) != back[i].id) stop("the plain join is wrong");
+        if (id_at(back[i].position) != back[i].id) standalone_fail("the plain join is wrong");
     free(table);
     free(out);
     free(in);
@@ -172,85 +155,65 @@ static void plain(const mesh *m) {
 
 /* ---- measuring */
 
-typedef struct {
-    double cpu, wall, peak, kept;
-} cost;
-
-static void once(const mesh *m, int way, int first, cost *c) {
-    tutti_decomposition_spec spec = {.kind = way == INDEX ? TUTTI_BY_INDEX : TUTTI_BY_VALUE,
+static void run(measure *mm, measure_variant *v, double *value) {
+    const mesh *m = mm->data;
+    const int kind = (int)((const char *const *)v->what - names);
+    tutti_decomposition_spec spec = {.kind = kind == INDEX ? TUTTI_BY_INDEX : TUTTI_BY_VALUE,
                                      .n = m->n,
-                                     .index = m->index,
-                                     .ids = m->ids,
+                                     .index = kind == INDEX ? m->index : NULL,
+                                     .ids = kind == VALUE ? m->ids : NULL,
                                      .whole = 1};
     tutti_decomposition *p = NULL;
-    if (way == SLICES) {
+    if (kind == SLICES) {
         spec.kind = TUTTI_BY_SLICE;
+        spec.n = 0;
         spec.slice = tutti_slice_all(2, m->grid.view.shape);
-        spec.slice.lo[0] = rank;
-        spec.slice.hi[0] = rank + 1;
+        spec.slice.lo[0] = standalone_rank;
+        spec.slice.hi[0] = standalone_rank + 1;
     }
     malloc_trim(0);
-    forget_peak();
-    const double before = status("VmRSS");
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double wall = clock_of(CLOCK_MONOTONIC), cpu = clock_of(CLOCK_PROCESS_CPUTIME_ID);
-    if (way == PLAIN)
+    measure_reset_peak();
+    const double before = measure_status("VmRSS"), n = (double)(m->n > 0 ? m->n : 1);
+    const double start = standalone_together(), cpu = measure_cpu();
+    if (kind == PLAIN)
         plain(m);
-    else if (tutti__decomposition_make(team, way == SLICES ? &m->grid : &m->list, &spec, TUTTI_OK,
+    else if (tutti__decomposition_make(team, kind == SLICES ? &m->grid : &m->list, &spec, TUTTI_OK,
                                        &p))
-        stop(tutti_last_message());
-    const double used = reduce(clock_of(CLOCK_PROCESS_CPUTIME_ID) - cpu, MPI_SUM);
-    const double time = reduce(clock_of(CLOCK_MONOTONIC) - wall, MPI_MAX);
-    const double peak = status("VmHWM") - before;
+        standalone_fail("%s", tutti_last_message());
+    value[1] = standalone_sum(measure_cpu() - cpu);
+    value[0] = standalone_slowest(measure_now() - start);
+    value[2] = standalone_slowest((measure_status("VmHWM") - before) / n);
     malloc_trim(0);
-    const double kept = status("VmRSS") - before;
-    const double n = (double)(m->n > 0 ? m->n : 1);
-    if (first || used < c->cpu) c->cpu = used;
-    if (first || time < c->wall) c->wall = time;
-    if (first) c->peak = reduce(peak / n, MPI_MAX);
-    if (first) c->kept = reduce(kept / n, MPI_MAX);
+    value[3] = standalone_slowest((measure_status("VmRSS") - before) / n);
     tutti_decomposition_free(&p);
 }
 
-static void measure(tutti_count entries, tutti_count run, int rounds) {
-    mesh m = mesh_of(entries, run);
-    cost c[WAYS] = {{0, 0, 0, 0}};
-    for (int round = -1; round < rounds; round++) /* the first one warms up */
-        for (int k = 0; k < WAYS; k++) {
-            const int way = (k + round + 1) % WAYS;
-            once(&m, way, round <= 0, &c[way]);
-        }
-    for (int way = 0; way < WAYS && rank == 0; way++)
-        printf("| %lld | %lld | %s | %.3f | %.3f | %.0f | %.0f |\n", (long long)entries,
-               (long long)run, names[way], c[way].cpu, c[way].wall, c[way].peak, c[way].kept);
+static void measure_entries(tutti_count entries, tutti_count run_length, int rounds) {
+    static const char *const values[] = {"seconds", "cpu_seconds", "peak_bytes", "kept_bytes",
+                                         NULL};
+    mesh m = mesh_of(entries, run_length);
+    char title[48];
+    snprintf(title, sizeof title, "%lld entries, runs of %lld", (long long)entries,
+             (long long)run_length);
+    measure mm = {
+        .title = title, .values = values, .rounds = rounds, .warmup = 1, .data = &m, .run = run};
+    for (int i = 0; i < KINDS; i++) measure_add(&mm, names[i], &names[i]);
+    measure_rounds(&mm);
+    standalone_report(&mm, "");
     free(m.index);
     free(m.ids);
 }
 
 int main(int argc, char **argv) {
-    int rounds = 7, run = 8, option;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    while ((option = getopt(argc, argv, "r:l:")) != -1) {
-        const int bad = option == 'r'   ? (rounds = atoi(optarg)) < 1
-                        : option == 'l' ? (run = atoi(optarg)) < 1
-                                        : 1;
-        if (bad) {
-            if (rank == 0) fprintf(stderr, "usage: %s [-r rounds] [-l run] [entries ...]\n", *argv);
-            MPI_Finalize();
-            return 2;
-        }
-    }
-    if (tutti__team_take(MPI_COMM_WORLD, "", &team)) stop(tutti_last_message());
-    if (rank == 0)
-        printf("%d ranks, %d rounds\n\n"
-               "| entries | run | way | cpu s | wall s | peak B / entry | kept B / entry |\n"
-               "| ---: | ---: | --- | ---: | ---: | ---: | ---: |\n",
-               ranks, rounds);
-    if (optind == argc) measure(1000000, run, rounds);
-    for (int i = optind; i < argc; i++) measure(atoll(argv[i]), run, rounds);
+    long rounds = 7, run_length = 8;
+    const standalone_option options[] = {{"--rounds", OPTION_NUMBER, &rounds, 1, 0},
+                                         {"--run", OPTION_NUMBER, &run_length, 1, 0},
+                                         {0}};
+    const standalone program = {"decomposition", "[entries ...]", options, 0};
+    const int n = standalone_start_mpi(&program, &argc, &argv);
+    if (tutti__team_take(MPI_COMM_WORLD, "", &team)) standalone_fail("%s", tutti_last_message());
+    if (n == 0) measure_entries(1000000, run_length, (int)rounds);
+    for (int i = 0; i < n; i++) measure_entries(atoll(argv[i]), run_length, (int)rounds);
     tutti__team_give(&team);
-    MPI_Finalize();
-    return 0;
+    return standalone_end_mpi();
 }

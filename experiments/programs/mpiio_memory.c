@@ -1,18 +1,16 @@
-/* How much memory a plain MPI-IO program takes while it writes pieces of 512 bytes dealt in turn: the most
- * that was seen of each process's share (PSS: pages that n processes share count 1/n), less what it
- * had before the file was opened.  It knows nothing of Tutti; run it with and without the drop-in.
+/* How much memory a plain MPI-IO program takes while it writes interleaved pieces of 512 bytes: the largest share of
+ * each process that was seen (PSS: pages that n processes share count 1/n), in all and beyond what it had before the
+ * file was opened.  It knows nothing of Tutti; run it with and without the drop-in.
  *
- *   mpiio_memory FILE [BYTES a rank]
- *
- * Output: mean and greatest KiB over the ranks, in all and beyond the beginning.
+ *   mpiio_memory FILE [--size BYTES per rank]
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "measure/standalone.h"
 
 static atomic_int over;
 static atomic_long most;
@@ -38,17 +36,14 @@ static void *watch(void *unused) {
     return NULL;
 }
 
-static void write_file(const char *path, int rank, int ranks, long size) {
+static void write_file(const char *path, long size) {
     enum { PIECE = 512 };
+    const int rank = standalone_rank, ranks = standalone_ranks;
     const MPI_Aint at = (MPI_Aint)PIECE * rank;
     const int one = 1;
     MPI_Datatype run, view;
     MPI_File f;
-    char *buf = malloc((size_t)size);
-    if (!buf) {
-        MPI_Abort(MPI_COMM_WORLD, 1);
-        exit(1);
-    }
+    char *buf = standalone_alloc((size_t)size, 1);
     memset(buf, rank, (size_t)size);
     MPI_Type_create_hvector((int)(size / PIECE), PIECE, (MPI_Aint)PIECE * ranks, MPI_BYTE, &run);
     MPI_Type_create_hindexed(1, &one, &at, run, &view);
@@ -56,38 +51,42 @@ static void write_file(const char *path, int rank, int ranks, long size) {
     if (MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &f) ||
         MPI_File_set_view(f, 0, MPI_BYTE, view, "native", MPI_INFO_NULL) ||
         MPI_File_write_all(f, buf, (int)size, MPI_BYTE, MPI_STATUS_IGNORE))
-        MPI_Abort(MPI_COMM_WORLD, 1);
+        standalone_fail("cannot write '%s'", path);
     MPI_File_close(&f);
     MPI_Type_free(&view);
     MPI_Type_free(&run);
     free(buf);
 }
 
-int main(int argc, char **argv) {
-    int rank, ranks;
+static void run(measure *m, measure_variant *v, double *value) {
     pthread_t watcher;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (argc < 2) MPI_Abort(MPI_COMM_WORLD, 2);
-    const long size = argc > 2 ? strtol(argv[2], NULL, 10) / 512 * 512 : 1 << 20;
-    MPI_Barrier(MPI_COMM_WORLD);
+    (void)v;
+    standalone_together();
     const long before = pss();
-    if (pthread_create(&watcher, NULL, watch, NULL) != 0) MPI_Abort(MPI_COMM_WORLD, 1);
-    write_file(argv[1], rank, ranks, size);
-    MPI_Barrier(MPI_COMM_WORLD);
+    standalone_check(pthread_create(&watcher, NULL, watch, NULL) == 0, "cannot start a thread");
+    write_file(m->data, *(const long *)v->what);
+    standalone_together();
     atomic_store(&over, 1);
     pthread_join(watcher, NULL);
-    const long mine[2] = {atomic_load(&most), atomic_load(&most) - before};
-    long sum[2], greatest[2];
-    MPI_Reduce(mine, sum, 2, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
-    MPI_Reduce(mine, greatest, 2, MPI_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
-    if (rank == 0) {
-        printf("PSS KiB a process: mean %ld, greatest %ld; beyond the beginning: mean %ld, "
-               "greatest %ld\n",
-               sum[0] / ranks, greatest[0], sum[1] / ranks, greatest[1]);
-        unlink(argv[1]);
-    }
-    MPI_Finalize();
-    return 0;
+    const double local[2] = {1024.0 * (double)atomic_load(&most),
+                             1024.0 * (double)(atomic_load(&most) - before)};
+    for (int i = 0; i < 4; i++)
+        value[i] = i % 2 ? standalone_slowest(local[i / 2])
+                         : standalone_sum(local[i / 2]) / standalone_ranks;
+}
+
+int main(int argc, char **argv) {
+    static const char *const values[] = {"pss_mean_bytes", "pss_largest_bytes", "added_mean_bytes",
+                                         "added_largest_bytes", NULL};
+    long size = 1 << 20;
+    const standalone_option options[] = {{"--size", OPTION_NUMBER, &size, 512, 1 << 30}, {0}};
+    const standalone program = {"mpiio_memory", "FILE", options, 1};
+    standalone_start_mpi(&program, &argc, &argv);
+    size -= size % 512;
+    measure m = {.title = "memory", .values = values, .rounds = 1, .data = argv[0], .run = run};
+    measure_add(&m, "MPI_File_write_all", &size);
+    measure_rounds(&m);
+    standalone_report(&m, "");
+    if (standalone_rank == 0) unlink(argv[0]);
+    return standalone_end_mpi();
 }

@@ -1,5 +1,4 @@
 /* Time and memory of planning at 10^3, 10^4 and 10^5 virtual ranks, on one process and without MPI.
- * Prints a markdown table.
  *
  *   rank        summarise its side, cut the domains, find its route, serialise a descriptor for
  *               every aggregator it reaches
@@ -8,34 +7,25 @@
  *
  * Every rank also aggregates.  Ranks hold as much whatever their number is (weak scaling), so what
  * grows is only the number of partners, which the pattern dictates; the columns per partner show
- * it.  A sample of ranks is measured, spread over all of them, and the mean is shown.
+ * it.  A sample of ranks is measured, spread over all of them; samples are their means.
  *
- * usage: plan_scaling [ranks ...]
+ * usage: plan_scaling [--rounds N] [ranks ...]
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <malloc.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <tutti/options.h>
+#include "measure/standalone.h"
 #include "plan/domains.h"
 
-enum { SAMPLE = 12, REPEAT = 5, ALIGN = 4096, WINDOW = 1 << 20 };
+enum { SAMPLE = 12, ALIGN = 4096, WINDOW = 1 << 20 };
 
 static void must(tutti_err err) {
-    if (err == TUTTI_OK) return;
-    fprintf(stderr, "plan_scaling: %s\n", tutti_last_message());
-    exit(1);
+    standalone_check(err == TUTTI_OK, tutti_last_message());
 }
 
 static void *need(void *p) {
-    if (!p) must(TUTTI_ERR_NOMEM);
+    standalone_check(p != NULL, "out of memory");
     return p;
-}
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* ---- memory: every block of the program passes here and is counted at its usable size */
@@ -123,7 +113,7 @@ static tutti__side block_3d(const int grid[3], int rank) {
     return s;
 }
 
-/* 64 rows of 64 KiB a rank, dealt out in turn. */
+/* 64 rows of 64 KiB per rank, cyclic. */
 static tutti__side cyclic_rows(const int grid[3], int rank) {
     const tutti_off row = 65536, ranks = (tutti_off)grid[0] * grid[1] * grid[2];
     return strided(rank * row, 64, row, ranks * row);
@@ -192,12 +182,12 @@ static cost measure_rank(const job *j, int k) {
     tutti__domains d;
     tutti__route route;
     char *buf;
-    const double start = now();
+    const double start = measure_now();
     const tutti__summary all = tutti__summary_merge(j->all, tutti__summary_of(s, 0));
     tutti__domains_make(&all, TUTTI_DOMAINS_AUTO, j->ranks, ALIGN, WINDOW, NULL, &d);
     must(tutti__route_make(&d, s, &route));
     const size_t wire = serialise_all(&d, s, &route, &buf);
-    const cost c = {now() - start, route.n, (double)wire,
+    const cost c = {measure_now() - start, route.n, (double)wire,
                     (double)(heap_peak - heap_before + sizeof d)};
     tutti__free(buf);
     tutti__route_free(&route);
@@ -242,9 +232,7 @@ static void prove_disjoint(int n, const tutti__side *side, tutti_off lo, tutti_o
     int disjoint;
     tutti_off where;
     must(tutti__sides_disjoint(n, side, lo, hi, &disjoint, &where));
-    if (disjoint) return;
-    fprintf(stderr, "plan_scaling: two ranks share offset %lld\n", (long long)where);
-    exit(1);
+    if (!disjoint) standalone_fail("two ranks share offset %lld", (long long)where);
 }
 
 static void walk_windows(const tutti__domains *d, int a, int n, const tutti__side *side) {
@@ -253,9 +241,8 @@ static void walk_windows(const tutti__domains *d, int a, int n, const tutti__sid
         tutti__domains_window(d, a, c, &lo, &hi);
         for (int i = 0; i < n; i++) sum += tutti__side_bytes_in(side[i], lo, hi);
         if (sum == hi - lo) continue;
-        fprintf(stderr, "plan_scaling: window (%d, %lld) has %lld bytes of %lld\n", a, (long long)c,
-                (long long)sum, (long long)(hi - lo));
-        exit(1);
+        standalone_fail("window (%d, %lld) has %lld bytes of %lld", a, (long long)c, (long long)sum,
+                        (long long)(hi - lo));
     }
 }
 
@@ -265,7 +252,7 @@ static cost measure_aggregator(const job *j, int k) {
     const size_t heap_before = heap_peak = heap;
     cost c = {.partners = in->n};
     tutti_off lo, hi;
-    const double start = now();
+    const double start = measure_now();
     tutti__domains_extent(&j->domains, a, &lo, &hi);
     tutti__side *side = need(tutti__calloc((size_t)in->n, sizeof *side));
     for (int i = 0; i < in->n; i++) {
@@ -274,53 +261,47 @@ static cost measure_aggregator(const job *j, int k) {
     }
     prove_disjoint(in->n, side, lo, hi);
     walk_windows(&j->domains, a, in->n, side);
-    c.seconds = now() - start;
+    c.seconds = measure_now() - start;
     c.memory = (double)(heap_peak - heap_before) + c.wire + sizeof j->domains;
     for (int i = 0; i < in->n; i++) tutti__side_free(&side[i]);
     tutti__free(side);
     return c;
 }
 
-/* ---- the table */
+/* ---- the report */
 
-static void print_head(void) {
-    puts("One rank sends to the aggregators it reaches; one aggregator hears from the ranks that "
-         "reach it.\n");
-    puts("| pattern | ranks | role | partners | time, us | descriptors, B | peak memory, B "
-         "| memory per partner, B |");
-    puts("|---|--:|---|--:|--:|--:|--:|--:|");
-}
-
-static void print_row(const job *j, const char *role, cost c) {
-    const double fixed = sizeof(tutti__domains); /* the same whatever the number of ranks */
-    printf("| %s | %d | %s | %.1f | %.1f | %.0f | %.0f | %.0f |\n", j->p->name, j->ranks, role,
-           c.partners, c.seconds * 1e6, c.wire, c.memory,
-           c.partners > 0 ? (c.memory - fixed) / c.partners : 0);
-}
-
-/* The mean over the sample, each measured REPEAT times for the shortest time. */
-static cost mean(const job *j, cost (*measure)(const job *, int)) {
+/* The mean over the sample. */
+static void run(measure *m, measure_variant *v, double *value) {
+    const job *j = m->data;
+    const double fixed = sizeof(tutti__domains); /* the same for any number of ranks */
     cost sum = {0};
     for (int k = 0; k < SAMPLE; k++) {
-        cost best = measure(j, k);
-        for (int i = 1; i < REPEAT; i++) {
-            const cost c = measure(j, k);
-            if (c.seconds < best.seconds) best = c;
-        }
-        sum.seconds += best.seconds / SAMPLE;
-        sum.partners += best.partners / SAMPLE;
-        sum.wire += best.wire / SAMPLE;
-        sum.memory += best.memory / SAMPLE;
+        const cost c = v->what ? measure_aggregator(j, k) : measure_rank(j, k);
+        sum.seconds += c.seconds / SAMPLE;
+        sum.partners += c.partners / SAMPLE;
+        sum.wire += c.wire / SAMPLE;
+        sum.memory += c.memory / SAMPLE;
     }
-    return sum;
+    value[0] = sum.seconds;
+    value[1] = sum.partners;
+    value[2] = sum.wire;
+    value[3] = sum.memory;
+    value[4] = sum.partners > 0 ? (sum.memory - fixed) / sum.partners : 0;
 }
 
-static void run(const pattern *p, int ranks) {
+static void measure_pattern(const pattern *p, int ranks, int rounds) {
+    static const char *const values[] = {"seconds",    "partners",      "descriptor_bytes",
+                                         "peak_bytes", "partner_bytes", NULL};
+    char title[64];
     job j;
     job_make(&j, p, ranks);
     inboxes_fill(&j);
-    print_row(&j, "rank", mean(&j, measure_rank));
-    print_row(&j, "aggregator", mean(&j, measure_aggregator));
+    snprintf(title, sizeof title, "%s, %d ranks", p->name, ranks);
+    measure m = {.title = title, .values = values, .rounds = rounds, .data = &j, .run = run};
+    measure_add(&m, "rank", NULL);
+    measure_add(&m, "aggregator", &j);
+    measure_rounds(&m);
+    standalone_report(&m, "");
     for (int k = 0; k < SAMPLE; k++) inbox_free(&j.in[k]);
     fflush(stdout);
 }
@@ -329,13 +310,15 @@ int main(int argc, char **argv) {
     static const pattern patterns[] = {
         {"2-D blocks", 2, block_2d}, {"3-D blocks", 3, block_3d}, {"cyclic rows", 1, cyclic_rows}};
     static const int usual[] = {1000, 10000, 100000};
-    print_head();
+    long rounds = 5;
+    const standalone_option options[] = {{"--rounds", OPTION_NUMBER, &rounds, 1, 0}, {0}};
+    const standalone program = {"plan_scaling", "[ranks ...]", options, 0};
+    const int n = standalone_start(&program, argc, argv);
     for (int p = 0; p < 3; p++)
-        for (int i = 0; i < (argc > 1 ? argc - 1 : 3); i++) {
-            const long ranks = argc > 1 ? strtol(argv[i + 1], NULL, 10) : usual[i];
-            if (ranks > 0 && ranks <= 10000000) run(&patterns[p], (int)ranks);
+        for (int i = 0; i < (n ? n : 3); i++) {
+            const long ranks = n ? strtol(argv[i], NULL, 10) : usual[i];
+            if (ranks > 0 && ranks <= 10000000)
+                measure_pattern(&patterns[p], (int)ranks, (int)rounds);
         }
-    printf("\nEvery rank and aggregator also holds %zu bytes of domains, counted in the peak.\n",
-           sizeof(tutti__domains));
-    return 0;
+    return standalone_end();
 }

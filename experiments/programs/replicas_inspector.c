@@ -1,30 +1,22 @@
-/* Processor time and memory of tutti_replicas_create, all ranks together.  Prints a markdown table.
+/* Processor time and memory of tutti_replicas_create, all ranks together.
  *
- * The items are the nodes of a cube of side^3 nodes, numbered along a Morton curve (so that numbers
- * are scattered in a rank's memory and have gaps), divided into boxes; a rank holds its box and one
- * layer of nodes around it, as a partition of an unstructured mesh holds its nodes and their
- * neighbours.
+ * The items are the nodes of a cube of side^3 nodes, numbered along a Morton curve (so that numbers are scattered in a
+ * rank's memory and have gaps), divided into boxes; a rank holds its box and one layer of nodes around it, as a
+ * partition of an unstructured mesh holds its nodes and their neighbours.
  *
- *   cpu      processor time of all ranks, least of the rounds: waiting is work here, since a rank
- *            that waits asks again and again
- *   peak     the most memory that was resident on a rank beyond what it had before, per item that
- *            it holds: the largest of all ranks
- *   kept     the same when the call has returned: what an inspector takes
- *   MiB all  peak of all ranks together
+ *   cpu_seconds  processor time of all ranks: a rank that waits polls, so that waiting counts
+ *   peak_bytes   largest memory resident on a rank beyond what it had before, per item that it holds; only the first
+ *                round counts, since later ones find memory that the allocator has kept
+ *   kept_bytes   the same when the call has returned
+ *   all_bytes    peak of all ranks together
  *
- * usage: mpirun -n N replicas_inspector [-r rounds] [-R rule] [side ...]   (66 83 105 132)
+ * usage: mpirun -n N replicas_inspector [--rounds N] [--rule NAME] [side ...]   (66 83 105 132)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <malloc.h>
 #include <mpi.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 #include <tutti/tutti.h>
-#include "process.h"
-
-static int rank, ranks;
+#include "measure/standalone.h"
 
 /* ---- the mesh */
 
@@ -40,9 +32,9 @@ typedef struct {
 
 /* As near to cubes as the number of ranks allows. */
 static box box_of(int side) {
-    int grid[3] = {0, 0, 0}, rest = rank;
+    int grid[3] = {0, 0, 0}, rest = standalone_rank;
     box b;
-    MPI_Dims_create(ranks, 3, grid);
+    MPI_Dims_create(standalone_ranks, 3, grid);
     for (int d = 0; d < 3; d++) {
         const int k = rest % grid[d];
         rest /= grid[d];
@@ -62,7 +54,7 @@ static int inside(const box *b, const int *x) {
     return in;
 }
 
-/* This rank's nodes; *numbers_out and *own_out are to be freed. */
+/* This rank's nodes; the caller frees *numbers_out and *own_out. */
 static tutti_count nodes(int side, int64_t **numbers_out, unsigned char **own_out) {
     const box own = box_of(side);
     box all = own;
@@ -72,9 +64,8 @@ static tutti_count nodes(int side, int64_t **numbers_out, unsigned char **own_ou
         all.lo[d] = own.lo[d] > 0 ? own.lo[d] - 1 : 0;
         all.hi[d] = own.hi[d] < side ? own.hi[d] + 1 : side;
     }
-    int64_t *numbers = malloc((size_t)count_of(&all) * sizeof *numbers);
-    unsigned char *owns = malloc((size_t)count_of(&all));
-    if (!numbers || !owns) MPI_Abort(MPI_COMM_WORLD, 1);
+    int64_t *numbers = standalone_alloc((size_t)count_of(&all), sizeof *numbers);
+    unsigned char *owns = standalone_alloc((size_t)count_of(&all), 1);
     for (x[2] = all.lo[2]; x[2] < all.hi[2]; x[2]++)
         for (x[1] = all.lo[1]; x[1] < all.hi[1]; x[1]++)
             for (x[0] = all.lo[0]; x[0] < all.hi[0]; x[0]++) {
@@ -88,76 +79,64 @@ static tutti_count nodes(int side, int64_t **numbers_out, unsigned char **own_ou
 
 /* ---- measuring */
 
-static void measure(int side, tutti_replicas_rule rule, int rounds) {
+static void run(measure *m, measure_variant *v, double *value) {
+    const tutti_replicas_spec *spec = m->data;
+    tutti_replicas *r = NULL;
+    tutti_replicas_stats s = {0};
+    measure_reset_peak();
+    const double before = measure_status("VmRSS"), n = (double)spec->n;
+    const double start = standalone_together(), cpu = measure_cpu();
+    const tutti_err err = tutti_replicas_create(MPI_COMM_WORLD, spec, &r);
+    value[1] = standalone_sum(measure_cpu() - cpu);
+    value[0] = standalone_slowest(measure_now() - start);
+    if (err || tutti_replicas_stats_get(r, &s)) standalone_fail("%s", tutti_last_message());
+    const double peak = measure_status("VmHWM") - before;
+    malloc_trim(0);
+    const double kept = measure_status("VmRSS") - before;
+    for (int i = 2; i < 5 && m->round > 0; i++) value[i] = v->sample[i][0];
+    if (m->round == 0) {
+        value[2] = standalone_slowest(peak / n);
+        value[3] = standalone_slowest(kept / n);
+        value[4] = standalone_sum(peak);
+    }
+    snprintf(v->more, sizeof v->more, ", \"items\": %lld, \"copies\": %lld, \"intervals\": %lld",
+             (long long)s.items, (long long)s.copies, (long long)s.intervals);
+    tutti_replicas_free(&r);
+}
+
+static void measure_side(int side, tutti_replicas_rule rule, int rounds) {
+    static const char *const values[] = {"seconds",    "cpu_seconds", "peak_bytes",
+                                         "kept_bytes", "all_bytes",   NULL};
     int64_t *numbers = NULL;
     unsigned char *own = NULL;
-    double best = 1e9, wall = 1e9, peak = 0, kept = 0;
-    tutti_replicas_stats s = {0};
-    const tutti_replicas_spec spec = {.n = nodes(side, &numbers, &own),
-                                      .numbers = numbers,
-                                      .own = own,
-                                      .load = 1,
-                                      .value_bytes = 8,
-                                      .choice = {.rule = rule}};
-    for (int round = 0; round < rounds; round++) {
-        tutti_replicas *r = NULL;
-        forget_peak();
-        const double before = status("VmRSS");
-        MPI_Barrier(MPI_COMM_WORLD);
-        const double w = clock_of(CLOCK_MONOTONIC), c = clock_of(CLOCK_PROCESS_CPUTIME_ID);
-        const tutti_err err = tutti_replicas_create(MPI_COMM_WORLD, &spec, &r);
-        const double cpu = reduce(clock_of(CLOCK_PROCESS_CPUTIME_ID) - c, MPI_SUM);
-        const double time = reduce(clock_of(CLOCK_MONOTONIC) - w, MPI_MAX);
-        if (err || tutti_replicas_stats_get(r, &s)) {
-            fprintf(stderr, "%s\n", tutti_last_message());
-            MPI_Abort(MPI_COMM_WORLD, 1);
-        }
-        if (round == 0) { /* later ones find memory that the allocator has kept */
-            peak = status("VmHWM") - before;
-            malloc_trim(0);
-            kept = status("VmRSS") - before;
-        }
-        best = cpu < best ? cpu : best;
-        wall = time < wall ? time : wall;
-        tutti_replicas_free(&r);
-    }
-    const double each = reduce(peak / (double)spec.n, MPI_MAX);
-    const double stays = reduce(kept / (double)spec.n, MPI_MAX);
-    const double all = reduce(peak, MPI_SUM);
-    if (rank == 0)
-        printf("| %lld | %lld | %lld | %.3f | %.3f | %.0f | %.0f | %.0f |\n", (long long)s.items,
-               (long long)s.copies, (long long)s.intervals, best, wall, each, stays,
-               all / (1 << 20));
+    char title[32];
+    tutti_replicas_spec spec = {.n = nodes(side, &numbers, &own),
+                                .numbers = numbers,
+                                .own = own,
+                                .load = 1,
+                                .value_bytes = 8,
+                                .choice = {.rule = rule}};
+    snprintf(title, sizeof title, "%d^3 nodes", side);
+    measure m = {.title = title, .values = values, .rounds = rounds, .data = &spec, .run = run};
+    measure_add(&m, tutti_replicas_rule_name(rule), NULL);
+    measure_rounds(&m);
+    standalone_report(&m, "");
     free(numbers);
     free(own);
 }
 
 int main(int argc, char **argv) {
-    static const int usual[] = {66, 83, 105, 132};
+    static char *usual[] = {"66", "83", "105", "132"};
     tutti_replicas_rule rule = TUTTI_REPLICAS_IDG2;
-    int rounds = 5, option;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    while ((option = getopt(argc, argv, "r:R:")) != -1) {
-        const int bad = option == 'r'   ? (rounds = atoi(optarg)) < 1
-                        : option == 'R' ? tutti_replicas_rule_parse(optarg, &rule) != TUTTI_OK
-                                        : 1;
-        if (bad) {
-            if (rank == 0) fprintf(stderr, "usage: %s [-r rounds] [-R rule] [side ...]\n", argv[0]);
-            MPI_Finalize();
-            return 2;
-        }
-    }
-    if (rank == 0)
-        printf("%s, %d ranks, %d rounds\n\n"
-               "| items | copies | intervals | cpu s | wall s | peak B / item | kept B / item | "
-               "MiB all |\n"
-               "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
-               tutti_replicas_rule_name(rule), ranks, rounds);
-    if (optind == argc)
-        for (int i = 0; i < 4; i++) measure(usual[i], rule, rounds);
-    for (int i = optind; i < argc; i++) measure(atoi(argv[i]), rule, rounds);
-    MPI_Finalize();
-    return 0;
+    long rounds = 5;
+    const char *rule_name = "idg2";
+    const standalone_option options[] = {
+        {"--rounds", OPTION_NUMBER, &rounds, 1, 0}, {"--rule", OPTION_TEXT, &rule_name, 0, 0}, {0}};
+    const standalone program = {"replicas_inspector", "[side ...]", options, 0};
+    const int n = standalone_start_mpi(&program, &argc, &argv);
+    if (tutti_replicas_rule_parse(rule_name, &rule) != TUTTI_OK)
+        standalone_fail("%s", tutti_last_message());
+    for (int i = 0; i < (n ? n : 4); i++)
+        measure_side(atoi(n ? argv[i] : usual[i]), rule, (int)rounds);
+    return standalone_end_mpi();
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""tutti-report FILE.json [--html FILE] [--csv FILE] [--json FILE]   what `tutti bench` or `tutti-experiments` measured, as text, and as a page with
-figures (--html), one line per timed run (--csv), or JSON with exhibits, findings and claims (--json).  FILE "-" is standard input.  Exit code 1: a
+"""tutti-report FILE.json [--html FILE] [--csv FILE] [--json FILE]   what `tutti bench`, `tutti-experiments` or a program of
+experiments/ measured, as text, and as a page with figures (--html), one line per timed run (--csv), or JSON with figures, findings and hypotheses (--json).  FILE "-" is standard input.  Exit code 1: a
 method failed, or a gate of an experiment does not hold.
 SPDX-License-Identifier: BSD-3-Clause"""
 import argparse
@@ -13,7 +13,7 @@ import sys
 
 PARENT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:1] = [str(PARENT), str(PARENT / "share/tutti")]  # in the source tree; installed as bin/tutti-report
-from tutti_experiments import report  # noqa: E402
+from tutti_experiments import programs, report  # noqa: E402
 
 SYSTEM = "/usr/bin/python3"
 COLUMNS = ["directory", "file_system", "pattern", "operation", "kind", "entry", "ranks", "bytes", "round", "seconds", "mib_per_second"]
@@ -38,6 +38,9 @@ def main():
     if words.html and not importlib.util.find_spec("matplotlib") and os.path.realpath(sys.executable) != os.path.realpath(SYSTEM) and os.path.exists(SYSTEM):
         os.execv(SYSTEM, [SYSTEM] + sys.argv)  # packages of the distribution are there
     r = report.load(words.file)
+    if r["format"] == "tutti-program-1":
+        print(programs.text_of(r), end="")
+        return
     is_bench = r["format"] == "tutti-bench-1"
     if words.html:
         from tutti_experiments import page

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""An MPI-IO program with and without the drop-in, in turn: both times and their ratio.
+"""An MPI-IO program with and without the drop-in, interleaved: both times and their ratio.
 
     compare_mpiio.py BUILD [--ranks 4,8] [--dir build/run,/dev/shm] [--pairs 7] [--size BYTES]
                      [--json FILE] [--program PROGRAM] [--pattern NAME,...] [--disk]
 
-BUILD is a build directory (build/openmpi or build/mpich).  The program prints lines of
-`pattern write|read bytes seconds`; each pair of runs (one native, one preloaded, the order changing
-from pair to pair) gives one ratio native / preloaded a point, above 1: the drop-in is faster.
+BUILD is a build directory (build/openmpi or build/mpich).  The program prints JSON (cli/measure/standalone.h) with a
+series for each pattern and the variants write and read; each pair of runs (one native, one preloaded, the order changing
+from pair to pair) gives one ratio native / preloaded per point, above 1: the drop-in is faster.
 The bounds of the median are taken by resampling the pairs.
 SPDX-License-Identifier: BSD-3-Clause
 """
@@ -39,14 +39,9 @@ def run(args, build, ranks, path, preloaded):
         command += ["--disk"]
     done = subprocess.run(command, stdout=subprocess.PIPE, timeout=args.timeout, check=True,
                           env=environment)
-    seconds, sizes = {}, {}
-    for line in done.stdout.decode().splitlines():
-        words = line.split()
-        if len(words) == 4:
-            key = (words[0], words[1])
-            seconds.setdefault(key, []).append(float(words[3]))
-            sizes[key] = float(words[2])
-    return {key: min(times) for key, times in seconds.items()}, sizes
+    points = [(s, v) for s in json.loads(done.stdout)["series"] for v in s["variants"]]
+    return ({(s["title"], v["name"]): min(v["seconds"]) for s, v in points},
+            {(s["title"], v["name"]): s["bytes"] for s, v in points})
 
 
 def compare(args, build, ranks, directory):

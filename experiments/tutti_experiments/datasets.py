@@ -18,11 +18,11 @@ def laps(j):
     return [("read_seconds" if read else "seconds", read) for read in j.operations()]
 
 
-def claim(j, where, of, to, names, lap="seconds", than=1.0):
+def hypothesis(j, where, of, to, names, lap="seconds", than=1.0):
     """Times of one over another's, round by round, compared with a goal, or with 1; nothing if either is None."""
     if of and to:
         said = {} if than != 1 else {"above": f"{names[1]} is faster than {names[0]}", "below": f"{names[0]} is faster than {names[1]}"}
-        j.claim(f"time of {names[0]} over that of {names[1]}", where, [a / max(b, 1e-9) for a, b in zip(of[lap], to[lap])], than=than, **said)
+        j.hypothesis(f"time of {names[0]} over that of {names[1]}", where, [a / max(b, 1e-9) for a, b in zip(of[lap], to[lap])], than=than, **said)
 
 
 def over(of, to, lap="seconds"):
@@ -44,19 +44,19 @@ def limit_of(part, lap):
 
 
 def judge_conversion(j, part):
-    ways, name = {e["name"]: e for e in part["entries"] if counts(e)}, part["part"]
-    limit, staged, big = limit_of(part, "seconds"), ways.get("global, blocks, staged"), ways.get("global, blocks, big-endian")
+    variants, name = {e["name"]: e for e in part["entries"] if counts(e)}, part["part"]
+    limit, staged, big = limit_of(part, "seconds"), variants.get("global, blocks, staged"), variants.get("global, blocks, big-endian")
     if limit and staged and big:
         more = over(big, limit) - over(staged, limit)
         goal(j, f"{name}, byte-swapped: {more:.2f} of the limit more than the staged native write (goal: 0.15).", more <= 0.15)
-    ratio = over(ways.get("global, blocks, float32"), ways.get("global, blocks"))
+    ratio = over(variants.get("global, blocks, float32"), variants.get("global, blocks"))
     if ratio > 0:
         goal(j, f"{name}, float64 to float32: {ratio:.2f} times the time of float64 (goal: 1).", ratio <= 1)
 
 
 def show_ways(j, part):
     name, limit, reading = part["part"], limit_of(part, "seconds"), limit_of(part, "read_seconds")
-    e = j.exhibit("table", f"ways, {name}", f"A step of 8 variables, {part['bytes'] / 2 ** 20:.0f} MiB in all, {name}", axis="way", decimals=2,
+    e = j.figure("table", f"variants, {name}", f"A step of 8 variables, {part['bytes'] / 2 ** 20:.0f} MiB in all, {name}", axis="variant", decimals=2,
                   note=f"Milliseconds of begin, put and commit, and of a get of all; medians of {len(limit['seconds']) if limit else 0} rounds, 95 % bounds "
                   f"in the JSON.  The limit: as many contiguous bytes of each rank{', and fsync' if name == 'durable' else ''}; ratios of medians are to the "
                   "faster one.  First: the first step with all variables.")
@@ -73,7 +73,7 @@ def show_ways(j, part):
         if j.r["write"] and w["goal"] > 0 and limit:
             ratio = over(w, limit)
             goal(j, f"{name}, {row}: {ratio:.2f} times the limit's time (goal: {w['goal']:.2f}).", ratio <= w["goal"])
-            claim(j, f"{j.directory}, a step, {name}", w, limit, (row, "the limit"), than=w["goal"])
+            hypothesis(j, f"{j.directory}, a step, {name}", w, limit, (row, "the limit"), than=w["goal"])
     if j.r["write"]:
         judge_conversion(j, part)
 
@@ -82,7 +82,7 @@ def show_ways(j, part):
 
 def show_buffers(j, part):
     for lap, read in laps(j):
-        e = j.exhibit("lines", "buffers reads" if read else "buffers", f"Table 1: {'reads' if read else 'writes'} by the size of the buffer",
+        e = j.figure("lines", "buffers reads" if read else "buffers", f"Table 1: {'reads' if read else 'writes'} by the size of the buffer",
                       axis="buffer, MB", unit="MB/s", decimals=0,
                       note=f"A variable of {part['bytes'] / MB:.0f} MB by blocks, {'one get' if read else 'begin to commit, visible; the second step'}.  An "
                       f"I/O server is an aggregator: cb_nodes = 1, and {j.r['ranks']}.  The paper's: writes, one server, a file system of 28 stripes.")
@@ -93,13 +93,13 @@ def show_buffers(j, part):
                 e.put(row, "the paper, one server", TABLE_1[w["megabytes"]])
         where = f"{j.directory}, Table 1, {'reads' if read else 'writes'}"
         small, one, many = (find(part["entries"], name) for name in ("1 MB, one", "8 MB, one", "8 MB, many"))
-        claim(j, where, small, one, ("one server, 1 MB", "one server, 8 MB"), lap)
-        claim(j, where, one, many, ("one server, 8 MB", "many servers, 8 MB"), lap)
+        hypothesis(j, where, small, one, ("one server, 1 MB", "one server, 8 MB"), lap)
+        hypothesis(j, where, one, many, ("one server, 8 MB", "many servers, 8 MB"), lap)
 
 
 def show_meshes(j, part):
     for lap, read in laps(j):
-        e = j.exhibit("table", "meshes reads" if read else "meshes", f"Tables 2 and 3: steps of small meshes{', reads' if read else ''}",
+        e = j.figure("table", "meshes reads" if read else "meshes", f"Tables 2 and 3: steps of small meshes{', reads' if read else ''}",
                       axis="mesh, elements / nodes", unit="MB/s",
                       note=f"{part['steps']} steps of 6 nodal and 6 element variables, float64, {'a get of each' if read else 'a commit after each'}; buffers "
                       "of 1 MB unless another is named.  The paper's, writes, had 8, 32 and, for ALEGRA, 140 processes, and one server.")
@@ -111,12 +111,12 @@ def show_meshes(j, part):
                 e.put(w["mesh"], "the paper", TABLES_2_3[w["mesh"]])
     if j.r["write"]:
         small, large = (find(part["entries"], f"ALEGRA 3-D, 7599 / 9138, {n} MB, 2") for n in (1, 4))
-        claim(j, f"{j.directory}, Table 3, one server, durable steps", small, large, ("a buffer of 1 MB", "a buffer of 4 MB"))
+        hypothesis(j, f"{j.directory}, Table 3, one server, durable steps", small, large, ("a buffer of 1 MB", "a buffer of 4 MB"))
 
 
 def show_commits(j, parts):
     n = len(parts[0]["step"])
-    e = j.exhibit("table", "commits", "Commits of tiny data", axis="level", unit="milliseconds", decimals=2,
+    e = j.figure("table", "commits", "Commits of tiny data", axis="level", unit="milliseconds", decimals=2,
                   note=f"{n} segments of {parts[0]['variables']} variables of 8 entries a rank; medians of the first and of the last tenth.  A step is begin, "
                   "put and commit.")
     for p in parts:
@@ -130,7 +130,7 @@ def show_commits(j, parts):
 
 
 def show_opening(j, part):
-    e = j.exhibit("table", "opening", "Opening a dataset", axis="segments x variables", decimals=3,
+    e = j.figure("table", "opening", "Opening a dataset", axis="segments x variables", decimals=3,
                   note="Processor time of one process, and the time until it is open on all ranks.")
     for column, key in (("open, CPU s", "open"), ("every section, CPU s", "look"), ("open on all ranks, s", "all")):
         e.put(f"{part['segments']} x {part['variables']}", column, quartiles(part[key]))
@@ -147,7 +147,7 @@ def judge(j):
             show_commits(j, j.parts("commits", j.directory))
         for part in j.parts("opening", j.directory):
             show_opening(j, part)
-    j.finding(f"{j.r['ranks']} ranks on {j.r['measured']['processors']} cores; numbers were compared in the first step of each way.")
+    j.finding(f"{j.r['ranks']} ranks on {j.r['measured']['processors']} cores; numbers were compared in the first step of each variant.")
 
 
 # ---- Table 3 as an Exodus file
@@ -155,8 +155,8 @@ def judge(j):
 def show_exodus(j, part):
     size = 8 * part["variables"] * (part["nodes"] + part["elements"])
     for lap, read in laps(j):
-        e = j.exhibit("table", "table 3 reads" if read else "table 3", f"Table 3: steps of ALEGRA's mesh in an Exodus file{', reads' if read else ''}",
-                      axis="way, buffer", unit="MB/s",
+        e = j.figure("table", "table 3 reads" if read else "table 3", f"Table 3: steps of ALEGRA's mesh in an Exodus file{', reads' if read else ''}",
+                      axis="variant, buffer", unit="MB/s",
                       note=f"{part['nodes']} nodes, {part['elements']} elements, {part['steps']} steps of {part['variables']} variables of each, float64; metadata "
                       f"after each step, which is visible or durable.  Servers are aggregators, many: {part['many']} (the paper's: 14, and 140 processes).  The "
                       "paper: netCDF directly less than 10 MB/s, HDF5 less than 4, 14 servers more than 150.")
@@ -167,9 +167,9 @@ def show_exodus(j, part):
             if w["servers"] and not read:
                 e.put(w["row"], "the paper, one server", TABLE_3[w["megabytes"]])
     for level in ("visible", "durable") if j.r["write"] else ():
-        ways = {(e["row"], e["servers"]): e for e in part["entries"] if e["level"] == level and counts(e)}
+        variants = {(e["row"], e["servers"]): e for e in part["entries"] if e["level"] == level and counts(e)}
         for library in ("netCDF", "HDF5"):
-            claim(j, f"{j.directory}, Table 3, {level} steps", ways.get((f"{library} directly, one process", 0)), ways.get(("Exodus, 4 MB", 1)),
+            hypothesis(j, f"{j.directory}, Table 3, {level} steps", variants.get((f"{library} directly, one process", 0)), variants.get(("Exodus, 4 MB", 1)),
                   (f"{library} by one process", "Exodus, one server, 4 MB"))
 
 

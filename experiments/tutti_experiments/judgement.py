@@ -1,5 +1,5 @@
-"""What an experiment shows: exhibits (tables and figures), findings (sentences, perhaps with a goal or a gate), and
-claims (a figure with 95 % bounds, compared with a number; what two runs agree on is a verdict: results.py).
+"""What an experiment shows: figures (tables and figures), findings (sentences, perhaps with a goal or a gate), and
+hypotheses (a figure with 95 % bounds, compared with a number; what two runs agree on is a verdict: results.py).
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from .intervals import LEAST, bounds, geometric, median
@@ -54,9 +54,8 @@ def phase(entry, which):
 
 
 def hidden(base, entry, seconds):
-    """How many per cent of `seconds` a way is faster than `base`; beyond 100 there is nothing to hide: noise."""
-    part = interval([100 * (a - b) / max(seconds, 1e-9) for a, b in zip(base["seconds"], entry["seconds"])])
-    return {key: min(value, 100) for key, value in part.items()}
+    """By how many per cent of `seconds` a variant is faster than `base`; noise may take it beyond 100 and below 0."""
+    return interval([100 * (a - b) / max(seconds, 1e-9) for a, b in zip(base["seconds"], entry["seconds"])])
 
 
 # ---- points
@@ -79,18 +78,18 @@ def is_read(point):
 
 
 def half_median(entry, odd):
-    """The median over the rounds that are `odd`; 0 if there are none."""
+    """The median over the rounds with odd indices (that compare) or even ones (that choose); 0 if there are none."""
     return median(entry["seconds"][odd::2])
 
 
 def best_of(entries):
-    """By the even rounds: the others judge, otherwise the luckiest would be the best."""
-    return min((e for e in entries if not e.get("sits_out")), key=lambda e: half_median(e, 0), default=None)
+    """By the odd rounds (indices 0, 2 ...); the others compare, otherwise the luckiest would be the best."""
+    return min((e for e in entries if not e.get("rests")), key=lambda e: half_median(e, 0), default=None)
 
 
-# ---- exhibits
+# ---- figures
 
-class Exhibit(dict):
+class Figure(dict):
     """As it is in the JSON; rows and columns come in the order in which they are first named."""
 
     def put(self, row, column, value):
@@ -112,7 +111,7 @@ class Exhibit(dict):
 class Judgement:
     def __init__(self, result):
         self.r = result
-        self.exhibits, self.findings, self.claims = [], [], []
+        self.figures, self.findings, self.hypotheses = [], [], []
         self.broken = 0
         self.directory = ""
 
@@ -127,11 +126,11 @@ class Judgement:
         """Is it reads?  Writes first."""
         return [read for read, chosen in ((False, self.r["write"]), (True, self.r["read"])) if chosen]
 
-    def exhibit(self, kind, id, title, **more):
-        e = Exhibit(id=id, directory=self.directory, kind=kind, title=title, note="", axis="", unit="", decimals=1, rows=[], columns=[],
+    def figure(self, kind, id, title, **more):
+        e = Figure(id=id, directory=self.directory, kind=kind, title=title, note="", axis="", unit="", decimals=1, rows=[], columns=[],
                     values=[])
         e.update(more)
-        self.exhibits.append(e)
+        self.figures.append(e)
         return e
 
     def finding(self, text, grade="plain"):
@@ -145,22 +144,22 @@ class Judgement:
         self.broken += not holds
         self.goal(text, holds)
 
-    def claim(self, what, where, values, unit="times", above="goal missed", below="goal met", than=1.0):
+    def hypothesis(self, what, where, values, unit="times", above="goal missed", below="goal met", than=1.0):
         if not values:
             return
         low, high = bounds(values) if len(values) >= LEAST else (None, None)
-        self.claims.append({"what": what, "where": where, "unit": unit, "above": above, "below": below, "value": median(values),
+        self.hypotheses.append({"what": what, "where": where, "unit": unit, "above": above, "below": below, "value": median(values),
                             "low": low, "high": high, "than": than, "rounds": len(values)})
 
-    def claim_faster(self, where, points, slow, fast):
-        """Times of one way over those of another, round by round; of several points the geometric mean of those that have both."""
+    def hypothesis_faster(self, where, points, slow, fast):
+        """Times of one variant over those of another, round by round; of several points the geometric mean of those that have both."""
         pairs = [(entry_of(p, slow), entry_of(p, fast)) for p in points]
         pairs = [(a["seconds"], b["seconds"]) for a, b in pairs if a and b]
         if not pairs:
             return
         rounds = min(len(s) for pair in pairs for s in pair)
         ratios = [geometric([max(a[i], 1e-9) / max(b[i], 1e-9) for a, b in pairs]) for i in range(rounds)]
-        self.claim(f"time of {slow} over that of {fast}{', geometric mean' if len(pairs) > 1 else ''}", where, ratios,
+        self.hypothesis(f"time of {slow} over that of {fast}{', geometric mean' if len(pairs) > 1 else ''}", where, ratios,
                    above=f"{fast} is faster than {slow}", below=f"{slow} is faster than {fast}")
 
     # ---- what all experiments report
@@ -185,8 +184,13 @@ class Judgement:
         if far:
             p, e = max(every, key=lambda pe: pe[1]["max"] / pe[1]["median"])
             total = sum(len(e["seconds"]) for p in self.r["points"] for e in p["entries"])
-            self.finding(f"Outliers: {far} of {total} times are more than {FAR:.0f} times their way's median, the farthest "
+            self.finding(f"Outliers: {far} of {total} times are more than {FAR:.0f} times their variant's median, the farthest "
                          f"{e['max'] / e['median']:.1f} times ({e['name']}, {p['pattern']} on {p['ranks']} ranks, {p['directory']}).")
+
+    def report_load(self):
+        m = self.r["measured"]
+        if m["load"] > m["processors"]:
+            self.finding(f"Warning: the load of {m['load']:.1f} before the run exceeds {m['processors']} cores; times are not reliable.")
 
     def report_rounds(self):
         wanted = self.r["rounds"] * self.r["series"]

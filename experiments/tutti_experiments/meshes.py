@@ -24,7 +24,7 @@ def has_metis(j):
 # ---- counts on one process
 
 def show_meshes(j):
-    e = j.exhibit("table", "meshes", "Table 3: the meshes", axis="mesh",
+    e = j.figure("table", "meshes", "Table 3: the meshes", axis="mesh",
                   note='Edges are pairs of neighbours, which the paper\'s "Vertices" seem to be.  How far apart neighbours lie in each order: mean.')
     for m in j.parts("mesh"):
         for key in ("nodes", "edges", "elements"):
@@ -34,9 +34,9 @@ def show_meshes(j):
 
 def show_order(j, order, title):
     axis = "mesh, partitions"
-    every = j.exhibit("table", f"intervals, {order}", f"Intervals of all partitions, {title}", axis=axis,
+    every = j.figure("table", f"intervals, {order}", f"Intervals of all partitions, {title}", axis=axis,
                       note="Runs of nodes with one writer.  In the paper own (Metis) has 2.92 to 7.66 times as many as IDG.")
-    tables = [(j.exhibit("table", f"{id}, {order}", f"{text}, {title}", axis=axis, unit=unit), value) for id, text, unit, value in (
+    tables = [(j.figure("table", f"{id}, {order}", f"{text}, {title}", axis=axis, unit=unit), value) for id, text, unit, value in (
         ("of a partition", "Table 4: intervals of a partition", "their number by that of partitions", lambda d, s: s["intervals"] / d["partitions"]),
         ("length", "Mean length of an interval", "nodes by intervals", lambda d, s: s["mean_interval"]),
         ("length by partition", "Table 4: average length of an interval", "mean of the partitions' means, nodes", lambda d, s: s["mean_of_means"]))]
@@ -59,7 +59,7 @@ def show_order(j, order, title):
 
 def show_figures(j):
     axis, divisions = "mesh, partitions", [d for d in j.parts("division") if d["order"] == "curve"]
-    e = j.exhibit("lines", "replication", "Figure 9: replication", axis="partitions", unit="% of the nodes are on several partitions")
+    e = j.figure("lines", "replication", "Figure 9: replication", axis="partitions", unit="% of the nodes are on several partitions")
     for d in divisions:
         e.put(str(d["partitions"]), d["mesh"], d["replication"])
     unit = "% (most - least) / mean of the {} that partitions write"
@@ -69,11 +69,11 @@ def show_figures(j):
             ("balance, bytes", "Figure 10 with uneven loads, by bytes", "bytes", "uneven", "balance_bytes",
              "Nodes of the lower half, along the longest edge of the bounding box, have five values, others one; partitions are weighted so."),
             ("balance, nodes", "Figure 10 with uneven loads, by nodes", "nodes", "uneven", "balance_items", "")):
-        e = j.exhibit("table", id, title, axis=axis, unit=unit.format(what), note=note)
+        e = j.figure("table", id, title, axis=axis, unit=unit.format(what), note=note)
         for d in divisions:
             for rule in RULES:
                 e.put(f"{d['mesh']}, {d['partitions']}", rule, 100 * d[key][rule][field])
-    e = j.exhibit("table", "inspector", "Figure 11: time of the inspector", axis=axis, unit="milliseconds on one process", decimals=2,
+    e = j.figure("table", "inspector", "Figure 11: time of the inspector", axis=axis, unit="milliseconds on one process", decimals=2,
                   note='Classification: which partitions hold each node, the paper\'s "time red".  The others: who writes each node, by rule.  Medians.')
     for d in divisions:
         for what in ["classification"] + RULES:
@@ -95,7 +95,7 @@ def judge_tables(j):
 # ---- write times
 
 def show_inspectors(j):
-    e = j.exhibit("table", "inspectors", "Inspectors on the ranks", axis="mesh, ranks", unit="milliseconds",
+    e = j.figure("table", "inspectors", "Inspectors on the ranks", axis="mesh, ranks", unit="milliseconds",
                   note="Once for a partition, by all ranks: positions, writers and both accesses.")
     for p in j.r["points"]:
         same = [q["inspecting"] for q in j.r["points"] if (q["mesh"], q["ranks"]) == (p["mesh"], p["ranks"])]
@@ -112,7 +112,7 @@ def put_time(e, point, name, column):
 def show_rule(j, points, where, read, rule):
     """Figures 5 and 6: configurations, by one rule."""
     what = f"{'read' if read else 'written'}{' by ' if rule else ''}{rule}"
-    e = j.exhibit("lines", f"{where[0]:.14} {where[1]} {what:.18}", f"{where[0]} on {where[1]} ranks: {what}", axis="load", unit="milliseconds", decimals=2,
+    e = j.figure("lines", f"{where[0]:.14} {where[1]} {what:.18}", f"{where[0]} on {where[1]} ranks: {what}", axis="load", unit="milliseconds", decimals=2,
                   note=f"Figures 5 and 6.  Making access and plan, and {'reading' if read else 'writing'}, to close; root: that is gathering, too.  With a "
                   "reused plan: from its start.  bare: one system call for each interval, no library.  The file is open.  Medians.")
     for p in points:
@@ -131,7 +131,7 @@ def show_scene(j, points):
     for rule in [""] if read else rules:
         show_rule(j, points, where, read, rule)
     if not read and "list" in j.r["methods"]:
-        e = j.exhibit("lines", f"{where[0]:.14} {where[1]} rules with list", f"{where[0]} on {where[1]} ranks: rules with list", axis="load",
+        e = j.figure("lines", f"{where[0]:.14} {where[1]} rules with list", f"{where[0]} on {where[1]} ranks: rules with list", axis="load",
                       unit="milliseconds", decimals=2, note="Figure 8.")
         for p in points:
             for reused in (False, True):
@@ -148,7 +148,7 @@ def gain(point, method, reused, rule):
 
 
 def show_gain(j, rule, least):
-    e = j.exhibit("table", f"gain of {rule}{', least' if least else ''}", f"Write times of own over those of {rule}{', least times' if least else ''}",
+    e = j.figure("table", f"gain of {rule}{', least' if least else ''}", f"Write times of own over those of {rule}{', least times' if least else ''}",
                   axis="mesh", decimals=2, note="The least times of all rounds, which a busy machine spoils less." if least
                   else "Medians of the ratios of both times, round by round.")
     for p in j.points(None, j.directory, False):
@@ -183,10 +183,10 @@ def judge_method(j, method, reused):
                worst <= LARGE_GOAL, goal > 0)
 
 
-def claim_ways(j, slow, fast, read, loads):
+def hypothesis_ways(j, slow, fast, read, loads):
     for where in j.r["directories"]:
         points = [p for p in j.points(None, where, read) if p["ranks"] > 1 and loads[0] <= p["load"] <= loads[1]]
-        j.claim_faster(f"{where}, {'reads' if read else 'writes'}, up to {j.r['most_ranks']} ranks, loads {'up to 50' if loads is SMALL else 'from 100'}",
+        j.hypothesis_faster(f"{where}, {'reads' if read else 'writes'}, up to {j.r['most_ranks']} ranks, loads {'up to 50' if loads is SMALL else 'from 100'}",
                        points, slow, fast)
 
 
@@ -208,10 +208,10 @@ def judge_times(j):
     for method, reused in every:
         if goal_of(j, method) > 0 or method == "bare":
             for loads in (SMALL, LARGE):
-                claim_ways(j, name_of(method, "own", reused), name_of(method, "idg", reused), False, loads)
+                hypothesis_ways(j, name_of(method, "own", reused), name_of(method, "idg", reused), False, loads)
     for method in j.r["methods"] if j.r["read"] else []:
         if method != "two-phase":
-            claim_ways(j, method, "two-phase", True, SMALL)
+            hypothesis_ways(j, method, "two-phase", True, SMALL)
 
 
 def judge(j):

@@ -12,7 +12,7 @@ NOT_SHOWN = ("exchange alone", "io-only, no compute")
 
 
 def times_of(point):
-    """Seconds of computing, of I/O and of file access of the sequential way.  Exchange is what the operation takes with a store that moves
+    """Seconds of computing, of I/O and of file access of the sequential variant.  Exchange is what the operation takes with a store that moves
     nothing; the rest of it is file access.  From such a store nothing can be read: of reads the statistics tell, which do since nothing
     overlaps in step 5."""
     sequential, exchange = entry_of(point, "sequential"), entry_of(point, "exchange alone")
@@ -50,15 +50,15 @@ def show(j, part):
     read, name = is_read(part), part["part"]
     title, paper = PARTS[name]
     what = title.format("read" if read else "write")
-    lines = j.exhibit("lines", name + (" reads" if read else ""), what, axis="processes", unit="milliseconds per iteration",
+    lines = j.figure("lines", name + (" reads" if read else ""), what, axis="processes", unit="milliseconds per iteration",
                       note=f"One iteration is a compute phase of {part['multiplications'] / 1e6:.1f} million multiplications and one "
                       f"{'read' if read else 'write'}{' in step 5, one large request a process' if name.startswith('c') else ''}; a run is "
                       f"{j.r['iterations']} of them, from open to close. Dickens and Thakur, {paper}"
-                      f"{', which is about writes, the other way round' if read else ''}.")
+                      f"{', which is about writes, in the opposite direction' if read else ''}.")
     store = j.r["background_store_direct" if name.endswith("direct") else "background_store"]
-    table = j.exhibit("table", "hidden", f"Hidden: {what}", axis="processes",
+    table = j.figure("table", "hidden", f"Hidden: {what}", axis="processes",
                       note="Of the smaller of compute and I/O (file: of compute and file access), how much the other hides, in per cent: medians "
-                      "and 95 % bounds of the differences to the sequential way with the same store "
+                      "and 95 % bounds of the differences to the sequential variant with the same store "
                       f"({store if j.r['options']['store'] == 'auto' else 'as given'}), round by round. Below 0: it takes longer than one after the "
                       "other.")
     for p in j.points(name, j.directory, read):
@@ -70,15 +70,15 @@ def show(j, part):
 
 
 def judge_hidden(j, p):
-    way = entry_of(p, "io-only")
-    if not way or not p["figure"].startswith("collective"):
+    variant = entry_of(p, "io-only")
+    if not variant or not p["figure"].startswith("collective"):
         return
-    direct, v = p["figure"].endswith("direct"), hides(p, way, times_of(p)[2])
+    direct, v = p["figure"].endswith("direct"), hides(p, variant, times_of(p)[2])
     j.goal(f"{p['directory']}, {p['ranks']} processes, {'O_DIRECT' if direct else 'page cache'}{' reads' if is_read(p) else ''}: io-only hides "
            f"{v['value']:.0f} % (95 % bounds {v['low']:.0f} to {v['high']:.0f}) of the smaller of compute and file access"
-           f"{' (goal: 80 %)' if direct else ''}; begin takes {1e3 * phase(way, 'begin'):.1f} ms, end {1e3 * phase(way, 'end'):.1f} ms.",
+           f"{' (goal: 80 %)' if direct else ''}; begin takes {1e3 * phase(variant, 'begin'):.1f} ms, end {1e3 * phase(variant, 'end'):.1f} ms.",
            v["value"] >= GOAL, direct)
-    if way["stats"]["foreground"] > 0:
+    if variant["stats"]["foreground"] > 0:
         j.finding(f"{p['directory']}, {p['ranks']} processes: background_bytes had no room for it; the file access of io-only was done in begin.")
 
 
@@ -92,4 +92,4 @@ def judge(j):
     for p in most:
         where = f"{p['figure']}{' reads' if is_read(p) else ''}, {p['ranks']} processes, {p['directory']}"
         for name in ("thread", "all", "io-only"):
-            j.claim_faster(where, [p], "sequential", name)
+            j.hypothesis_faster(where, [p], "sequential", name)

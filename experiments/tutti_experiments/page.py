@@ -86,7 +86,7 @@ def details(summary, body):
 
 # ---- experiments
 
-def exhibit_card(x):
+def figure_card(x):
     shown = turned(x) if len(x["columns"]) > 5 and len(x["columns"]) > len(x["rows"]) else x
 
     def cell(v):
@@ -94,7 +94,7 @@ def exhibit_card(x):
             f"<small>{v['low']:.{x['decimals']}f} … {v['high']:.{x['decimals']}f}</small>"
         return "", escape(value_text(v, x["decimals"])) + low
     body = table([x["axis"]] + shown["columns"], [[name] + [cell(v) for v in row] for name, row in zip(shown["rows"], shown["values"])])
-    return card(x["title"], x["note"], body if x["kind"] == "table" else plots.exhibit_plot(x) + details("numbers", body))
+    return card(x["title"], x["note"], body if x["kind"] == "table" else plots.figure_plot(x) + details("numbers", body))
 
 
 def points_table(r):
@@ -104,9 +104,9 @@ def points_table(r):
             row = [f"{p['operation']} {p['pattern']}, {p['ranks']} ranks", p["directory"], e["name"]]
             rows.append(row + times_row("", e)[1:] + [str(len(e["seconds"]))] if e["seconds"]
                         else row + ["failed" if e["available"] else "not available"])
-    return ("<h2>What was measured</h2><p>In each round every way of a point ran once, in rotated order, from the first rank's open to the last one's "
+    return ("<h2>What was measured</h2><p>In each round every variant of a point ran once, in rotated order, from the first rank's open to the last one's "
             "close, for writes on a fresh file. Every byte was verified after close. Points with fewer processes ran on the first ranks while the others "
-            "slept.</p>" + details("all times, in milliseconds", table(["point", "directory", "way"] + TIMES + ["rounds"], rows)))
+            "slept.</p>" + details("all times, in milliseconds", table(["point", "directory", "variant"] + TIMES + ["rounds"], rows)))
 
 
 def experiment_page(r):
@@ -118,11 +118,11 @@ def experiment_page(r):
         body += '<li class="{}">{}'.format(*words[f["grade"]]) + escape(f["text"]) + "</li>\n"
     body += "</ul>\n"
     groups = {}
-    for x in r["exhibits"]:
+    for x in r["figures"]:
         groups.setdefault(x["directory"], []).append(x)
-    for where, exhibits in groups.items():
+    for where, figures in groups.items():
         body += f"<h2>In {escape(where)}</h2>" if where else ""
-        body += '<div class="grid">\n' + "".join(exhibit_card(x) for x in exhibits if x["rows"]) + "</div>\n"
+        body += '<div class="grid">\n' + "".join(figure_card(x) for x in figures if x["rows"]) + "</div>\n"
     return page(r["title"], r["source"], body + points_table(r) + foot(r, f"tutti-experiments {r['experiment']}"))
 
 

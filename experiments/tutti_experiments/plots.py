@@ -88,7 +88,7 @@ def draw_bars(x, axes, columns):
     axes.set_xlabel(x["unit"])
 
 
-def exhibit_plot(x):
+def figure_plot(x):
     """"" for a table, or without matplotlib."""
     if not Figure or x["kind"] == "table" or not x["rows"]:
         return ""

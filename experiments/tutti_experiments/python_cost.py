@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What Python costs: collective writes through the binding beside the same calls from C, by turns in one program.
+"""What Python costs: collective writes through the binding beside the same calls from C, interleaved in one program.
 
     PYTHONPATH=build/openmpi/python TUTTI_LIBRARY=build/openmpi/libtutti.so scripts/mpirun.sh openmpi 4 /usr/bin/python3 \
         experiments/tutti_experiments/python_cost.py DIR [ROUNDS]
@@ -62,24 +62,24 @@ def compiled(comm, folder):
     return loops
 
 
-def in_turn(comm, rounds, ways, n):
-    """Seconds of one call by each way: the median over rounds of the slowest rank."""
-    times = {name: [] for name in ways}
+def in_turn(comm, rounds, variants, n):
+    """Seconds of one call by each variant: the median over rounds of the slowest rank."""
+    times = {name: [] for name in variants}
     for _ in range(rounds):
-        for name, way in ways.items():
+        for name, variant in ways.items():
             comm.barrier()
-            mine = way(n)
+            mine = variant(n)
             times[name].append(max(comm.allgather(int(mine * 1e9))) * 1e-9 / n)
     return {name: float(np.median(t)) for name, t in times.items()}
 
 
 def timed(call):
-    def way(n):
+    def variant(n):
         start = time.perf_counter()
         for _ in range(n):
             call()
         return time.perf_counter() - start
-    return way
+    return variant
 
 
 def show(comm, what, t, unit, scale):

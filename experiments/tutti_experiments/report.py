@@ -6,24 +6,25 @@ import os
 import sys
 import textwrap
 
-from . import contests, datasets, meshes, overlap, regret, sections, steps
+from . import series, datasets, meshes, overlap, regret, sections, steps
 from .judgement import Judgement
 
-JUDGES = {"steps": steps.judge, "overlap": overlap.judge, "pipelines": contests.judge_pipelines, "primitives": contests.judge_primitives,
+JUDGES = {"steps": steps.judge, "overlap": overlap.judge, "pipelines": series.judge_pipelines, "primitives": series.judge_primitives,
           "sections": sections.judge, "auto": regret.judge, "mesh": meshes.judge, "dataset": datasets.judge, "exodus": datasets.judge_exodus}
 
 
 def load(path):
-    """The result in a file ("-": standard input); of an experiment with its exhibits, findings, claims and broken gates."""
+    """The result in a file ("-": standard input); of an experiment with its figures, findings, hypotheses and broken gates."""
     with sys.stdin if path == "-" else open(path, encoding="utf-8") as f:
         r = json.load(f)
-    if "experiment" in r and "exhibits" not in r:
+    if "experiment" in r and "figures" not in r:
         j = Judgement(r)
         JUDGES[r["experiment"]](j)
+        j.report_load()
         j.report_failures()
         j.report_outliers()
         j.report_rounds()
-        r.update(exhibits=j.exhibits, findings=j.findings, claims=j.claims, broken=j.broken)
+        r.update(figures=j.figures, findings=j.findings, hypotheses=j.hypotheses, broken=j.broken)
     return r
 
 
@@ -55,7 +56,7 @@ def table_lines(x):
     return ["  " + row[0].ljust(widths[0]) + "".join("  " + c.rjust(max(w, 5)) for c, w in zip(row[1:], widths[1:])) for row in cells]
 
 
-def exhibit_text(x):
+def figure_table_text(x):
     text = f"{x['title']}{': ' if x['unit'] else ''}{x['unit']}\n" + (wrapped(x["note"], 2) if x["note"] else "")
     if not x["rows"]:
         return text + "  nothing could be measured\n\n"
@@ -63,7 +64,7 @@ def exhibit_text(x):
     return text + "\n".join(lines) + "\n\n"
 
 
-def claim_text(c):
+def hypothesis_text(c):
     said = "too few rounds" if c["low"] is None else c["above"] if c["low"] > c["than"] else c["below"] if c["high"] < c["than"] else \
         "no difference shown"
     bounds = "" if c["low"] is None else f" ({c['low']:.2f} to {c['high']:.2f})"
@@ -74,16 +75,16 @@ def text_of(r):
     text = f"{r['title']}\n{r['source']}\nTutti {r['version']}, {r['mpi']}, up to {r['most_ranks']} rank{'s' * (r['most_ranks'] != 1)}\n"
     text += "".join(map(wrapped, measured_lines(r))) + "\n"
     where = ""
-    for x in r["exhibits"]:
+    for x in r["figures"]:
         if x["directory"] not in ("", where):
             text += f"==== in {x['directory']}\n\n"
             where = x["directory"]
-        text += exhibit_text(x)
+        text += figure_table_text(x)
     for f in r["findings"]:
         text += wrapped({"met": "goal met: ", "missed": "GOAL MISSED: "}.get(f["grade"], "") + f["text"])
-    if r["claims"]:
-        text += wrapped("Claims of this run: medians over rounds, 95 % bounds (bootstrap).  They are verdicts where a second run agrees (results.py).")
-        text += "".join(map(claim_text, r["claims"])) + "\n"
+    if r["hypotheses"]:
+        text += wrapped("Hypotheses of this run: medians over rounds, 95 % bounds (bootstrap).  They are verdicts where a second run agrees (results.py).")
+        text += "".join(map(hypothesis_text, r["hypotheses"])) + "\n"
     if r["failures"]:
         text += f"{r['failures']} FAILED, in {r['elapsed']:.1f} s.\n"
     elif r["points"]:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """results.py --page PAGE.md RUN...   brings docs/results.md up to date: what runs of the papers' experiments agree on.
-   results.py --page PAGE.md FILE.json... [--scaling TABLE.md]   the limits of this machine, by plain `tutti bench`.
+   results.py --page PAGE.md FILE.json... [--scaling PLAN_SCALING.json]   the limits of this machine, by plain `tutti bench`.
 
-A RUN is a directory with the files paper-*.json of one `make bench-papers`.  Experiments make claims: a figure with its
-95 % bounds, and a number with which it is compared (1, or a goal).  In one run a claim says *above*, *below*, or neither,
+A RUN is a directory with the files paper-*.json of one `make bench-papers`.  Experiments make hypotheses: a figure with its
+95 % bounds, and a number with which it is compared (1, or a goal).  In one run a hypothesis says *above*, *below*, or neither,
 if the number lies within the bounds.  It becomes a verdict if all runs say the same, and two of them are at least an hour
 apart (--apart MINUTES); otherwise the page says why it is none.
 
@@ -16,7 +16,7 @@ import re
 import sys
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent)]
-from tutti_experiments import report  # noqa: E402
+from tutti_experiments import programs, report  # noqa: E402
 
 # ---- verdicts
 
@@ -24,18 +24,18 @@ ABOVE, BELOW, NEITHER, UNBOUNDED = "above", "below", "neither", "unbounded"
 NO_DIFFERENCE, NO_BOUNDS, WAITS = "no difference shown", "no bounds: too few rounds", "waits for a second run"
 
 
-def says(claim):
-    """What a claim says in its run."""
-    if claim["low"] is None or claim["high"] is None:
+def says(hypothesis):
+    """What a hypothesis says in its run."""
+    if hypothesis["low"] is None or hypothesis["high"] is None:
         return UNBOUNDED
-    if claim["low"] > claim["than"]:
+    if hypothesis["low"] > hypothesis["than"]:
         return ABOVE
-    return BELOW if claim["high"] < claim["than"] else NEITHER
+    return BELOW if hypothesis["high"] < hypothesis["than"] else NEITHER
 
 
-def verdict(claims, dates, apart=60):
-    """(text, is it one?) of the claims of all runs about the same, None where a run lacks it; dates are when they were made."""
-    made = [(c, d) for c, d in zip(claims, dates) if c is not None]
+def verdict(hypotheses, dates, apart=60):
+    """(text, is it one?) of the hypotheses of all runs about the same, None where a run lacks it; dates are when they were made."""
+    made = [(c, d) for c, d in zip(hypotheses, dates) if c is not None]
     said = {says(c) for c, _ in made}
     if UNBOUNDED in said:
         return NO_BOUNDS, False
@@ -51,15 +51,15 @@ def date_of(result):
 
 
 def collect(runs, stem, apart):
-    """Of one experiment's files in all runs (None: it is not there): rows of claims with their verdicts."""
-    def key_of(claim):
-        return tidy(claim["where"]), claim["what"]
-    keys = dict.fromkeys(key_of(c) for r in runs if r for c in r["claims"])
+    """Of one experiment's files in all runs (None: it is not there): rows of hypotheses with their verdicts."""
+    def key_of(hypothesis):
+        return tidy(hypothesis["where"]), hypothesis["what"]
+    keys = dict.fromkeys(key_of(c) for r in runs if r for c in r["hypotheses"])
     rows = []
     for key in keys:
-        claims = [next((c for c in r["claims"] if key_of(c) == key), None) if r else None for r in runs]
-        text, holds = verdict(claims, [date_of(r) if r else None for r in runs], apart)
-        rows.append({"stem": stem, "where": key[0], "what": key[1], "claims": claims, "verdict": text, "holds": holds})
+        hypotheses = [next((c for c in r["hypotheses"] if key_of(c) == key), None) if r else None for r in runs]
+        text, holds = verdict(hypotheses, [date_of(r) if r else None for r in runs], apart)
+        rows.append({"stem": stem, "where": key[0], "what": key[1], "hypotheses": hypotheses, "verdict": text, "holds": holds})
     return rows
 
 
@@ -90,19 +90,19 @@ def tidy(text):
 
 
 def unit_of(row):
-    c = next(c for c in row["claims"] if c)
+    c = next(c for c in row["hypotheses"] if c)
     sign = "%" if c["unit"] == "%" else "x"
     return f"{c['than']:g} {sign}"
 
 
-def claims_table(rows, n, named):
+def hypotheses_table(rows, n, named):
     """`named`: with the experiment, for the summary."""
     head = ["experiment"] if named else []
     head += ["where", "what", "compared with"] + [f"run {i + 1}" for i in range(n)] + ["verdict"]
     table = [head, ["---"] * len(head)]
     for r in rows:
         table.append(([f"[{r['stem']}](#{r['stem']})"] if named else []) + [r["where"], r["what"], unit_of(r)] +
-                     [figure_text(c) for c in r["claims"]] + [f"**{r['verdict']}**" if r["holds"] else r["verdict"]])
+                     [figure_text(c) for c in r["hypotheses"]] + [f"**{r['verdict']}**" if r["holds"] else r["verdict"]])
     return tidy(rows_text(table))
 
 
@@ -116,7 +116,7 @@ PAPERS = [  # stems of files, in their order
     ("Paper 5: Sturtevant and others, PDS/PIO", "dataset exodus"),
     ("No paper: what leaving the choice to the library costs", "auto"),
 ]
-SHOWN = {  # which exhibits of a file are on the page, by their names; the others are in the reports
+SHOWN = {  # which figures of a file are on the page, by their names; the others are in the reports
     "steps": r"processes|files$|shares$|stagger",
     "overlap": r"^(independent|collective)",
     "overlap-throttled": r"^collective",
@@ -133,8 +133,8 @@ SHOWN = {  # which exhibits of a file are on the page, by their names; the other
     "mesh-rules-8": r"rules with",
     "mesh-hosts": r"by own$",
     "mesh-tables": r"intervals, curve",
-    "dataset": r"ways",
-    "dataset-disk": r"meshes$|ways",
+    "dataset": r"variants",
+    "dataset-disk": r"meshes$|variants",
     "dataset-buffers": r"buffers",
     "exodus": r"table 3",
 }
@@ -145,7 +145,7 @@ Written by `make bench-papers` (`experiments/tutti_experiments/results.py`); run
 does, and what differs from the papers: [experiments.md](experiments.md).  Every method beside the limits of this machine:
 [results-limits.md](results-limits.md).  Finite elements beside other libraries: [exodus-results.md](exodus-results.md).
 
-A *verdict* is what all runs agree on.  Its figure is the median over rounds in which all ways alternate, with 95 % bounds (bootstrap
+A *verdict* is what all runs agree on.  Its figure is the median over rounds in which all variants are interleaved, with 95 % bounds (bootstrap
 over rounds), and the number that it is compared with lies outside of the bounds, on the same side, in every run.  Otherwise:
 *no difference shown*.  Times are from open to close, every byte was verified.  Tables show medians of all runs, `a / b`, in the first
 directory; bounds, single times, figures and the other directories are in the reports of each run (JSON, CSV, HTML, text).
@@ -170,8 +170,8 @@ def medians(values, decimals):
     return texts[0] if len(set(texts)) == 1 else " / ".join(texts)
 
 
-def exhibit_table(x, others):
-    """An exhibit and the same of the other runs (None: they lack it); lying on its side where that is narrower."""
+def figure_table(x, others):
+    """An figure and the same of the other runs (None: they lack it); lying on its side where that is narrower."""
     def value(o, row, column):
         if o is None or row not in o["rows"] or column not in o["columns"]:
             return None
@@ -190,16 +190,16 @@ def same(x, y):
     return (x["id"], tidy(x["directory"])) == (y["id"], tidy(y["directory"]))
 
 
-def exhibits_text(runs, stem):
+def figures_text(runs, stem):
     """Tables of the first directory; those of others, and long ones, are in the reports."""
     first, wanted = next(r for r in runs if r), SHOWN.get(stem, r"^$")
     text, left = "", []
-    shown = next((x["directory"] for x in first["exhibits"] if x["directory"]), "")
-    for x in first["exhibits"]:
+    shown = next((x["directory"] for x in first["figures"] if x["directory"]), "")
+    for x in first["figures"]:
         if not x["rows"] or not re.search(wanted, x["id"]) or x["directory"] not in ("", shown):
             continue
-        others = [next((o for o in r["exhibits"] if same(o, x)), None) if r else None for r in runs if r is not first]
-        table = exhibit_table(x, others)
+        others = [next((o for o in r["figures"] if same(o, x)), None) if r else None for r in runs if r is not first]
+        table = figure_table(x, others)
         if table is None:
             left.append(x["title"])
             continue
@@ -238,8 +238,8 @@ def experiment_text(runs, stem, rows):
     if held:
         text += f"{held} verdict{'s' if held > 1 else ''} [above](#verdicts)" + ("; the others:\n\n" if others else ".\n\n")
     if others:
-        text += claims_table(others, len(runs), False)
-    return tidy(text) + exhibits_text(runs, stem)
+        text += hypotheses_table(others, len(runs), False)
+    return tidy(text) + figures_text(runs, stem)
 
 
 def paper_of(stem):
@@ -278,7 +278,7 @@ def summary_text(all_rows, n):
         held = [r for r in rows if r["holds"]]
         text += f"**{title}**: {len(held)} of {len(rows)} comparisons.\n\n"
         if held:
-            text += claims_table(held, n, True)
+            text += hypotheses_table(held, n, True)
     return text
 
 
@@ -310,7 +310,7 @@ def papers_page(directories, apart):
 LIMITS = """# The limits of this machine
 
 Written by `make bench` (`experiments/tutti_experiments/results.py`); run it to get your own.  Two cores, shared with others: only ratios of things
-that alternate in one run mean anything.  {settings}
+that are interleaved in one run mean anything.  {settings}
 
 - *Conforming limit*: every rank writes or reads one contiguous share in 4 MiB calls, open to close.
 - *Bare references* for reads: `pread` of each piece, and a bare loop of shared staging; the better one counts.
@@ -401,7 +401,7 @@ def bench_part(runs, scaling):
                     text += rows_text(table(some))
     if scaling:
         text += "## Planning for many ranks\n\nOne process plays all ranks (`experiments/programs/plan_scaling.c`).\n\n"
-        text += pathlib.Path(scaling).read_text(encoding="utf-8") + "\n"
+        text += programs.markdown(report.load(scaling)) + "\n"
     return text
 
 

@@ -10,7 +10,7 @@ DIRECT, SIEVED, EXTENDED, HOLES, DEFAULT = "direct", "direct, sieved", "extended
 ENGINE, PEER, RMW = "same bytes, no array", "MPI library", ", rmw"
 TIME_GOAL = 0.8  # of the ratio of requests
 ENGINE_GOAL = COLD_GOAL = 1.1
-ENOUGH = 0.5  # seconds of operations that a way must have to be judged by its time
+ENOUGH = 0.5  # seconds of operations that a variant must have to be judged by its time
 PARTS = {"common": "All ranks want the same section: Thakur and Choudhary's Table 1, there on 16 processors.",
          "overlapping": "Each rank's section is shifted, p being the rank; row I is from Table 2 of that paper.",
          "distinct": "No element is wanted by two ranks."}
@@ -38,7 +38,7 @@ def compared(points):
     return [(p, c) for p in points for c in [Comparison(p)] if c.holds]
 
 
-# ---- exhibits
+# ---- figures
 
 def put_times(e, point):
     for w in filter(counts, point["entries"]):
@@ -48,12 +48,12 @@ def put_times(e, point):
 def show_part(j, part, read):
     op, points = "reads" if read else "writes", j.points(part, j.directory, read)
     n = points[0]["extent"] if points else 0
-    times = j.exhibit("bars", f"{part} {op}", f"{part.capitalize()} sections, {op}", axis="section", unit="milliseconds",
+    times = j.figure("bars", f"{part} {op}", f"{part.capitalize()} sections, {op}", axis="section", unit="milliseconds",
                       note=f"{PARTS[part]} An array of {n} x {n} doubles, column-major, open beforehand: the call alone. Medians, 95 % bounds. {EXTENDED} "
                       f"reads one request for each column, as the paper's method does; {HOLES} reads what lies between columns along."
                       + (" Cold: fsync and posix_fadvise(DONTNEED) before each run." if j.r["cold"] else "")
                       + (" Rows are rounded to the blocks of O_DIRECT." if direct_io(j) and part != "distinct" else ""))
-    table = j.exhibit("table", f"{part} {op}, counts", f"Requests and bytes of {part} sections, {op}", axis="section",
+    table = j.figure("table", f"{part} {op}, counts", f"Requests and bytes of {part} sections, {op}", axis="section",
                       note='Of all ranks together, to the file system. "Fall by" is direct over extended'
                       + ("; in the paper: seconds of Direct over those of Extended Two-Phase" if part == "common" and read else "") + ".")
     for p in points:
@@ -72,7 +72,7 @@ def show_part(j, part, read):
 
 
 def show_table_1(j):
-    e = j.exhibit("table", "table 1", "Table 1: times of direct over those of extended two-phase", axis="section",
+    e = j.figure("table", "table 1", "Table 1: times of direct over those of extended two-phase", axis="section",
                   note="Common sections, reads; ratios of medians, the paper's of its seconds on 16 processors of an Intel Touchstone Delta.")
     for p in j.points("common", j.directory, True):
         for slow in (DIRECT, None, SIEVED, HOLES, DEFAULT):
@@ -86,11 +86,11 @@ def show_table_1(j):
 def show_distributions(j, read):
     op, points = "reads" if read else "writes", j.points("distributions", j.directory, read)
     n = points[0]["extent"] if points else 0
-    times = j.exhibit("bars", f"distributions {op}", f"A whole array by distribution, {op}", axis="distribution", unit="milliseconds",
+    times = j.figure("bars", f"distributions {op}", f"A whole array by distribution, {op}", axis="distribution", unit="milliseconds",
                       note=f"Thakur and Choudhary's figure 2: {n} x {n} doubles, column-major, from open to close. Column-block is the conforming "
                       "distribution: there both methods took the same time, and for all others two-phase took about as long, direct much longer, longest "
                       "row-cyclic.")
-    ratios = j.exhibit("table", f"distributions {op}, ratios", f"Times of {op} over the conforming limit's", axis="distribution",
+    ratios = j.figure("table", f"distributions {op}, ratios", f"Times of {op} over the conforming limit's", axis="distribution",
                        note=f'The limit: every rank has one contiguous share, in calls of 4 MiB. "{ENGINE}" is the engine below arrays, asked for the same '
                        "bytes.")
     for p in points:
@@ -125,33 +125,33 @@ def judge_gates(j):
         j.finding(f"{where}: no section makes enough requests for {j.r['iops']:g} operations a second.")
 
 
-# ---- claims
+# ---- hypotheses
 
-def claim_default(j, point, where):
-    """How far the default is from the best of all ways, which is another one in each row."""
+def hypothesis_default(j, point, where):
+    """How far the default is from the best of all variants, which is another one in each row."""
     ours = entry_of(point, DEFAULT)
     best = best_of([e for e in point["entries"] if e is not ours and counts(e)])
     if ours and best:
-        j.claim("time of the default over that of the best way", where,
+        j.hypothesis("time of the default over that of the best variant", where,
                 [a / max(b, 1e-9) for a, b in list(zip(ours["seconds"], best["seconds"]))[1::2]],
                 above="goal missed: more than 10 % above the best", below="goal met: within 10 % of the best", than=COLD_GOAL)
-        j.finding(f"{where}: the best way by the even rounds is {best['name']}.")
+        j.finding(f"{where}: the best variant by the even rounds is {best['name']}.")
 
 
-def claim_part(j, part, read):
+def hypothesis_part(j, part, read):
     points, each = j.points(part, j.directory, read), part == "common" and read
     place = f"{j.directory}{', cold' if j.r['cold'] else ''}"
     for p in points if each else []:
         where = f"{place}, {part} section {p['pattern']}"
-        j.claim_faster(where, [p], DIRECT, EXTENDED)
+        j.hypothesis_faster(where, [p], DIRECT, EXTENDED)
         if j.r["cold"]:
-            claim_default(j, p, where)
+            hypothesis_default(j, p, where)
     where = f"{place}, {part} sections, {'reads' if read else 'writes'}"
     if not each:
-        j.claim_faster(where, points, DIRECT, EXTENDED)
-    j.claim_faster(where, points, EXTENDED, DEFAULT)
+        j.hypothesis_faster(where, points, DIRECT, EXTENDED)
+    j.hypothesis_faster(where, points, EXTENDED, DEFAULT)
     if not read:
-        j.claim_faster(where, points, DEFAULT, DEFAULT + RMW)
+        j.hypothesis_faster(where, points, DEFAULT, DEFAULT + RMW)
 
 
 def judge_distributions(j, read):
@@ -159,7 +159,7 @@ def judge_distributions(j, read):
     points = [p for p in j.points("distributions", j.directory, read) if entry_of(p, EXTENDED) and entry_of(p, ENGINE)]
     op = "reads" if read else "writes"
     for slow in (DIRECT, PEER):
-        j.claim_faster(f"{j.directory}, whole arrays by distribution, {op}", points, slow, EXTENDED)
+        j.hypothesis_faster(f"{j.directory}, whole arrays by distribution, {op}", points, slow, EXTENDED)
     if points:
         to_limit = median([entry_of(p, EXTENDED).get("to_limit", 0) for p in points])
         added = median([entry_of(p, EXTENDED)["median"] / entry_of(p, ENGINE)["median"] for p in points])
@@ -182,4 +182,4 @@ def judge(j):
             show_table_1(j)
         for part in PARTS:
             for read in (True, False):
-                claim_part(j, part, read)
+                hypothesis_part(j, part, read)

@@ -29,11 +29,11 @@ def show(j, read):
     if not read:
         figures.append(("bars", "stagger", "Staggered conforming writes", "processes", STAGGER))
     for kind, figure, title, axis, note in figures:
-        e = j.exhibit(kind, figure + after, title + more, axis=axis, note=note, unit="MiB/s", decimals=0)
+        e = j.figure(kind, figure + after, title + more, axis=axis, note=note, unit="MiB/s", decimals=0)
         for p in j.points(figure, j.directory, read):
             for w in filter(counts, p["entries"]):
                 e.put(row_of(p), w["name"], bandwidth(p, w))
-    e = j.exhibit("bars", "shares" + after, "Share of redistribution" + more, axis="processes, size of the file", note=SHARES,
+    e = j.figure("bars", "shares" + after, "Share of redistribution" + more, axis="processes, size of the file", note=SHARES,
                   unit="% of redistribution and file access", decimals=0)
     for p in j.points(None, j.directory, read):
         for w in p["entries"] if p["figure"] != "stagger" else []:
@@ -52,6 +52,6 @@ def judge(j):
                 if p["figure"] == "processes":
                     where = f"{j.directory}, {'reads' if read else 'writes'} of {size_text(p['bytes'])}, {p['ranks']} ranks"
                     for slow, fast in GAINS:
-                        j.claim_faster(where, [p], slow, fast)
+                        j.hypothesis_faster(where, [p], slow, fast)
                 if p["figure"] == "stagger":
-                    j.claim_faster(f"{j.directory}, staggered writes, {p['ranks']} ranks", [p], "at once", "+1000 us")
+                    j.hypothesis_faster(f"{j.directory}, staggered writes, {p['ranks']} ranks", [p], "at once", "+1000 us")

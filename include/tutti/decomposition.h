@@ -35,7 +35,7 @@ typedef enum tutti_decomposition_kind {
     TUTTI_BY_INDEX,
     TUTTI_BY_VALUE,   /* ids, located by the id map of the space: n, ids, own, memory */
     TUTTI_BY_BOTH,    /* positions and ids, which must agree: n, index, ids, own, memory */
-    TUTTI_BY_SLICE,   /* a block of a grid, possibly strided, in the order of the grid: slice */
+    TUTTI_BY_SLICE,   /* a block of a grid, possibly strided: slice, slice_memory */
     TUTTI_AS_THEY_LIE /* n entries after those of all lower ranks: n, own, memory */
 } tutti_decomposition_kind;
 
@@ -57,7 +57,12 @@ typedef struct tutti_decomposition_spec {
         /* which rank writes an entry that several hold; same on all ranks.  Slices: the highest
          * rank */
         choice;
-    int64_t reserved[8]; /* 0: for later versions */
+    /* Where the slice is in a larger array in memory, for example a block with ghost cells: shape has
+     * the extents of that array and lo the origin of the slice in it, in entries.  hi may be 0 in all
+     * dimensions, which means lo plus the extents of the slice; ndims and element_size may be 0; order
+     * and stride are those of the array in memory.  NULL: packed, in the order of the grid */
+    const tutti_section *slice_memory;
+    int64_t reserved[7]; /* 0: for later versions */
 } tutti_decomposition_spec;
 
 /** Make a decomposition of a space, with the sizes of the current topology (that of the segment

@@ -114,17 +114,12 @@ static void pop_piece(heap *h) {
 /* Pieces whose number is not known beforehand. */
 typedef struct {
     piece *v;
-    tutti_count n, room;
+    tutti_count n;
+    size_t room;
 } pieces;
 
 static tutti_err add_lost_piece(pieces *l, piece p) {
-    if (l->n == l->room) {
-        const tutti_count room = 2 * l->room + 64;
-        piece *v = tutti__realloc(l->v, (size_t)room * sizeof *v);
-        if (!v) return TUTTI_ERR_NOMEM;
-        l->v = v;
-        l->room = room;
-    }
+    TUTTI_TRY(tutti__grow(&l->v, (size_t)l->n + 1, &l->room, sizeof *l->v));
     append_piece(l->v, &l->n, p);
     return TUTTI_OK;
 }

@@ -522,13 +522,7 @@ static tutti_err cut_find(tutti__cuts *cuts, tutti_count element, tutti__cut_ele
             *out = &cuts->v[i];
             return TUTTI_OK;
         }
-    if (cuts->n == cuts->room) {
-        const size_t room = 2 * cuts->room + 8;
-        tutti__cut_element *v = tutti__realloc(cuts->v, room * sizeof *v);
-        if (!v) return TUTTI_ERR_NOMEM;
-        cuts->v = v;
-        cuts->room = room;
-    }
+    TUTTI_TRY(tutti__grow(&cuts->v, cuts->n + 1, &cuts->room, sizeof *cuts->v));
     *out = &cuts->v[cuts->n++];
     **out = (tutti__cut_element){.element = element};
     return TUTTI_OK;

@@ -251,13 +251,7 @@ tutti_err tutti__join_extent(const tutti__joiner *j, tutti_off offset, tutti_off
             return TUTTI_OK;
         }
     }
-    if (io->n == io->room) {
-        const size_t room = io->room ? 2 * io->room : 16;
-        tutti__extent *v = tutti__realloc(io->v, room * sizeof *v);
-        if (!v) return TUTTI_ERR_NOMEM;
-        io->v = v;
-        io->room = room;
-    }
+    TUTTI_TRY(tutti__grow(&io->v, io->n + 1, &io->room, sizeof *io->v));
     io->v[io->n++] = (tutti__extent){offset, end - offset};
     return TUTTI_OK;
 }

@@ -8,7 +8,7 @@
  * Whenever the process is killed, the database has a place where the bytes are complete; the next call uses or ignores
  * copies elsewhere.  Segments of an archive in a directory are distributed to the ranks; rank 0 handles a stream.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/dataset_impl.h"
+#include "segments/dataset_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>

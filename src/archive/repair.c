@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include "dataset/dataset_impl.h"
+#include "segments/dataset_impl.h"
 
 #define NEW_NAME TUTTI__META_NAME ".new"
 #define DAMAGED ".damaged"

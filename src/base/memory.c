@@ -61,6 +61,19 @@ void *tutti__realloc(void *p, size_t bytes) {
     return q;
 }
 
+tutti_err tutti__grow(void *p, size_t n, size_t *room, size_t item) {
+    void *v = NULL;
+    size_t more = 2 * *room > 8 ? 2 * *room : 8;
+    memcpy(&v, p, sizeof v);
+    if (n <= *room && v) return TUTTI_OK;
+    if (more < n) more = n;
+    v = tutti__realloc(v, more * item);
+    if (!v) return TUTTI_ERR_NOMEM;
+    memcpy(p, &v, sizeof v);
+    *room = more;
+    return TUTTI_OK;
+}
+
 void *tutti__malloc_aligned(size_t align, size_t bytes) {
     const int saved_errno = errno;
     void *p = NULL;

@@ -11,6 +11,9 @@
 void *tutti__malloc(size_t bytes);
 void *tutti__calloc(size_t n, size_t size);
 void *tutti__realloc(void *p, size_t bytes);
+/* Make sure that the array that *p (a pointer of any type, NULL at first) points to holds n items; its
+ * capacity *room at least doubles.  After TUTTI_ERR_NOMEM the array is unchanged. */
+tutti_err tutti__grow(void *p, size_t n, size_t *room, size_t item) TUTTI_MUST_USE;
 void *tutti__malloc_aligned(size_t align, size_t bytes);
 char *tutti__strdup(const char *s);
 void tutti__free(void *p);

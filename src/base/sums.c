@@ -20,13 +20,7 @@ tutti_err tutti__sums_add(tutti__sums *s, tutti_off offset, const void *data, tu
     tutti_off end;
     for (tutti_off at = tutti__sums_next(s, offset, &end); end <= offset + bytes;
          at = tutti__sums_next(s, end, &end)) {
-        if (s->n == s->room) {
-            const size_t room = 2 * s->room + 64;
-            tutti__sum *v = tutti__realloc(s->v, room * sizeof *v);
-            if (!v) return TUTTI_ERR_NOMEM;
-            s->v = v;
-            s->room = room;
-        }
+        TUTTI_TRY(tutti__grow(&s->v, s->n + 1, &s->room, sizeof *s->v));
         const char *block = (const char *)data + (at - offset);
         s->v[s->n++] =
             (tutti__sum){(at - s->start) / s->bytes, tutti__sum_of(block, (size_t)(end - at))};

@@ -155,17 +155,6 @@ void tutti__cdf_free(tutti__cdf *c) {
     *c = (tutti__cdf){.record_dim = -1};
 }
 
-/* Make space for one more item of `size` bytes. */
-static tutti_err rows_grow(void **v, tutti_count n, tutti_count *room, size_t size) {
-    if (n < *room) return TUTTI_OK;
-    const tutti_count larger = *room ? 2 * *room : 4;
-    void *p = tutti__realloc(*v, (size_t)larger * size);
-    if (!p) return TUTTI_ERR_NOMEM;
-    *v = p;
-    *room = larger;
-    return TUTTI_OK;
-}
-
 static tutti_err copy_name(const char *name, size_t bytes, char **out) {
     char *p = tutti__malloc(bytes + 1);
     if (!p) return TUTTI_ERR_NOMEM;
@@ -198,7 +187,7 @@ tutti_err tutti__cdf_dim_put(tutti__cdf *c, const char *name, size_t bytes, tutt
     TUTTI_CHECK(name_find(c, OF_DIMS, name, bytes) < 0, TUTTI_ERR_ARG, "duplicate dimension '%.*s'",
                 (int)bytes, name);
     TUTTI_TRY(names_grow(c));
-    TUTTI_TRY(rows_grow((void **)&c->dims, c->dims_n, &c->dims_room, sizeof *c->dims));
+    TUTTI_TRY(tutti__grow(&c->dims, (size_t)c->dims_n + 1, &c->dims_room, sizeof *c->dims));
     tutti__cdf_dim *d = &c->dims[c->dims_n];
     TUTTI_TRY(copy_name(name, bytes, &d->name));
     d->length = length;
@@ -234,7 +223,7 @@ tutti_err tutti__cdf_var_put(tutti__cdf *c, const char *name, size_t bytes,
                 (int)bytes, name);
     v.is_record = v.ndims > 0 && like->dim[0] == c->record_dim;
     TUTTI_TRY(names_grow(c));
-    TUTTI_TRY(rows_grow((void **)&c->vars, c->vars_n, &c->vars_room, sizeof *c->vars));
+    TUTTI_TRY(tutti__grow(&c->vars, (size_t)c->vars_n + 1, &c->vars_room, sizeof *c->vars));
     TUTTI_TRY(copy_name(name, bytes, &v.name));
     v.dim = tutti__malloc((size_t)v.ndims * sizeof *v.dim);
     if (!v.dim) {
@@ -274,7 +263,7 @@ tutti_err tutti__cdf_att_new(tutti__cdf *c, tutti_count var, const char *name, s
     TUTTI_CHECK(name_find(c, var, name, bytes) < 0, TUTTI_ERR_ARG, "duplicate attribute '%.*s'",
                 (int)bytes, name);
     TUTTI_TRY(names_grow(c));
-    TUTTI_TRY(rows_grow((void **)&list->v, list->n, &list->room, sizeof *list->v));
+    TUTTI_TRY(tutti__grow(&list->v, (size_t)list->n + 1, &list->room, sizeof *list->v));
     TUTTI_TRY(values_new(&a, &a.values));
     const tutti_err e = copy_name(name, bytes, &a.name);
     if (e != TUTTI_OK) {

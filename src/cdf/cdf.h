@@ -49,7 +49,8 @@ typedef struct tutti__cdf_att {
 } tutti__cdf_att;
 
 typedef struct tutti__cdf_atts {
-    tutti_count n, room;
+    tutti_count n;
+    size_t room;
     tutti__cdf_att *v;
 } tutti__cdf_atts;
 
@@ -69,10 +70,12 @@ typedef struct tutti__cdf {
     int version;         /* 1, 2, 5 */
     tutti_count records; /* -1: not known (written by a program that was still at it): see decode */
     tutti_count record_dim; /* which; -1: none */
-    tutti_count dims_n, dims_room;
+    tutti_count dims_n;
+    size_t dims_room;
     tutti__cdf_dim *dims;
     tutti__cdf_atts atts; /* of the file */
-    tutti_count vars_n, vars_room;
+    tutti_count vars_n;
+    size_t vars_room;
     tutti__cdf_var *vars;
     tutti_off header_bytes;               /* set by decode and layout, */
     tutti_off fixed_end;                  /* where fixed variables end, */

@@ -12,21 +12,16 @@
 
 typedef struct {
     tutti__sparse_message *v;
-    int n, room;
+    int n;
+    size_t room;
     tutti_err err; /* the first error; the exchange continues, so that no rank hangs */
 } mailbox;
 
 static void mailbox_put(mailbox *m, int rank, size_t bytes, void *data) {
-    if (m->n == m->room) {
-        const int room = m->room ? 2 * m->room : 16;
-        tutti__sparse_message *v = tutti__realloc(m->v, (size_t)room * sizeof *v);
-        if (!v) {
-            m->err = TUTTI_ERR_NOMEM;
-            tutti__free(data);
-            return;
-        }
-        m->v = v;
-        m->room = room;
+    if (tutti__grow(&m->v, (size_t)m->n + 1, &m->room, sizeof *m->v) != TUTTI_OK) {
+        m->err = TUTTI_ERR_NOMEM;
+        tutti__free(data);
+        return;
     }
     m->v[m->n++] = (tutti__sparse_message){rank, bytes, data};
 }

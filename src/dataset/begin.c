@@ -4,7 +4,7 @@
  * So a segment that follows another one in its file begins by one agreement.  A new data file is created by rank 0 and then
  * opened by all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/dataset_impl.h"
+#include "segments/dataset_impl.h"
 
 #include <errno.h>
 #include <math.h>
@@ -95,13 +95,6 @@ tutti_err tutti__dataset_give_up(tutti_dataset *d) {
     tutti__dataset_forget(d);
     d->has_leftovers |= err != TUTTI_OK;
     return err;
-}
-
-tutti_err tutti__dataset_discardable(const tutti_dataset *d) {
-    TUTTI_TRY(tutti__dataset_writable(d));
-    TUTTI_CHECK(d->now.under_way, TUTTI_ERR_STATE, "no segment has begun");
-    TUTTI_TRY(tutti__start_queue_empty(&d->starts, TUTTI__STARTED_PUT));
-    return tutti__puts_ended(&d->now.puts);
 }
 
 tutti_err tutti_dataset_discard(tutti_dataset *d) {

@@ -6,7 +6,7 @@
  * bytes.  A segment that waits is whole, with its trailer, since the next one lies behind it; the commit adds its rows
  * to the database.  The outline is timestep/step_commit.h.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/dataset_impl.h"
+#include "segments/dataset_impl.h"
 
 #include <endian.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 /* What rank 0 tells all ranks at the end. */
 typedef struct tutti__commit_message {
-    tutti__verdict verdict; /* must be first */
+    tutti__commit_verdict verdict; /* must be first */
     tutti__segment_row segment;
     int64_t has_rows; /* netCDF: rows of the commit, which failed, could not be removed */
     uint64_t sums[];  /* [sections] */

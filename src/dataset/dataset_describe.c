@@ -1,6 +1,6 @@
 /* dataset: spaces and variables: registered, sized, looked up.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/dataset_impl.h"
+#include "segments/dataset_impl.h"
 
 #include <stdio.h>
 #include <string.h>

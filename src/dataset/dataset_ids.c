@@ -1,6 +1,6 @@
 /* dataset: id maps: the variable "SPACE:ids" of a topology segment.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/dataset_impl.h"
+#include "segments/dataset_impl.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* dataset: infos: names and values on the dataset, a variable or a segment; rank 0 has them.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/dataset_impl.h"
+#include "segments/dataset_impl.h"
 
 #include <stdio.h>
 #include <string.h>

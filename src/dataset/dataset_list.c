@@ -1,7 +1,7 @@
 /* dataset: what there is, for programs that do not know it: rows of spaces, variables and sections,
  * names of infos; a segment checked.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/compressed.h"
+#include "segments/compressed.h"
 #include "metadata/meta_impl.h"
 
 #include <stdio.h>

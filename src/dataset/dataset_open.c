@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/which_mpi.h"
 #include "compression/chunks.h"
-#include "dataset/dataset_impl.h"
+#include "segments/dataset_impl.h"
 
 #include <math.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* dataset: a decomposition of a dataset's space: the call.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/dataset_impl.h"
+#include "segments/dataset_impl.h"
 
 static tutti_err ids_of(void *from, const tutti__space_view *view, tutti_count lo, tutti_count hi,
                         int64_t *ids_out) {

@@ -1,6 +1,6 @@
 /* dataset: segments are removed: first from the database, then from the disk.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "dataset/dataset_impl.h"
+#include "segments/dataset_impl.h"
 
 #include <errno.h>
 #include <sys/stat.h>

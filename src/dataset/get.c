@@ -9,13 +9,13 @@
 /* An operation that reads parts of one file. */
 typedef struct {
     tutti_file *file;
-    tutti__items *items;
+    tutti__item_list *items;
     tutti_off end;
     tutti_err local_err; /* of this rank, to be agreed on in the operation */
     tutti_error_info why;
 } reading;
 
-static tutti_err get_take(const tutti_dataset *d, tutti_count segment, tutti__items *b) {
+static tutti_err get_take(const tutti_dataset *d, tutti_count segment, tutti__item_list *b) {
     TUTTI_CHECK(d->mode & TUTTI_READ, TUTTI_ERR_MODE, "the dataset was not opened for reading");
     TUTTI_TRY(tutti__dataset_segment_check(d, segment));
     TUTTI_TRY(tutti__dataset_here(d, segment));
@@ -118,7 +118,7 @@ static tutti_err run_reading(tutti_dataset *d, const char *name, int64_t file, c
 }
 
 /* Get, with this rank's error so far. */
-static tutti_err get_run(tutti_dataset *d, tutti_count segment, tutti__items *b,
+static tutti_err get_run(tutti_dataset *d, tutti_count segment, tutti__item_list *b,
                          tutti_err refused) {
     tutti_err err = refused == TUTTI_OK ? get_take(d, segment, b) : refused;
     tutti__call same = {.name = "get",
@@ -139,7 +139,7 @@ static tutti_err get_run(tutti_dataset *d, tutti_count segment, tutti__items *b,
 
 tutti_err tutti_dataset_get(tutti_dataset *d, tutti_count segment, int n, const tutti_get *gets) {
     TUTTI_KEEP_ERRNO;
-    tutti__items b = {0};
+    tutti__item_list b = {0};
     TUTTI_TRY(tutti__dataset_enter(d));
     const tutti_err err = get_run(d, segment, &b, tutti__items_of_gets(n, gets, &b));
     tutti__items_free(&b);
@@ -184,7 +184,7 @@ static tutti_err follow_file(tutti_dataset *d, const tutti__item *of, tutti_off 
     const int64_t file = d->model.segments[*at].file;
     const tutti_count most = 1024;
     tutti_count segment = *at;
-    tutti__items b = {0};
+    tutti__item_list b = {0};
     reading r = {.items = &b};
     tutti_err err =
         tutti__dataset_agree(d, tutti__items_make((int)tutti__min(most, last - *at + 1), &b));
@@ -221,7 +221,7 @@ tutti_err tutti_dataset_follow(tutti_dataset *d, tutti_count first, tutti_count 
     tutti__call same = {.name = "follow",
                         .what = "the segments, the variable, its type or decomposition"};
     if (err == TUTTI_OK) {
-        const tutti__items b = {.n = 1, .v = &t};
+        const tutti__item_list b = {.n = 1, .v = &t};
         const int64_t words[] = {first, last};
         same.hash = tutti__hash(tutti__items_hash(&b), words, sizeof words);
     }

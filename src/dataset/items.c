@@ -5,14 +5,14 @@
 #include <string.h>
 #include "timestep/step_items.h"
 
-tutti_err tutti__items_make(int n, tutti__items *out) {
-    *out = (tutti__items){.n = n,
-                          .v = tutti__calloc((size_t)n, sizeof *out->v),
-                          .parts = tutti__calloc(3 * (size_t)n, sizeof *out->parts)};
+tutti_err tutti__items_make(int n, tutti__item_list *out) {
+    *out = (tutti__item_list){.n = n,
+                              .v = tutti__calloc((size_t)n, sizeof *out->v),
+                              .parts = tutti__calloc(3 * (size_t)n, sizeof *out->parts)};
     return out->v && out->parts ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
-tutti_err tutti__items_of_puts(int n, const tutti_put *puts, tutti__items *out) {
+tutti_err tutti__items_of_puts(int n, const tutti_put *puts, tutti__item_list *out) {
     TUTTI_CHECK(n >= 0 && n <= 1 << 20 && (puts || n == 0), TUTTI_ERR_ARG, "%d variables to put%s",
                 n, puts ? "" : " at NULL");
     TUTTI_TRY(tutti__items_make(n, out));
@@ -24,7 +24,7 @@ tutti_err tutti__items_of_puts(int n, const tutti_put *puts, tutti__items *out) 
     return TUTTI_OK;
 }
 
-tutti_err tutti__items_of_gets(int n, const tutti_get *gets, tutti__items *out) {
+tutti_err tutti__items_of_gets(int n, const tutti_get *gets, tutti__item_list *out) {
     TUTTI_CHECK(n >= 0 && n <= 1 << 20 && (gets || n == 0), TUTTI_ERR_ARG, "%d variables to get%s",
                 n, gets ? "" : " at NULL");
     TUTTI_TRY(tutti__items_make(n, out));
@@ -36,7 +36,7 @@ tutti_err tutti__items_of_gets(int n, const tutti_get *gets, tutti__items *out) 
     return TUTTI_OK;
 }
 
-tutti_err tutti__items_keep(tutti__items *b) {
+tutti_err tutti__items_keep(tutti__item_list *b) {
     size_t bytes = 0;
     for (int i = 0; i < b->n; i++) bytes += b->v[i].name ? strlen(b->v[i].name) + 1 : 0;
     char *to = b->names = tutti__malloc(bytes);
@@ -53,7 +53,7 @@ tutti_err tutti__items_keep(tutti__items *b) {
     return TUTTI_OK;
 }
 
-void tutti__items_free(tutti__items *b) {
+void tutti__items_free(tutti__item_list *b) {
     for (int i = 0; b->v && i < b->n; i++) {
         if (b->v[i].is_held) tutti__decomposition_release(b->v[i].entries);
         tutti_access_free(&b->v[i].access);
@@ -66,10 +66,10 @@ void tutti__items_free(tutti__items *b) {
     tutti__free(b->v);
     tutti__free(b->parts);
     tutti__free(b->names);
-    *b = (tutti__items){0};
+    *b = (tutti__item_list){0};
 }
 
-uint64_t tutti__items_hash(const tutti__items *b) {
+uint64_t tutti__items_hash(const tutti__item_list *b) {
     uint64_t h = tutti__hash(TUTTI__HASH_START, &b->n, sizeof b->n);
     for (int i = 0; i < b->n; i++)
         h = tutti__item_hash(h, b->v[i].name, b->v[i].type, b->v[i].facts.number);
@@ -109,7 +109,7 @@ tutti__compressed tutti__item_compressed(const tutti_dataset *d, const tutti__it
 }
 
 void tutti__item_part(const tutti_dataset *d, const tutti__item *t, int file_type,
-                      tutti__items *b) {
+                      tutti__item_list *b) {
     tutti_part *part = &b->parts[b->parts_n++];
     *part = (tutti_part){.access = t->access, .buf = t->buf};
     if (t->type != TUTTI_BYTES)

@@ -3,7 +3,7 @@
 #ifndef TUTTI_DATASET_ITEMS_H
 #define TUTTI_DATASET_ITEMS_H
 
-#include "dataset/compressed.h"
+#include "segments/compressed.h"
 
 /* One variable of a call, put or got. */
 typedef struct tutti__item {
@@ -26,30 +26,31 @@ typedef struct tutti__item {
 } tutti__item;
 
 /* Everything that one call has. */
-typedef struct tutti__items {
+typedef struct tutti__item_list {
     int n;
     tutti__item *v;
     tutti_part *parts; /* [3 * n] */
     int parts_n;
     char *names; /* copies; NULL: names are the caller's, and decompositions are not held */
-} tutti__items;
+} tutti__item_list;
 
-tutti_err tutti__items_make(int n, tutti__items *out) TUTTI_MUST_USE;
+tutti_err tutti__items_make(int n, tutti__item_list *out) TUTTI_MUST_USE;
 /* The arguments of a call, not checked but for their number. */
-tutti_err tutti__items_of_puts(int n, const tutti_put *puts, tutti__items *out) TUTTI_MUST_USE;
-tutti_err tutti__items_of_gets(int n, const tutti_get *gets, tutti__items *out) TUTTI_MUST_USE;
+tutti_err tutti__items_of_puts(int n, const tutti_put *puts, tutti__item_list *out) TUTTI_MUST_USE;
+tutti_err tutti__items_of_gets(int n, const tutti_get *gets, tutti__item_list *out) TUTTI_MUST_USE;
 /* The caller may change its arguments and free decompositions: names are copied, decompositions held. */
-tutti_err tutti__items_keep(tutti__items *b) TUTTI_MUST_USE;
-void tutti__items_free(tutti__items *b);
+tutti_err tutti__items_keep(tutti__item_list *b) TUTTI_MUST_USE;
+void tutti__items_free(tutti__item_list *b);
 /* A hash of what must be the same on all ranks. */
-uint64_t tutti__items_hash(const tutti__items *b);
+uint64_t tutti__items_hash(const tutti__item_list *b);
 /* Whether it can be moved, with the space as it is in a segment (an id); sets v and facts. */
 tutti_err tutti__item_check(const tutti_dataset *d, tutti__item *t, int64_t segment) TUTTI_MUST_USE;
 /* Whether its numbers can be converted to or from a type in the file. */
 tutti_err tutti__item_type_check(const tutti__item *t, int file_type) TUTTI_MUST_USE;
 tutti__compressed tutti__item_compressed(const tutti_dataset *d, const tutti__item *t, int type);
 /* Its access is one more part. */
-void tutti__item_part(const tutti_dataset *d, const tutti__item *t, int file_type, tutti__items *b);
+void tutti__item_part(const tutti_dataset *d, const tutti__item *t, int file_type,
+                      tutti__item_list *b);
 
 /* ---- dataset_start.c */
 
@@ -59,7 +60,7 @@ typedef struct tutti__dataset_start tutti__dataset_start;
 struct tutti__dataset_start {
     tutti__started started; /* must be first */
     tutti_dataset *dataset;
-    tutti__items items;
+    tutti__item_list items;
     tutti_count segment; /* of a get */
     /* Carry it out, with this rank's error so far.   Collective. */
     tutti_err (*run)(tutti__dataset_start *op, tutti_err refused);

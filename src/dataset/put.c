@@ -53,7 +53,7 @@ static tutti_err reserve_rows(tutti_dataset *d, int n) {
     return fits ? tutti__sections_reserve(d, 2 * (int64_t)n) : TUTTI_ERR_NOMEM;
 }
 
-static tutti_err put_take(tutti_dataset *d, int is_started, tutti__items *b) {
+static tutti_err put_take(tutti_dataset *d, int is_started, tutti__item_list *b) {
     TUTTI_TRY(tutti__dataset_writable(d));
     TUTTI_CHECK(d->now.under_way, TUTTI_ERR_STATE, "no segment has begun");
     for (int i = 0; i < b->n; i++) {
@@ -73,7 +73,7 @@ static tutti_err put_take(tutti_dataset *d, int is_started, tutti__items *b) {
 
 /* Variables of the library's own, and the sizes of ranked sections.  The same error on all ranks.   Collective if something
  * is not known yet. */
-static tutti_err define_ranked(tutti_dataset *d, tutti__items *b) {
+static tutti_err define_ranked(tutti_dataset *d, tutti__item_list *b) {
     tutti__variable *lists = NULL;
     tutti__ranked_trim(d);
     for (int i = 0; i < b->n; i++) {
@@ -94,7 +94,7 @@ static tutti_err define_ranked(tutti_dataset *d, tutti__items *b) {
 }
 
 /* Compressed variables become bytes.  The same error on all ranks.   Collective. */
-static tutti_err pack_compressed(tutti_dataset *d, tutti__items *b) {
+static tutti_err pack_compressed(tutti_dataset *d, tutti__item_list *b) {
     tutti__compressed from[TUTTI__PACKED_TOGETHER];
     tutti__packed_section *to[TUTTI__PACKED_TOGETHER];
     int n = 0;
@@ -149,7 +149,7 @@ static tutti_err place_section(tutti_dataset *d, const tutti__item *t) {
     return TUTTI_OK;
 }
 
-static tutti_err place_sections(tutti_dataset *d, const tutti__items *b) {
+static tutti_err place_sections(tutti_dataset *d, const tutti__item_list *b) {
     for (int is_large = 1; is_large >= 0; is_large--) /* they begin at blocks, small ones follow */
         for (int i = 0; i < b->n; i++)
             if ((section_bytes(d, &b->v[i]) >= TUTTI__BLOCK) == is_large)
@@ -158,7 +158,8 @@ static tutti_err place_sections(tutti_dataset *d, const tutti__items *b) {
 }
 
 /* From now on the outcome of the put is that of its sections.  Local, also in its error. */
-static tutti_err add_targets(tutti_dataset *d, const tutti__items *b, tutti__put_record *record) {
+static tutti_err add_targets(tutti_dataset *d, const tutti__item_list *b,
+                             tutti__put_record *record) {
     for (int i = 0; i < b->n; i++) {
         const tutti__item *t = &b->v[i];
         const tutti__section *s = tutti__section_now(d, t->v->id, 0);
@@ -197,7 +198,7 @@ static tutti_err fill_section(const tutti_dataset *d, const tutti__variable *v,
 }
 
 /* A header or a list of entries is one more part. */
-static tutti_err base_part(tutti__items *b, tutti_off at, tutti_off bytes, const void *data,
+static tutti_err base_part(tutti__item_list *b, tutti_off at, tutti_off bytes, const void *data,
                            tutti_access **access) {
     TUTTI_TRY(tutti_access_contiguous(at, bytes, access));
     b->parts[b->parts_n++] = (tutti_part){.access = *access, .buf = (void *)(uintptr_t)data};
@@ -207,7 +208,7 @@ static tutti_err base_part(tutti__items *b, tutti_off at, tutti_off bytes, const
 /* What a section must contain before, or besides, its entries.  What it was before is undone if the put fails
  * (restore_base). */
 static tutti_err write_base(tutti_dataset *d, tutti__item *t, const tutti__put_record *record,
-                            tutti__items *b) {
+                            tutti__item_list *b) {
     const tutti__section *s = tutti__section_now(d, t->v->id, 0);
     tutti__section_progress *progress = tutti__section_progress_of(d, s);
     const int needs_base = progress->needs_base;
@@ -229,7 +230,7 @@ static tutti_err write_base(tutti_dataset *d, tutti__item *t, const tutti__put_r
     return base_part(b, s->start, t->sizes->bytes, t->sizes->head, &t->head_access);
 }
 
-static void restore_base(tutti_dataset *d, const tutti__items *b) {
+static void restore_base(tutti_dataset *d, const tutti__item_list *b) {
     for (int i = 0; i < b->n; i++) {
         const tutti__item *t = &b->v[i];
         const tutti__section *s = tutti__section_now(d, t->v->id, 0);
@@ -243,7 +244,7 @@ static void restore_base(tutti_dataset *d, const tutti__items *b) {
 /* ---- operation */
 
 /* This rank's entries of a variable. */
-static tutti_err entries_part(const tutti_dataset *d, tutti__item *t, tutti__items *b) {
+static tutti_err entries_part(const tutti_dataset *d, tutti__item *t, tutti__item_list *b) {
     const tutti__section *s = tutti__section_now(d, t->v->id, 0);
     const tutti_off bytes = tutti__item_bytes(t->v, s->type);
     const tutti_access *access = NULL;
@@ -266,7 +267,7 @@ static tutti_err entries_part(const tutti_dataset *d, tutti__item *t, tutti__ite
 }
 
 /* Whether some section of the put has a block of its own, so that checksums are worth collecting. */
-static int has_whole_blocks(const tutti_dataset *d, const tutti__items *b) {
+static int has_whole_blocks(const tutti_dataset *d, const tutti__item_list *b) {
     for (int i = 0; i < b->n; i++) {
         const tutti__section *s = tutti__section_now(d, b->v[i].v->id, 0);
         const tutti__section *list =
@@ -276,7 +277,7 @@ static int has_whole_blocks(const tutti_dataset *d, const tutti__items *b) {
     return 0;
 }
 
-static tutti_err put_placed(tutti_dataset *d, tutti__items *b, tutti__put_record *record) {
+static tutti_err put_placed(tutti_dataset *d, tutti__item_list *b, tutti__put_record *record) {
     tutti__transfer t = {.name = "put", .file = d->now.file, .is_write = 1};
     t.local_err = add_targets(d, b, record);
     for (int i = 0; i < b->n && t.local_err == TUTTI_OK; i++) {
@@ -293,7 +294,7 @@ static tutti_err put_placed(tutti_dataset *d, tutti__items *b, tutti__put_record
 }
 
 /* All ranks have agreed on the call.  *record_out: the put is known to the sections.   Collective. */
-static tutti_err put_agreed(tutti_dataset *d, tutti__items *b, tutti__put_record *record) {
+static tutti_err put_agreed(tutti_dataset *d, tutti__item_list *b, tutti__put_record *record) {
     TUTTI_TRY(define_ranked(d, b));
     const tutti_err packed = pack_compressed(d, b);
     const tutti_error_info why = *tutti_last_error();
@@ -308,7 +309,7 @@ static tutti_err put_agreed(tutti_dataset *d, tutti__items *b, tutti__put_record
 }
 
 /* Put, with this rank's error so far.  *record_out: the record, which has not ended; NULL: the call was refused. */
-static tutti_err put_run(tutti_dataset *d, tutti__items *b, int is_started, tutti_err refused,
+static tutti_err put_run(tutti_dataset *d, tutti__item_list *b, int is_started, tutti_err refused,
                          tutti__put_record **record_out) {
     tutti__put_record *record = NULL;
     tutti_err err = refused == TUTTI_OK ? put_take(d, is_started, b) : refused;
@@ -325,7 +326,7 @@ static tutti_err put_run(tutti_dataset *d, tutti__items *b, int is_started, tutt
 
 tutti_err tutti_dataset_put(tutti_dataset *d, int n, const tutti_put *puts) {
     TUTTI_KEEP_ERRNO;
-    tutti__items b = {0};
+    tutti__item_list b = {0};
     tutti__put_record *record = NULL;
     TUTTI_TRY(tutti__dataset_enter(d));
     const tutti_err err = put_run(d, &b, 0, tutti__items_of_puts(n, puts, &b), &record);

@@ -42,6 +42,8 @@ static int slice_is_valid(const tutti_decomposition *p) {
     if (tutti_slice_count(p->ndims, s, NULL) != p->facts.entries) return 0;
     for (int d = 0; d < p->ndims && p->facts.entries > 0; d++)
         if (s->lo[d] < 0 || s->hi[d] > p->shape[d] || s->stride[d] < 1) return 0;
+    for (int d = 0; d < p->memory.ndims && p->facts.entries > 0; d++)
+        if (p->memory.lo[d] < 0 || p->memory.hi[d] > p->memory.shape[d]) return 0;
     for (tutti_count i = 0; i < p->facts.entries && p->passed; i++) passed += p->passed[i];
     return p->facts.written == p->facts.entries - passed;
 }
@@ -97,11 +99,9 @@ tutti_err tutti__decomposition_list(const tutti_decomposition *p, tutti_count *p
                                     tutti_count *memory_out, unsigned char *writes_out) {
     TUTTI_TRY(tutti__decomposition_live(p));
     if (p->is_slice) {
-        if (position_out) tutti__slice_positions(p, position_out);
-        for (tutti_count i = 0; i < p->facts.entries; i++) {
-            if (memory_out) memory_out[i] = i;
-            if (writes_out) writes_out[i] = !p->passed || !p->passed[i];
-        }
+        tutti__slice_positions(p, position_out, memory_out);
+        for (tutti_count i = 0; i < p->facts.entries && writes_out; i++)
+            writes_out[i] = !p->passed || !p->passed[i];
         return TUTTI_OK;
     }
     for (tutti_count k = 0; k < p->held.n; k++) {

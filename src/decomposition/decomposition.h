@@ -75,6 +75,7 @@ struct tutti_decomposition {
     tutti_count shape[TUTTI_MAX_DIMS];
     tutti_count of;        /* entries of the space */
     tutti_slice slice;     /* strides >= 1; all 0 if it is empty */
+    tutti_section memory;  /* the array in memory that contains the slice; ndims 0: packed */
     unsigned char *passed; /* [entries] 1: a higher rank has it too; NULL: none */
 
     tutti__sized_access *accesses;
@@ -139,16 +140,20 @@ tutti_err tutti__hole_error(tutti_count position, tutti_count held,
                             tutti_count entries) TUTTI_MUST_USE;
 
 /* ---- decomposition_slice.c */
-/* Check that it is a slice of the space.   Not collective. */
-tutti_err tutti__slice_of_space(const tutti__space_view *view, const tutti_slice *s) TUTTI_MUST_USE;
+/* Check that it is a slice of the space, and that `memory` (NULL: packed) contains it.   Not collective. */
+tutti_err tutti__slice_of_space(const tutti__space_view *view, const tutti_slice *s,
+                                const tutti_section *memory) TUTTI_MUST_USE;
+/* The section of the array in memory that holds a slice: all fields set.   Not collective. */
+tutti_section tutti__slice_section(int ndims, const tutti_slice *s, const tutti_section *memory);
 /* p has its shape and slice: find the entries that higher ranks have too, facts.written, facts.whole.
  * must: as above.   Collective. */
 tutti_err tutti__slices_meet(tutti__team *t, int must, tutti_decomposition *p) TUTTI_MUST_USE;
 /* The slice as an access.   Not collective. */
 tutti_err tutti__slice_items(const tutti_decomposition *p, tutti_off item_bytes,
                              tutti_access **out) TUTTI_MUST_USE;
-/* The positions of its entries, ascending.   Not collective. */
-void tutti__slice_positions(const tutti_decomposition *p, tutti_count *index_out);
+/* The positions of its entries, ascending, and their places in memory; each may be NULL.   Not collective. */
+void tutti__slice_positions(const tutti_decomposition *p, tutti_count *index_out,
+                            tutti_count *memory_out);
 /* As tutti__decomposition_runs; appends to *out, which must be freed after an error too.   Not collective. */
 tutti_err tutti__slice_runs(const tutti_decomposition *p, int is_write,
                             tutti__entry_runs *out) TUTTI_MUST_USE;

@@ -61,6 +61,7 @@ static tutti_err check_fields(const tutti_decomposition_spec *s) {
                   {"ids", s->ids != NULL, has_ids(s)},
                   {"own", s->own != NULL, !by_slice},
                   {"slice", slice_is_set(&s->slice), by_slice},
+                  {"slice_memory", s->slice_memory != NULL, by_slice},
                   {"memory", s->memory != NULL, !by_slice}};
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         TUTTI_CHECK(fields[i].belongs || !fields[i].is_set, TUTTI_ERR_ARG,
@@ -78,7 +79,7 @@ static tutti_err check_spec(const tutti_decomposition_spec *s, const tutti__spac
                 s->whole);
     TUTTI_CHECK_RESERVED(s, "tutti_decomposition_spec");
     TUTTI_TRY(tutti__choice_check(&s->choice, s->own || s->n == 0 || s->kind == TUTTI_BY_SLICE));
-    if (s->kind == TUTTI_BY_SLICE) return tutti__slice_of_space(v, &s->slice);
+    if (s->kind == TUTTI_BY_SLICE) return tutti__slice_of_space(v, &s->slice, s->slice_memory);
     TUTTI_CHECK(s->n >= 0 && s->n <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG,
                 "n is %lld: number of entries must be >= 0 and fit in memory", (long long)s->n);
     TUTTI_CHECK(s->n == 0 || s->index || !has_index(s), TUTTI_ERR_ARG, "argument index is NULL");
@@ -276,6 +277,8 @@ static tutti_err build_decomposition(making *m) {
             p->slice.stride[d] =
                 tutti__max(tutti__min(slice->stride[d], slice->hi[d] - slice->lo[d]), 1);
         }
+        if (m->spec->slice_memory && p->facts.entries > 0)
+            p->memory = tutti__slice_section(p->ndims, slice, m->spec->slice_memory);
         return tutti__slices_meet(m->team, m->spec->whole, p);
     }
     if (m->spec->kind == TUTTI_AS_THEY_LIE) {

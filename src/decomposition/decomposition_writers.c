@@ -33,8 +33,9 @@ static tutti_err make_mentions(const tutti__shared_out *s, tutti__mention **out)
 }
 
 /* Check and count the entries of all ranks.   *several_out: entries that several ranks hold. */
-static tutti_err check_entries(tutti__team *t, const tutti__join *j, tutti__range_items *g,
-                               tutti__shared_out *io, tutti_count *several_out, int must) {
+static tutti_err check_and_count_entries(tutti__team *t, const tutti__join *j,
+                                         tutti__range_items *g, tutti__shared_out *io,
+                                         tutti_count *several_out, int must) {
     int64_t held = 0, several = 0, hole = INT64_MAX;
     const tutti__reduction all[] = {
         {TUTTI__SUM, &held}, {TUTTI__SUM, &several}, {TUTTI__MIN, &hole}};
@@ -62,7 +63,7 @@ tutti_err tutti__writers_choose(tutti__team *t, const tutti_replicas_choice *cho
     tutti_err err = make_mentions(io, &mentions);
     err = tutti__join_make(t, err, (int)sizeof *mentions, io->n, mentions, &j);
     tutti__free(mentions);
-    if (err == TUTTI_OK) err = check_entries(t, &j, &g, io, &several, must);
+    if (err == TUTTI_OK) err = check_and_count_entries(t, &j, &g, io, &several, must);
     if (err == TUTTI_OK && several > 0) {
         err = tutti__chain_choose(t, choice, &g, &stats, &shares, &position);
         /* Send the holders of each entry its writer. */

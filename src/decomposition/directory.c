@@ -117,8 +117,8 @@ tutti_err tutti__directory_fits(const tutti__directory *d) {
 }
 
 /* Counts of all ranks; then the ranges; then the counts that ranks send to each other. */
-static tutti_err choose_ranges(tutti__team *t, const int64_t *numbers, tutti__directory *d,
-                               sampling *s) {
+static tutti_err choose_number_ranges(tutti__team *t, const int64_t *numbers, tutti__directory *d,
+                                      sampling *s) {
     MPI_Request r;
     const int64_t n = d->n;
     int samples = 0;
@@ -166,7 +166,7 @@ tutti_err tutti__directory_make(tutti__team *t, tutti_err local_err, tutti_count
     }
     d.n = n;
     tutti_err err = tutti__team_agree(t, local_err);
-    if (err == TUTTI_OK) err = choose_ranges(t, numbers, &d, &s);
+    if (err == TUTTI_OK) err = choose_number_ranges(t, numbers, &d, &s);
     tutti__free(s.counts);
     tutti__free(s.many);
     tutti__free(s.where);

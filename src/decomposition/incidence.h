@@ -37,18 +37,4 @@ tutti_err tutti__incidence_fetch(tutti__team *t, tutti_err local_err, const tutt
                                  tutti_count n, const tutti_count *items,
                                  tutti__entries *out) TUTTI_MUST_USE;
 
-/* Items that this rank has. */
-typedef struct tutti__claim {
-    tutti_count all;
-    tutti_count n;
-    tutti_count *items;  /* [n] ascending */
-    unsigned char *halo; /* [n] 1: ghost; NULL: none */
-    int on_root;
-} tutti__claim;
-/* The ranks that have each item of this rank's share: `with` is 2 * rank, + 1 for a ghost.  Items that
- * no rank has are assigned to the rank of their share, or to rank 0: c->items and c->halo are replaced
- * by longer arrays.   Collective. */
-tutti_err tutti__claims_make(tutti__team *t, tutti_err local_err, tutti__claim *c,
-                             tutti__incidence *out) TUTTI_MUST_USE;
-
 #endif

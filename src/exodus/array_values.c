@@ -7,14 +7,6 @@ static int is_real(tutti_type t) {
     return t == TUTTI_FLOAT32 || t == TUTTI_FLOAT64;
 }
 
-static tutti__values_part *pieces_of(tutti__values *b, tutti_type type) {
-    for (int i = 0; i < b->n; i++)
-        if (b->of[i].file_type == type) return &b->of[i];
-    TUTTI_ASSERT(b->n < TUTTI__VALUE_TYPES);
-    b->of[b->n] = (tutti__values_part){.file_type = type};
-    return &b->of[b->n++];
-}
-
 static tutti_err numbers_room(tutti__values_part *p, tutti_count n) {
     enum { NUMBER = 8 }; /* bytes in memory */
     tutti_count room = tutti__max(p->numbers_room, 64);
@@ -42,7 +34,11 @@ static tutti_err piece_room(tutti__values_part *p) {
 
 tutti_err tutti__values_add(tutti__values *b, const tutti__exodus_place *place, tutti_count first,
                             tutti_count n, tutti_count *index_out, void **data_out) {
-    tutti__values_part *p = pieces_of(b, place->type);
+    int k = 0;
+    while (k < b->n && b->of[k].file_type != place->type) k++;
+    TUTTI_ASSERT(k < TUTTI__VALUE_TYPES);
+    if (k == b->n) b->of[b->n++] = (tutti__values_part){.file_type = place->type};
+    tutti__values_part *p = &b->of[k];
     const tutti_off size = tutti_type_size(place->type);
     const tutti_count all = place->entries * place->numbers; /* as the file has them */
     TUTTI_CHECK(first >= 0 && n >= 0 && first <= all && n <= all - first, TUTTI_ERR_FORMAT,

@@ -58,3 +58,21 @@ void tutti__mesh_classes_free(tutti__mesh_classes *m) {
         m->has_factors[k] = NULL;
     }
 }
+
+int tutti__entity_class_is_valid(const tutti__entity_class *f) {
+    if (f->entities < 0 || !f->start || !f->before || !f->count || f->start[0] != 0 ||
+        f->before[0] != 0 || f->start[f->entities] != f->n || f->before[f->entities] != f->all)
+        return 0;
+    for (tutti_count c = 0; c < f->entities; c++) {
+        const tutti_count lo = f->before[c], hi = f->before[c + 1];
+        if (f->start[c] > f->start[c + 1] || hi - lo != f->count[c]) return 0;
+        for (tutti_count j = f->start[c]; j < f->start[c + 1]; j++) {
+            const tutti__numbered *s = &f->sorted[j];
+            if (s->index < f->start[c] || s->index >= f->start[c + 1]) return 0;
+            if (s->number < lo || s->number >= hi) return 0;
+            if (j > f->start[c] && s[-1].number >= s->number) return 0;
+            if (f->position && f->position[s->index] != s->number) return 0;
+        }
+    }
+    return 1;
+}

@@ -190,7 +190,7 @@ static tutti_err list_known(const tutti__exodus_region *r, tutti__sum **out, int
 
 tutti_err tutti__exodus_region_commit(tutti_exodus *x, tutti__exodus_region *r, tutti_err mine,
                                       const tutti__commit_steps *steps, int *is_sync_failed_out) {
-    tutti__verdict verdict = {0};
+    tutti__commit_verdict verdict = {0};
     tutti__sum *known = NULL;
     tutti__step_commit c = {.team = x->commit ? x->commit_team : x->team,
                             .file = x->file,

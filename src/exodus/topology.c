@@ -132,17 +132,13 @@ static int begins_with(const char *name, const char *with) {
     return strncasecmp(name, with, strlen(with)) == 0;
 }
 
-/* The number at the end of a name; 0: none. */
-static int number_of(const char *name) {
-    const char *digits = name + strlen(name);
-    while (digits > name && isdigit((unsigned char)digits[-1])) digits--;
-    return strlen(digits) < 4 ? (int)strtol(digits, NULL, 10) : 0;
-}
-
 const tutti__shape *tutti__shape_find(const char *name, int nodes, int dims) {
-    const int said = name ? number_of(name) : 0, n = nodes > 0 ? nodes : said;
     const char *family = name;
     if (!name || strlen(name) < 3 || tutti__shape_list_of(name)) return NULL;
+    const char *digits = name + strlen(name); /* the number of nodes at the end of the name */
+    while (digits > name && isdigit((unsigned char)digits[-1])) digits--;
+    const int said = strlen(digits) < 4 ? (int)strtol(digits, NULL, 10) : 0;
+    const int n = nodes > 0 ? nodes : said;
     const int shell = begins_with(name, "trish") || (begins_with(name, "tri") && dims == 3) ||
                       (begins_with(name, "she") && (n == 3 || n == 6 || n == 7));
     if (shell) family = "trishell";

@@ -30,12 +30,6 @@ typedef struct {
     tutti__share_values values;
 } lists;
 
-static void lists_free(lists *l) {
-    tutti__free(l->start);
-    tutti__free(l->own);
-    tutti__share_values_free(&l->values);
-}
-
 static tutti_err lists_make(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
     const tutti__exodus_table *table = &x->model.of[kind];
     l->blocks = table->n;
@@ -152,11 +146,6 @@ static tutti_err lists_ask(tutti_exodus *x, tutti_exodus_kind kind, const tutti_
 
 /* ---- entries */
 
-/* The extent of entry `nth` of the listed block c. */
-static extent list_extent(const lists *l, tutti_count c, tutti_count nth) {
-    return *(const extent *)tutti__share_value(&l->values, l->start[c] + nth);
-}
-
 /* Entries that are being read. */
 typedef struct {
     tutti_exodus *x;
@@ -179,7 +168,9 @@ static tutti_err block_add(reading *r, tutti_count c, const tutti__exodus_place 
     for (int first = 1; *i < e->n && e->position[*i] < end; first = 0) {
         tutti_count n = 1, where = 0;
         extent here = {(e->position[*i] - r->starts[c]) * nodes, nodes};
-        if (listed) here = list_extent(&r->l, c, e->position[*i] - r->starts[c]);
+        if (listed)
+            here = *(const extent *)tutti__share_value(
+                &r->l.values, r->l.start[c] + e->position[*i] - r->starts[c]);
         while (!listed && *i + n < e->n && e->position[*i + n] == e->position[*i] + n &&
                e->position[*i + n] < end)
             n++;
@@ -256,23 +247,22 @@ static void reading_free(reading *r) {
     tutti__free(r->starts);
     tutti__free(r->index);
     tutti__free(r->type);
-    lists_free(&r->l);
+    tutti__free(r->l.start);
+    tutti__free(r->l.own);
+    tutti__share_values_free(&r->l.values);
     tutti__values_free(&r->b);
     tutti__entries_free(&r->e);
-}
-
-static int has_lists(const tutti__exodus_table *table) {
-    for (tutti_count c = 0; c < table->n; c++)
-        if (tutti__shape_list_of(table->row[c].topology)) return 1;
-    return 0;
 }
 
 tutti_err tutti__entries_read(tutti_exodus *x, tutti_exodus_kind kind, tutti_count n,
                               const tutti_count *position, tutti_err local_err,
                               tutti__entries *out) {
     reading r = {.x = x, .kind = kind};
+    int has_lists = 0;
+    for (tutti_count c = 0; c < x->model.of[kind].n; c++)
+        has_lists |= tutti__shape_list_of(x->model.of[kind].row[c].topology) != 0;
     if (local_err == TUTTI_OK) local_err = entries_begin(&r, n, position);
-    if (has_lists(&x->model.of[kind])) {
+    if (has_lists) {
         if (local_err == TUTTI_OK) local_err = lists_make(x, kind, &r.l);
         local_err = tutti__exodus_agree(x, local_err);
         if (local_err == TUTTI_OK && r.l.start[r.l.blocks] > 0)
@@ -300,13 +290,6 @@ static int is_faced(const tutti__exodus_model *m, const tutti_count *starts, tut
     const tutti__exodus_table *table = &m->of[TUTTI_EXODUS_ELEMENT_BLOCK];
     const tutti_count c = tutti__interval_of(starts, table->n, p);
     return tutti__shape_list_of(table->row[c].topology) == TUTTI__NFACED;
-}
-
-static int has_faced(const tutti__exodus_model *m) {
-    const tutti__exodus_table *table = &m->of[TUTTI_EXODUS_ELEMENT_BLOCK];
-    for (tutti_count c = 0; c < table->n; c++)
-        if (tutti__shape_list_of(table->row[c].topology) == TUTTI__NFACED) return 1;
-    return 0;
 }
 
 static tutti_err faces_wanted(const tutti__exodus_model *m, const tutti_count *starts,
@@ -368,7 +351,11 @@ static tutti_err expand(const tutti__exodus_model *m, const tutti_count *starts,
 tutti_err tutti__entries_to_nodes(tutti_exodus *x, tutti_err local_err, tutti__entries *e) {
     tutti_count n = 0, *wanted = NULL, *starts = NULL;
     tutti__entries faces = {.n = 0};
-    if (!has_faced(&x->model)) return local_err;
+    int has_faced = 0;
+    for (tutti_count c = 0; c < x->model.of[TUTTI_EXODUS_ELEMENT_BLOCK].n; c++)
+        has_faced |= tutti__shape_list_of(
+                         x->model.of[TUTTI_EXODUS_ELEMENT_BLOCK].row[c].topology) == TUTTI__NFACED;
+    if (!has_faced) return local_err;
     if (local_err == TUTTI_OK) {
         starts = tutti__starts_of(&x->model, TUTTI_EXODUS_ELEMENT_BLOCK);
         local_err = faces_wanted(&x->model, starts, e, &n, &wanted);

@@ -47,6 +47,15 @@ tutti_err tutti__distribute_elements(tutti_exodus *x, const tutti_exodus_deal *d
 
 /* ---- holders.c */
 
+/* Items that this rank has. */
+typedef struct tutti__claim {
+    tutti_count all;
+    tutti_count n;
+    tutti_count *items;  /* [n] ascending */
+    unsigned char *halo; /* [n] 1: ghost; NULL: none */
+    int on_root;
+} tutti__claim;
+
 enum { TUTTI__ASSIGNED = -1 };
 /* The ranks that have the entries of this rank's share. */
 typedef struct tutti__holders {
@@ -64,6 +73,8 @@ tutti_err tutti__holders_make(tutti__team *t, tutti_err local_err, tutti__claim 
 /* The interval of a position of this share.   Not collective. */
 const tutti__id_interval *tutti__holders_find(const tutti__holders *h, tutti_count position);
 void tutti__holders_free(tutti__holders *h);
+/* Do the intervals of a share cover lo ... hi - 1 without gaps, each with holders in ascending order?  For TUTTI_ASSERT. */
+int tutti__holders_is_valid(const tutti__holders *h, tutti_count lo, tutti_count hi);
 
 /* ---- distribute_members.c */
 

@@ -20,12 +20,6 @@ typedef struct {
     tutti__incidence nodes;  /* elements of each node of the share of nodes */
 } distribution;
 
-static void distribution_free(distribution *d) {
-    tutti__free(d->rank);
-    tutti__entries_free(&d->elements);
-    tutti__incidence_free(&d->nodes);
-}
-
 tutti_err tutti__distribution_check(const tutti_exodus *x, const tutti_exodus_deal *deal) {
     const tutti_count all = x->model.p.elements;
     TUTTI_CHECK((int)deal->by >= TUTTI_EXODUS_BY_ORDER && (int)deal->by <= TUTTI_EXODUS_ON_ROOT,
@@ -59,22 +53,17 @@ static tutti_err share_read(distribution *d) {
     return tutti__exodus_agree(d->x, tutti__entries_to_nodes(d->x, err, &d->elements));
 }
 
-static tutti_err pairs_of(const tutti__entries *e, tutti__pair **out) {
-    tutti__pair *v = *out = tutti__malloc((size_t)(e->start[e->n] + 1) * sizeof *v);
-    if (!v) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < e->n; i++)
-        for (tutti_count k = e->start[i]; k < e->start[i + 1]; k++)
-            v[k] = (tutti__pair){e->to[k], e->position[i]};
-    return TUTTI_OK;
-}
-
 static tutti_err nodes_need(distribution *d) {
-    tutti__pair *pairs = NULL;
+    const tutti__entries *e = &d->elements;
     if (d->nodes.start) return TUTTI_OK;
     TUTTI_TRY(share_read(d));
-    const tutti_err mine = pairs_of(&d->elements, &pairs);
-    const tutti__pairs all = {d->x->model.p.nodes, d->elements.start[d->n], pairs};
-    const tutti_err err = tutti__incidence_make(d->x->team, mine, &all, &d->nodes);
+    tutti__pair *pairs = tutti__malloc((size_t)(e->start[e->n] + 1) * sizeof *pairs);
+    for (tutti_count i = 0; i < e->n && pairs; i++)
+        for (tutti_count k = e->start[i]; k < e->start[i + 1]; k++)
+            pairs[k] = (tutti__pair){e->to[k], e->position[i]};
+    const tutti__pairs all = {d->x->model.p.nodes, e->start[d->n], pairs};
+    const tutti_err err =
+        tutti__incidence_make(d->x->team, pairs ? TUTTI_OK : TUTTI_ERR_NOMEM, &all, &d->nodes);
     tutti__free(pairs);
     return err;
 }
@@ -106,15 +95,6 @@ static tutti_err coordinates_read(tutti_exodus *x, tutti_count n, const tutti_co
     return err;
 }
 
-static void add_centre(const tutti__entries *e, tutti_count i, tutti_count n,
-                       const tutti_count *node, const double *x, double *out) {
-    const tutti_count all = tutti__max(e->start[i + 1] - e->start[i], 1);
-    for (tutti_count k = e->start[i]; k < e->start[i + 1]; k++) {
-        const tutti_count at = tutti__sorted_find(node, n, e->to[k]);
-        for (int q = 0; q < 3; q++) out[q] += x[3 * at + q] / (double)all;
-    }
-}
-
 /* [3 n] the centre of each element of the share. */
 static tutti_err find_centres(distribution *d, double **out) {
     tutti_count n = 0, *node = NULL;
@@ -127,8 +107,13 @@ static tutti_err find_centres(distribution *d, double **out) {
     }
     const tutti_err err = coordinates_read(d->x, n, node, mine, x);
     TUTTI_ASSERT((x && v) || err != TUTTI_OK);
-    for (tutti_count i = 0; i < d->n && err == TUTTI_OK; i++)
-        add_centre(&d->elements, i, n, node, x, v + 3 * i);
+    for (tutti_count i = 0; i < d->n && err == TUTTI_OK; i++) {
+        const tutti_count first = d->elements.start[i], end = d->elements.start[i + 1];
+        for (tutti_count k = first; k < end; k++) {
+            const double *at = x + 3 * tutti__sorted_find(node, n, d->elements.to[k]);
+            for (int q = 0; q < 3; q++) v[3 * i + q] += at[q] / (double)(end - first);
+        }
+    }
     for (tutti_count i = 0; i < 3 * d->n && err == TUTTI_OK; i++)
         if (!(v[i] > -1e300 && v[i] < 1e300)) v[i] = 0; /* partitioners need finite coordinates */
     tutti__free(node);
@@ -142,7 +127,8 @@ static tutti_err find_centres(distribution *d, double **out) {
 
 /* ---- neighbours */
 
-/* Elements that have at least `common` nodes with element i; v has memory for reach_of(i). */
+/* Elements that have at least `common` nodes with element i; v has memory for all elements of its
+ * nodes. */
 static tutti_count neighbours_of(const distribution *d, tutti_count i, const tutti__entries *with,
                                  tutti_count common, tutti_count *v) {
     const tutti__entries *e = &d->elements;
@@ -164,23 +150,21 @@ static tutti_count neighbours_of(const distribution *d, tutti_count i, const tut
     return kept;
 }
 
-/* The total length of the lists of an element's nodes. */
-static tutti_count reach_of(const tutti__entries *e, tutti_count i, const tutti__entries *with) {
-    tutti_count n = 0;
-    for (tutti_count k = e->start[i]; k < e->start[i + 1]; k++) {
-        const tutti_count at = tutti__sorted_find(with->position, with->n, e->to[k]);
-        n += with->start[at + 1] - with->start[at];
-    }
-    return n;
-}
-
 static tutti_err graph_fill(const distribution *d, const tutti__entries *with, tutti__graph *g) {
     const tutti_count common = tutti__max(d->x->model.p.dims, 1);
     tutti_count room = 0, most = 0, at = 0;
     g->nodes = d->n;
     g->start = tutti__calloc((size_t)d->n + 1, sizeof *g->start);
     if (!g->start) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < d->n; i++) most = tutti__max(most, reach_of(&d->elements, i, with));
+    for (tutti_count i = 0; i < d->n;
+         i++) { /* the total length of the lists of an element's nodes */
+        tutti_count n = 0;
+        for (tutti_count k = d->elements.start[i]; k < d->elements.start[i + 1]; k++) {
+            const tutti_count at = tutti__sorted_find(with->position, with->n, d->elements.to[k]);
+            n += with->start[at + 1] - with->start[at];
+        }
+        most = tutti__max(most, n);
+    }
     tutti_count *v = tutti__malloc((size_t)(most + 1) * sizeof *v);
     tutti_err err = v ? TUTTI_OK : TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; i < d->n && err == TUTTI_OK; i++) {
@@ -403,6 +387,8 @@ tutti_err tutti__distribute_elements(tutti_exodus *x, const tutti_exodus_deal *d
         local_err = tutti__exodus_agree(x, local_err);
         if (local_err == TUTTI_OK) local_err = halo_add(&d, out);
     }
-    distribution_free(&d);
+    tutti__free(d.rank);
+    tutti__entries_free(&d.elements);
+    tutti__incidence_free(&d.nodes);
     return local_err;
 }

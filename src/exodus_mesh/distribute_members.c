@@ -26,20 +26,8 @@ typedef struct {
     int sided;             /* there is an array of sides (orientations) */
 } slicing;
 
-/* Set c as far as it is in the slice: *lo ... *hi - 1 of the set. */
-static int set_in_slice(const slicing *s, tutti_count c, tutti_count *lo, tutti_count *hi) {
-    *lo = tutti__max(s->starts[c], s->first) - s->starts[c];
-    *hi = tutti__min(s->starts[c + 1], s->first + s->n) - s->starts[c];
-    return *lo < *hi;
-}
-
-/* Orientations of edges and faces may be missing. */
-static int is_optional(tutti_exodus_kind kind, tutti_exodus_what what) {
-    return what == TUTTI_EXODUS_SIDES && kind != TUTTI_EXODUS_SIDE_SET;
-}
-
 /* Add one array of the sets of the slice to the values that are read. */
-static tutti_err array_add(slicing *s, tutti_exodus_what what, tutti__values *b, found *at) {
+static tutti_err slice_add(slicing *s, tutti_exodus_what what, tutti__values *b, found *at) {
     const tutti__exodus_table *table = &s->x->model.of[s->kind];
     tutti_count lo, hi;
     TUTTI_ASSERT(s->starts && at);
@@ -48,9 +36,13 @@ static tutti_err array_add(slicing *s, tutti_exodus_what what, tutti__values *b,
         const tutti_exodus_array a = {.what = what, .kind = s->kind, .id = table->row[c].id};
         tutti__exodus_place place;
         tutti_count index = 0;
-        if (!set_in_slice(s, c, &lo, &hi)) continue;
+        lo = tutti__max(s->starts[c], s->first) - s->starts[c];
+        hi = tutti__min(s->starts[c + 1], s->first + s->n) - s->starts[c];
+        if (lo >= hi) continue;
         const tutti_err err = tutti__exodus_place_of(s->x, &a, &place);
-        if (err == TUTTI_ERR_NOT_FOUND && is_optional(s->kind, what)) continue;
+        if (err == TUTTI_ERR_NOT_FOUND && what == TUTTI_EXODUS_SIDES &&
+            s->kind != TUTTI_EXODUS_SIDE_SET)
+            continue; /* orientations of edges and faces may be missing */
         TUTTI_TRY(err);
         TUTTI_TRY(tutti__values_add(b, &place, lo, hi - lo, &index, NULL));
         for (tutti_count i = lo; i < hi; i++)
@@ -99,9 +91,9 @@ static tutti_err slices_read(tutti_exodus *x, slicing *slices, tutti_err local_e
     for (int k = 0; k < TUTTI__SET_KINDS && local_err == TUTTI_OK; k++) {
         slicing *s = &slices[k];
         if (s->n == 0) continue;
-        local_err = array_add(s, TUTTI_EXODUS_MEMBERS, &b, s->at);
+        local_err = slice_add(s, TUTTI_EXODUS_MEMBERS, &b, s->at);
         if (local_err == TUTTI_OK && s->sided)
-            local_err = array_add(s, TUTTI_EXODUS_SIDES, &b, s->at + s->n);
+            local_err = slice_add(s, TUTTI_EXODUS_SIDES, &b, s->at + s->n);
     }
     local_err = tutti__values_move(x, &b, 0, 0, NULL, local_err);
     for (int k = 0; k < TUTTI__SET_KINDS && local_err == TUTTI_OK; k++)
@@ -111,19 +103,6 @@ static tutti_err slices_read(tutti_exodus *x, slicing *slices, tutti_err local_e
 }
 
 /* ---- factors of sides: as many as the topology says, one member's behind the other's */
-
-static int any_factors(const tutti__exodus_table *table) {
-    for (tutti_count c = 0; c < table->n; c++)
-        if (table->row[c].factors > 0) return 1;
-    return 0;
-}
-
-static int32_t weight_of(const slicing *s, const tutti__member *m) {
-    const tutti__exodus_table *table = &s->x->model.of[TUTTI_EXODUS_ELEMENT_BLOCK];
-    const tutti_count b = tutti__interval_of(s->blocks, table->n, m->position);
-    const int n = tutti__side_nodes_of(&s->x->model, &table->row[b], INT64_MAX, m->side);
-    return n > 0 ? n : 0;
-}
 
 /* Other programs write sets with too few or too many factors: these are ignored, with a warning, which is the same on all
  * ranks. */
@@ -159,7 +138,10 @@ static tutti_err side_factors(slicing *s, tutti_err err) {
     s->blocks = tutti__starts_of(&s->x->model, TUTTI_EXODUS_ELEMENT_BLOCK);
     if (err == TUTTI_OK && (!sum || !s->blocks)) err = TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; i < s->n && err == TUTTI_OK; i++) {
-        s->member[i].weight = weight_of(s, &s->member[i]);
+        const tutti__exodus_table *blocks = &s->x->model.of[TUTTI_EXODUS_ELEMENT_BLOCK];
+        const tutti_count b = tutti__interval_of(s->blocks, blocks->n, s->member[i].position);
+        s->member[i].weight = tutti__max(
+            tutti__side_nodes_of(&s->x->model, &blocks->row[b], INT64_MAX, s->member[i].side), 0);
         sum[tutti__interval_of(s->starts, sets, s->first + i)] += s->member[i].weight;
     }
     err = tutti__sums_before(s->x->team, err, sets, sum, before);
@@ -283,10 +265,13 @@ tutti_err tutti__distribute_members(tutti_exodus *x, tutti_err local_err,
     local_err = slices_read(x, slices, local_err);
     for (int k = 0; k < TUTTI__SET_KINDS; k++) {
         slicing *s = &slices[k];
+        int any_factors = 0;
+        for (tutti_count c = 0; c < x->model.of[s->kind].n; c++)
+            any_factors |= x->model.of[s->kind].row[c].factors > 0;
         if (!holders[tutti__members_of(s->kind)]) continue;
         if (s->kind != TUTTI_EXODUS_SIDE_SET && local_err == TUTTI_OK)
             member_factors(s);
-        else if (s->kind == TUTTI_EXODUS_SIDE_SET && any_factors(&x->model.of[s->kind]))
+        else if (s->kind == TUTTI_EXODUS_SIDE_SET && any_factors)
             local_err = side_factors(s, local_err);
     }
     local_err = exchange_members(slices, holders, local_err, n_out, out);

@@ -11,17 +11,16 @@
 
 #include "exodus_mesh/read_state.h"
 
-static void class_free(tutti__read_class *h) {
-    void *const all[] = {h->starts, h->items.items, h->items.halo, h->first,      h->place,
-                         h->own,    h->edges,       h->faces,      h->attributes, h->owner};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) tutti__free(all[i]);
-    tutti__entries_free(&h->lists);
-    tutti__position_index_free(&h->index);
-    tutti__holders_free(&h->holders);
-}
-
 static void state_free(tutti__read_state *g) {
-    for (int k = 0; k <= TUTTI_EXODUS_FACE_BLOCK; k++) class_free(&g->of[k]);
+    for (int k = 0; k <= TUTTI_EXODUS_FACE_BLOCK; k++) {
+        tutti__read_class *h = &g->of[k];
+        void *const all[] = {h->starts, h->items.items, h->items.halo, h->first,      h->place,
+                             h->own,    h->edges,       h->faces,      h->attributes, h->owner};
+        for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) tutti__free(all[i]);
+        tutti__entries_free(&h->lists);
+        tutti__position_index_free(&h->index);
+        tutti__holders_free(&h->holders);
+    }
     for (int k = 0; k < TUTTI_EXODUS_KINDS; k++) {
         tutti__free(g->factors[k]);
         tutti__free(g->set_attributes[k]);
@@ -33,8 +32,8 @@ static void state_free(tutti__read_state *g) {
 
 /* ---- what this rank has */
 
-static tutti_err class_begin(const tutti__exodus_model *m, tutti_exodus_kind kind,
-                             tutti__read_class *h) {
+static tutti_err read_class_begin(const tutti__exodus_model *m, tutti_exodus_kind kind,
+                                  tutti__read_class *h) {
     const size_t n = kind == TUTTI_EXODUS_NODAL ? 1 : (size_t)m->of[kind].n;
     h->kind = kind;
     h->entities = (tutti_count)n;
@@ -104,7 +103,7 @@ static tutti_err connected_get(tutti__read_state *g, tutti_err local_err) {
     return tutti__values_move(g->x, &g->values, 0, 0, NULL, local_err);
 }
 
-static int is_faced(const tutti__read_state *g, tutti_count c) {
+static int block_is_faced(const tutti__read_state *g, tutti_count c) {
     const tutti_exodus_entity *row = &g->x->model.of[TUTTI_EXODUS_ELEMENT_BLOCK].row[c];
     return tutti__shape_list_of(row->topology) == TUTTI__NFACED;
 }
@@ -132,7 +131,7 @@ static tutti_err referred(const tutti__read_state *g, tutti_exodus_kind kind, tu
             v[k++] = to - 1;
         }
         for (tutti_count q = e->lists.start[lo];
-             q < e->lists.start[hi] && kind == TUTTI_EXODUS_FACE_BLOCK && is_faced(g, c); q++)
+             q < e->lists.start[hi] && kind == TUTTI_EXODUS_FACE_BLOCK && block_is_faced(g, c); q++)
             v[k++] = e->lists.to[q];
     }
     *n_out = tutti__sort_unique(v, k);
@@ -166,7 +165,7 @@ static tutti_err nodes_collect(tutti__read_state *g) {
     if (!v) return TUTTI_ERR_NOMEM;
     for (tutti_count c = 0; c < e->entities; c++) {
         const tutti_count from = e->lists.start[e->first[c]], to = e->lists.start[e->first[c + 1]];
-        if (!is_faced(g, c))
+        if (!block_is_faced(g, c))
             v[lists++] = (tutti__position_list){to - from, e->lists.to ? e->lists.to + from : NULL};
     }
     for (int b = TUTTI_EXODUS_EDGE_BLOCK; b <= TUTTI_EXODUS_FACE_BLOCK; b++) {
@@ -207,7 +206,7 @@ static tutti_err nodes_halo(tutti__read_state *g) {
         for (tutti_count c = 0; c < e->entities; c++)
             for (tutti_count i = e->first[c]; i < e->first[c + 1]; i++)
                 if (e->items.halo[i] == halo)
-                    mark_nodes(g, i, is_faced(g, c), (unsigned char)halo, h->items.halo);
+                    mark_nodes(g, i, block_is_faced(g, c), (unsigned char)halo, h->items.halo);
     return TUTTI_OK;
 }
 
@@ -256,7 +255,7 @@ static tutti_err get(tutti__read_state *g) {
     tutti_err local_err = TUTTI_OK;
     g->x->mesh_warning[0] = 0;
     for (int k = TUTTI_EXODUS_NODAL; k <= TUTTI_EXODUS_FACE_BLOCK; k++)
-        if (class_begin(&g->x->model, (tutti_exodus_kind)k, &g->of[k]) != TUTTI_OK)
+        if (read_class_begin(&g->x->model, (tutti_exodus_kind)k, &g->of[k]) != TUTTI_OK)
             local_err = TUTTI_ERR_NOMEM;
     local_err = elements_get(g, local_err);
     local_err = connected_get(g, local_err);
@@ -276,11 +275,6 @@ static tutti_err get(tutti__read_state *g) {
     return tutti__exodus_agree(g->x, local_err);
 }
 
-static uint64_t deal_hash(const tutti_exodus_deal *d) {
-    const int by = d ? (int)d->by : 0, halo = d ? d->halo : 0;
-    return tutti__hash(tutti__hash(TUTTI__HASH_START, &by, sizeof by), &halo, sizeof halo);
-}
-
 tutti_err tutti_exodus_get_mesh(tutti_exodus *x, const tutti_exodus_deal *deal,
                                 const tutti_exodus_mesh **mesh_out) {
     TUTTI_KEEP_ERRNO;
@@ -292,7 +286,9 @@ tutti_err tutti_exodus_get_mesh(tutti_exodus *x, const tutti_exodus_deal *deal,
     if (err == TUTTI_OK && x->defining)
         err = tutti__error_set(TUTTI_ERR_STATE, 0, -1, "the file has no mesh yet");
     if (err == TUTTI_OK) err = tutti__distribution_check(x, deal);
-    TUTTI_TRY(tutti__exodus_call(x, "get_mesh", deal_hash(deal), err));
+    const int same[] = {deal ? (int)deal->by : 0, deal ? deal->halo : 0};
+    TUTTI_TRY(
+        tutti__exodus_call(x, "get_mesh", tutti__hash(TUTTI__HASH_START, same, sizeof same), err));
     err = get(&g);
     TUTTI_ASSERT(mesh_out);
     if (err == TUTTI_OK) {

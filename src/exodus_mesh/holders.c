@@ -27,11 +27,22 @@ const tutti__id_interval *tutti__holders_find(const tutti__holders *h, tutti_cou
     return h->n > 0 ? &h->interval[lo] : NULL;
 }
 
+int tutti__holders_is_valid(const tutti__holders *h, tutti_count lo, tutti_count hi) {
+    for (tutti_count i = 0; i < h->n; i++) {
+        const tutti__id_interval *v = &h->interval[i];
+        if (v->number != lo || v->count < 1 || v->holders_n < 1) return 0;
+        for (tutti_count q = 1; q < v->holders_n; q++)
+            if (h->holder[v->holders + q - 1] >= h->holder[v->holders + q]) return 0;
+        lo += v->count;
+    }
+    return lo == hi;
+}
+
 /* ---- runs of this rank */
 
 /* Runs with and without ghosts alternate in a message: own entries have entity 0, ghosts entity 1. */
-static tutti_err runs_make(const tutti__team *t, const tutti__claim *c, tutti__id_run **runs_out,
-                           tutti_count *start) {
+static tutti_err make_claims(const tutti__team *t, const tutti__claim *c, tutti__id_run **runs_out,
+                             tutti_count *start) {
     tutti__id_run *v = *runs_out = tutti__malloc((size_t)(c->n + 1) * sizeof *v);
     tutti_count n = 0;
     int rank = 0;
@@ -48,14 +59,14 @@ static tutti_err runs_make(const tutti__team *t, const tutti__claim *c, tutti__i
     return TUTTI_OK;
 }
 
-static tutti_err runs_exchange(tutti__team *t, tutti_err local_err, const tutti__claim *c,
-                               int *n_out, tutti__sparse_message **out) {
+static tutti_err exchange_claims(tutti__team *t, tutti_err local_err, const tutti__claim *c,
+                                 int *n_out, tutti__sparse_message **out) {
     tutti__id_run *runs = NULL;
     tutti_count *start = tutti__calloc((size_t)t->size + 1, sizeof *start);
     tutti__sparse_message *message = tutti__malloc((size_t)t->size * sizeof *message);
     int n = 0;
     if (local_err == TUTTI_OK)
-        local_err = start && message ? runs_make(t, c, &runs, start) : TUTTI_ERR_NOMEM;
+        local_err = start && message ? make_claims(t, c, &runs, start) : TUTTI_ERR_NOMEM;
     for (int r = 0; r < t->size && local_err == TUTTI_OK; r++)
         if (start[r] < start[r + 1])
             message[n++] = (tutti__sparse_message){
@@ -134,6 +145,9 @@ static tutti_err share_make(const tutti__team *t, const tutti__claim *c, int n,
                                  c->on_root ? 0 : t->rank, out);
     tutti__id_range_free(&r);
     tutti__sparse_free(2 * n, &separate);
+    TUTTI_ASSERT(err != TUTTI_OK ||
+                 tutti__holders_is_valid(out, tutti_size_share(c->all, t->size, t->rank),
+                                         tutti_size_share(c->all, t->size, t->rank + 1)));
     return err;
 }
 
@@ -155,8 +169,8 @@ static tutti_count answer_make(const tutti__holders *h, int to, tutti__id_run *o
     return n;
 }
 
-static tutti_err answers_exchange(tutti__team *t, tutti_err local_err, const tutti__holders *h,
-                                  int *n_out, tutti__sparse_message **out) {
+static tutti_err exchange_owners(tutti__team *t, tutti_err local_err, const tutti__holders *h,
+                                 int *n_out, tutti__sparse_message **out) {
     tutti__sparse_message *message = tutti__calloc((size_t)t->size, sizeof *message);
     int n = 0;
     if (!message) local_err = TUTTI_ERR_NOMEM;
@@ -212,33 +226,30 @@ static tutti_err assigned_take(tutti__claim *c, int n, const tutti__sparse_messa
     return TUTTI_OK;
 }
 
-static tutti_err owner_take(const tutti__claim *c, int n, const tutti__sparse_message *in,
-                            unsigned char **owner_out) {
-    unsigned char *owner = *owner_out = tutti__malloc((size_t)c->n + 1);
-    if (!owner) return TUTTI_ERR_NOMEM;
-    memset(owner, 1, (size_t)c->n + 1);
-    for (int i = 0; i < n; i++)
-        for (size_t q = 0; q < in[i].bytes / sizeof(tutti__id_run); q++) {
-            const tutti__id_run *run = (const tutti__id_run *)in[i].data + q;
-            if (run->entity) continue;
-            const tutti_count at = tutti__sorted_find(c->items, c->n, run->number);
-            memset(owner + at, 0, (size_t)run->count);
-        }
-    return TUTTI_OK;
-}
-
 tutti_err tutti__holders_make(tutti__team *t, tutti_err local_err, tutti__claim *c,
                               unsigned char **owner_out, tutti__holders *out) {
     tutti__sparse_message *in = NULL, *answers = NULL;
     int n = 0, n_answers = 0;
     out->all = c->all;
-    local_err = runs_exchange(t, local_err, c, &n, &in);
+    local_err = exchange_claims(t, local_err, c, &n, &in);
     if (local_err == TUTTI_OK) local_err = share_make(t, c, n, in, out);
     tutti__sparse_free(n, &in);
-    local_err = answers_exchange(t, local_err, out, &n_answers, &answers);
+    local_err = exchange_owners(t, local_err, out, &n_answers, &answers);
     if (local_err == TUTTI_OK) local_err = assigned_take(c, n_answers, answers);
-    if (local_err == TUTTI_OK && owner_out)
-        local_err = owner_take(c, n_answers, answers, owner_out);
+    if (local_err == TUTTI_OK && owner_out) {
+        *owner_out = tutti__malloc((size_t)c->n + 1);
+        if (*owner_out)
+            memset(*owner_out, 1, (size_t)c->n + 1);
+        else
+            local_err = TUTTI_ERR_NOMEM;
+    }
+    for (int i = 0; i < n_answers && local_err == TUTTI_OK && owner_out; i++)
+        for (size_t q = 0; q < answers[i].bytes / sizeof(tutti__id_run); q++) {
+            const tutti__id_run *run = (const tutti__id_run *)answers[i].data + q;
+            if (!run->entity) /* another rank owns it */
+                memset(*owner_out + tutti__sorted_find(c->items, c->n, run->number), 0,
+                       (size_t)run->count);
+        }
     tutti__sparse_free(n_answers, &answers);
     return local_err;
 }

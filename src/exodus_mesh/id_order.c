@@ -224,8 +224,7 @@ static tutti_err headers_read(const ordering *o, int *implicit) {
         implicit[k] = numbered == 0;
         if (numbered > 0 && none > 0) {
             tutti__free(v);
-            TUTTI_FAIL(TUTTI_ERR_MISMATCH, "some ranks have %s ids and others none",
-                       o->ids[k].what);
+            TUTTI_FAIL(TUTTI_ERR_MISMATCH, "%s ids are given on some ranks only", o->ids[k].what);
         }
         choose_ranges(o, k, v, o->round->bound + (tutti_count)k * o->team->size);
     }
@@ -233,34 +232,7 @@ static tutti_err headers_read(const ordering *o, int *implicit) {
     return TUTTI_OK;
 }
 
-/* *others_out: a rank has failed. */
-static tutti_err headers_exchange(const ordering *o, tutti_err local_err, int *failed_out) {
-    const int words = header_words(o->round);
-    int64_t *all = o->round->header;
-    MPI_Request r;
-    header_fill(o, local_err, all + (tutti_count)o->team->rank * words);
-    tutti__collective_add();
-    TUTTI_MPI(
-        MPI_Iallgather(MPI_IN_PLACE, 0, MPI_INT64_T, all, words, MPI_INT64_T, o->team->comm, &r));
-    TUTTI_TRY(tutti__team_finish(1, &r));
-    *failed_out = 0;
-    for (int k = 0; k < o->team->size; k++) *failed_out |= all[(tutti_count)k * words] != 0;
-    return TUTTI_OK;
-}
-
 /* ---- runs */
-
-static tutti_err run_add(ordering *o, const own_run *x) {
-    if (o->runs_n == o->room) {
-        const tutti_count room = 2 * o->room + 256;
-        own_run *v = tutti__realloc(o->run, (size_t)room * sizeof *v);
-        if (!v) return TUTTI_ERR_NOMEM;
-        o->run = v;
-        o->room = room;
-    }
-    o->run[o->runs_n++] = *x;
-    return TUTTI_OK;
-}
 
 /* Runs of an entity of class k, cut where ranges end. */
 static tutti_err entity_runs(ordering *o, int k, tutti_count c) {
@@ -276,14 +248,21 @@ static tutti_err entity_runs(ordering *o, int k, tutti_count c) {
             if (f->sorted[end].number != number + end - j || f->sorted[end].number >= most ||
                 (f->weight && f->weight[f->sorted[end].index] != weight))
                 break;
-        const own_run x = {{number, end - j, o->first_entity[k] + c, weight}, j, k, to};
-        TUTTI_TRY(run_add(o, &x));
+        if (o->runs_n == o->room) {
+            const tutti_count room = 2 * o->room + 256;
+            own_run *v = tutti__realloc(o->run, (size_t)room * sizeof *v);
+            if (!v) return TUTTI_ERR_NOMEM;
+            o->run = v;
+            o->room = room;
+        }
+        o->run[o->runs_n++] =
+            (own_run){{number, end - j, o->first_entity[k] + c, weight}, j, k, to};
     }
     return TUTTI_OK;
 }
 
 /* Runs of all classes, by rank of their range. */
-static tutti_err runs_make(ordering *o, const int *implicit) {
+static tutti_err make_runs(ordering *o, const int *implicit) {
     const int ranks = o->team->size;
     for (int k = 0; k < o->n; k++)
         for (tutti_count c = 0; c < o->ids[k].class->entities && !implicit[k]; c++)
@@ -306,16 +285,6 @@ static tutti_err runs_make(ordering *o, const int *implicit) {
     tutti__free(o->run);
     o->run = by_rank;
     return TUTTI_OK;
-}
-
-static tutti_err runs_exchange(ordering *o, tutti_err local_err) {
-    int n = 0;
-    for (int r = 0; r < o->team->size && local_err == TUTTI_OK; r++)
-        if (o->start[r] < o->start[r + 1])
-            o->message[n++] = (tutti__sparse_message){
-                r, (size_t)(o->start[r + 1] - o->start[r]) * sizeof *o->out, o->out + o->start[r]};
-    o->sent = n;
-    return tutti__exchange_if(o->team, local_err, n, o->message, &o->received, &o->in);
 }
 
 /* ---- sums */
@@ -398,7 +367,7 @@ static tutti_err vectors_exchange(const ordering *o, const int *implicit, tutti_
 }
 
 /* Counts of all ranks; positions without numbers. */
-static void counts_set(const ordering *o, int k, int implicit) {
+static void set_class_counts(const ordering *o, int k, int implicit) {
     const tutti_count first = o->first_entity[k], n = o->round->entities;
     const int64_t *total = vector_total(o->team, o->round) + first,
                   *before = vector_before(o->team, o->round) + first;
@@ -426,18 +395,6 @@ static void counts_set(const ordering *o, int k, int implicit) {
 }
 
 /* ---- answers: to each rank the number of its shared intervals, the places of its runs, shared intervals */
-
-/* Bytes of the answer to a message, and how many shared intervals it has. */
-static size_t answer_bytes(const ordering *o, int source, tutti_count *shared_out) {
-    const tutti__id_range *r = &o->range;
-    tutti_count shared = 0;
-    for (tutti_count i = 0; i < r->intervals && r->shared > 0; i++)
-        for (tutti_count h = 0; h < r->interval[i].holders_n && r->interval[i].holders_n > 1; h++)
-            shared += r->holder[r->interval[i].holders + h] == o->in[source].rank;
-    *shared_out = shared;
-    return sizeof shared + o->in[source].bytes / sizeof(tutti__id_run) * sizeof(tutti__id_place) +
-           (size_t)shared * sizeof(tutti__id_shared);
-}
 
 static void answer_fill(const ordering *o, int source, tutti_count first, tutti_count shared,
                         char *to) {
@@ -468,13 +425,21 @@ static tutti_err answers_exchange(ordering *o, tutti_err local_err, int *n_out,
     tutti_count first = 0, shared = 0;
     if (!answer) local_err = TUTTI_ERR_NOMEM;
     for (int i = 0; i < o->received && local_err == TUTTI_OK; i++) {
-        const size_t bytes = answer_bytes(o, i, &shared);
+        const tutti__id_range *r = &o->range;
+        shared = 0;
+        for (tutti_count v = 0; v < r->intervals && r->shared > 0; v++)
+            for (tutti_count h = 0; h < r->interval[v].holders_n && r->interval[v].holders_n > 1;
+                 h++)
+                shared += r->holder[r->interval[v].holders + h] == o->in[i].rank;
+        const size_t runs = o->in[i].bytes / sizeof(tutti__id_run);
+        const size_t bytes = sizeof shared + runs * sizeof(tutti__id_place) +
+                             (size_t)shared * sizeof(tutti__id_shared);
         answer[i] = (tutti__sparse_message){o->in[i].rank, bytes, tutti__malloc(bytes)};
         if (answer[i].data)
             answer_fill(o, i, first, shared, answer[i].data);
         else
             local_err = TUTTI_ERR_NOMEM;
-        first += (tutti_count)(o->in[i].bytes / sizeof(tutti__id_run));
+        first += (tutti_count)runs;
     }
     local_err = tutti__exchange_if(o->team, local_err, o->received, answer, n_out, out);
     for (int i = 0; i < o->received && answer; i++) tutti__free(answer[i].data);
@@ -540,31 +505,29 @@ static void answer_take(const ordering *o, const tutti__sparse_message *m) {
 
 /* ---- copies are compared */
 
-/* The checks of the entries that the rank of an answer has found to be shared. */
-static tutti_err checks_make(const ordering *o, const tutti__sparse_message *m,
-                             tutti__sparse_message *out) {
-    tutti_count n = 0, all = 0, at = 0;
-    const tutti__id_shared *s = answer_shared(o, m, &n);
-    for (tutti_count i = 0; i < n; i++) all += s[i].count;
-    uint64_t *v = tutti__malloc((size_t)(all + 1) * sizeof *v);
-    if (!v) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < n; i++) {
-        int k = 0;
-        const tutti_count first = shared_first(o, &s[i], &k);
-        for (tutti_count j = 0; j < s[i].count && o->ids[k].check; j++)
-            v[at++] = o->ids[k].check(o->ids[k].context, o->ids[k].class->sorted[first + j].index);
-    }
-    *out = (tutti__sparse_message){m->rank, (size_t)at * sizeof *v, v};
-    return TUTTI_OK;
-}
-
+/* Send the checks of the entries that the rank of an answer has found to be shared to that rank, in the order of the
+ * answer. */
 static tutti_err copies_compare(const ordering *o, tutti_err local_err, int n,
                                 const tutti__sparse_message *answers) {
     tutti__sparse_message *out = tutti__calloc((size_t)n + 1, sizeof *out), *in = NULL;
     int n_in = 0;
     if (!out) local_err = TUTTI_ERR_NOMEM;
-    for (int i = 0; i < n && local_err == TUTTI_OK; i++)
-        local_err = checks_make(o, &answers[i], &out[i]);
+    for (int m = 0; m < n && local_err == TUTTI_OK; m++) {
+        tutti_count intervals = 0, all = 0, at = 0;
+        const tutti__id_shared *s = answer_shared(o, &answers[m], &intervals);
+        for (tutti_count i = 0; i < intervals; i++) all += s[i].count;
+        uint64_t *v = out[m].data = tutti__malloc((size_t)(all + 1) * sizeof *v);
+        if (!v) local_err = TUTTI_ERR_NOMEM;
+        for (tutti_count i = 0; i < intervals && v; i++) {
+            int k = 0;
+            const tutti_count first = shared_first(o, &s[i], &k);
+            const tutti__ids *ids = &o->ids[k];
+            for (tutti_count j = 0; j < s[i].count && ids->check; j++)
+                v[at++] = ids->check(ids->context, ids->class->sorted[first + j].index);
+        }
+        out[m].rank = answers[m].rank;
+        out[m].bytes = (size_t)at * sizeof *v;
+    }
     local_err = tutti__exchange_if(o->team, local_err, n, out, &n_in, &in);
     if (local_err == TUTTI_OK) local_err = tutti__id_range_compare(&o->range, n_in, in);
     for (int i = 0; i < n && out; i++) tutti__free(out[i].data);
@@ -580,8 +543,12 @@ static tutti_err order_runs(ordering *o, const tutti_replicas_choice *choice, co
                             tutti_err local_err) {
     tutti__sparse_message *answers = NULL;
     int failed = 0, n = 0;
-    if (local_err == TUTTI_OK) local_err = runs_make(o, implicit);
-    local_err = runs_exchange(o, local_err);
+    if (local_err == TUTTI_OK) local_err = make_runs(o, implicit);
+    for (int r = 0; r < o->team->size && local_err == TUTTI_OK; r++)
+        if (o->start[r] < o->start[r + 1])
+            o->message[o->sent++] = (tutti__sparse_message){
+                r, (size_t)(o->start[r + 1] - o->start[r]) * sizeof *o->out, o->out + o->start[r]};
+    local_err = tutti__exchange_if(o->team, local_err, o->sent, o->message, &o->received, &o->in);
     o->range = (tutti__id_range){.ranks = o->team->size,
                                  .n = o->n,
                                  .ids = o->ids,
@@ -592,7 +559,7 @@ static tutti_err order_runs(ordering *o, const tutti_replicas_choice *choice, co
     if (local_err == TUTTI_OK) local_err = tutti__id_range_writers(&o->range, choice);
     TUTTI_TRY(vectors_exchange(o, implicit, local_err, &failed));
     if (failed) return tutti__team_agree(o->team, local_err);
-    for (int k = 0; k < o->n; k++) counts_set(o, k, implicit[k]);
+    for (int k = 0; k < o->n; k++) set_class_counts(o, k, implicit[k]);
     local_err = answers_exchange(o, TUTTI_OK, &n, &answers);
     for (int i = 0; i < n && local_err == TUTTI_OK; i++) answer_take(o, &answers[i]);
     if (vector_total(o->team, o->round)[4 * o->round->entities + VECTOR_CHECKED] > 0)
@@ -609,7 +576,15 @@ tutti_err tutti__ids_order(tutti__team *t, tutti__ids_round *r, const tutti_repl
     for (int k = 0; k < n; k++) o.first_entity[k + 1] = o.first_entity[k] + ids[k].class->entities;
     TUTTI_ASSERT(o.first_entity[n] == r->entities);
     for (int k = 0; k < n && local_err == TUTTI_OK; k++) local_err = class_begin(&ids[k]);
-    tutti_err err = headers_exchange(&o, local_err, &failed);
+    const int words = header_words(r);
+    MPI_Request q;
+    header_fill(&o, local_err, r->header + (tutti_count)t->rank * words);
+    tutti__collective_add();
+    int code =
+        MPI_Iallgather(MPI_IN_PLACE, 0, MPI_INT64_T, r->header, words, MPI_INT64_T, t->comm, &q);
+    tutti_err err =
+        code == MPI_SUCCESS ? tutti__team_finish(1, &q) : tutti__error_mpi(code, "MPI_Iallgather");
+    for (int k = 0; k < t->size; k++) failed |= r->header[(tutti_count)k * words + FAILED] != 0;
     if (err == TUTTI_OK && failed)
         err = tutti__team_agree(t, local_err);
     else if (err == TUTTI_OK)

@@ -83,7 +83,7 @@ static tutti_err sweep_to(sweep *s, int64_t to) {
     return TUTTI_OK;
 }
 
-static tutti_err copies_compare(const sweep *s, const tutti__id_run *x, int rank) {
+static tutti_err compare_runs(const sweep *s, const tutti__id_run *x, int rank) {
     const tutti_count *first = s->r->first_entity;
     const tutti__ids *k = &s->r->ids[tutti__id_class(first, x->entity)];
     const tutti_count base = first[tutti__id_class(first, x->entity)];
@@ -96,9 +96,8 @@ static tutti_err copies_compare(const sweep *s, const tutti__id_run *x, int rank
                     (long long)(k->entity_id ? k->entity_id(k->context, a) : a), s->active[i].rank,
                     (long long)(k->entity_id ? k->entity_id(k->context, b) : b), rank);
         TUTTI_CHECK(x->weight == y->weight, TUTTI_ERR_MISMATCH,
-                    "%s id %lld has other %s on rank %d than on rank %d", k->what,
-                    (long long)x->number, k->checked ? k->checked : "values", rank,
-                    s->active[i].rank);
+                    "%s id %lld: %s differ between ranks %d and %d", k->what, (long long)x->number,
+                    k->checked ? k->checked : "values", rank, s->active[i].rank);
     }
     return TUTTI_OK;
 }
@@ -108,7 +107,7 @@ static tutti_err run_visit(sweep *s, const tutti__id_run *x, int rank, tutti__id
     tutti__id_range *r = s->r;
     const tutti_count c = x->entity;
     TUTTI_TRY(sweep_to(s, x->number));
-    TUTTI_TRY(copies_compare(s, x, rank));
+    TUTTI_TRY(compare_runs(s, x, rank));
     if (s->n > 0) {
         const active_run *a = &s->active[0];
         const tutti_count offset = x->number - a->run->number;
@@ -255,11 +254,10 @@ tutti_err tutti__id_range_compare(const tutti__id_range *r, int n,
             if (!first) first = x;
             for (tutti_count q = 0; x && first && q < v->count && err == TUTTI_OK; q++)
                 if (x[q] != first[q])
-                    err = tutti__error_set(TUTTI_ERR_MISMATCH, 0, -1,
-                                           "%s id %lld has other %s on rank %d than on rank %d",
-                                           k->what, (long long)(v->number + q),
-                                           k->checked ? k->checked : "values", rank,
-                                           r->holder[v->holders]);
+                    err = tutti__error_set(
+                        TUTTI_ERR_MISMATCH, 0, -1, "%s id %lld: %s differ between ranks %d and %d",
+                        k->what, (long long)(v->number + q), k->checked ? k->checked : "values",
+                        rank, r->holder[v->holders]);
         }
     }
     tutti__free(at);

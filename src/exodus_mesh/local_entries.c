@@ -26,6 +26,7 @@ static void runs_of_entity(const tutti__entity_class *f, tutti_count c, int only
 
 static tutti_err add_class(const tutti__entity_class *f, const tutti_count *own,
                            tutti__exodus_local *local, tutti_count *n) {
+    TUTTI_ASSERT(tutti__entity_class_is_valid(f));
     for (tutti_count c = 0; c < f->entities; c++) {
         const tutti__space_view view = {
             .space = (int)f->kind, .ndims = 1, .shape = {f->count[c]}, .entries = f->count[c]};

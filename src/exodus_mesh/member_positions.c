@@ -38,13 +38,6 @@ static void name_member(const void *context, tutti_count i, char *out, size_t ro
              (long long)k->o->model->of[k->f->kind].row[c].id);
 }
 
-/* Factors of a side; 0: unknown, and none are given. */
-static tutti_count side_weight(const set_kind *k, tutti_count member, int side) {
-    const tutti_count b = tutti__interval_of(k->of->start, k->of->entities, member);
-    const tutti_exodus_entity *row = &k->o->model->of[TUTTI_EXODUS_ELEMENT_BLOCK].row[b];
-    return tutti__max(tutti__side_nodes_of(k->o->model, row, INT64_MAX, side), 0);
-}
-
 /* Numbers and weights of all members. */
 static tutti_err members_join(set_kind *k) {
     tutti__entity_class *f = k->f;
@@ -66,7 +59,12 @@ static tutti_err members_join(set_kind *k) {
         for (tutti_count i = 0; i < s.n; i++) {
             const tutti_count q = f->start[c] + i, p = k->of->position[s.members[i]];
             k->number[q] = (c * k->of->all + p) * sides + (sided ? s.sides[i] : 0);
-            f->weight[q] = sided ? side_weight(k, s.members[i], s.sides[i]) : 1;
+            f->weight[q] = 1;
+            if (!sided) continue; /* factors of a side; 0: unknown, and none are given */
+            const tutti_count b = tutti__interval_of(k->of->start, k->of->entities, s.members[i]);
+            const tutti_exodus_entity *row = &k->o->model->of[TUTTI_EXODUS_ELEMENT_BLOCK].row[b];
+            f->weight[q] =
+                tutti__max(tutti__side_nodes_of(k->o->model, row, INT64_MAX, s.sides[i]), 0);
         }
     }
     return TUTTI_OK;

@@ -4,12 +4,6 @@
 
 #include <string.h>
 
-/* Words for the bits of n positions lo ... hi; 0: they would take more memory than the positions. */
-static tutti_count words_for(tutti_count n, tutti_count lo, tutti_count hi) {
-    const tutti_count words = n > 0 ? (hi - lo) / 64 + 1 : 0;
-    return words <= n + 1024 ? words : 0;
-}
-
 static tutti_err unite_by_sorting(int lists, const tutti__position_list *list, tutti_count n,
                                   tutti_count *n_out, tutti_count **out) {
     tutti_count *v = *out = tutti__malloc((size_t)(n + 1) * sizeof *v), at = 0;
@@ -32,8 +26,9 @@ tutti_err tutti__positions_unite(int lists, const tutti__position_list *list, tu
             hi = tutti__max(hi, list[k].v[i]);
         }
     }
-    const tutti_count words = words_for(n, lo, hi);
-    if (words == 0) return unite_by_sorting(lists, list, n, n_out, out);
+    const tutti_count words = n > 0 ? (hi - lo) / 64 + 1 : 0;
+    if (words == 0 || words > n + 1024) /* bits would take more memory than the positions */
+        return unite_by_sorting(lists, list, n, n_out, out);
     uint64_t *bits = tutti__calloc((size_t)words, sizeof *bits);
     if (!bits) return TUTTI_ERR_NOMEM;
     for (int k = 0; k < lists; k++)

@@ -22,14 +22,6 @@ typedef struct {
     tutti__values values;
 } put_state;
 
-/* Does the caller request an id map whatever the ids are? */
-static int wants_id_map(const tutti_exodus_parameters *p, int kind) {
-    return kind == TUTTI_EXODUS_NODAL           ? p->has_node_ids
-           : kind == TUTTI_EXODUS_ELEMENT_BLOCK ? p->has_element_ids
-           : kind == TUTTI_EXODUS_EDGE_BLOCK    ? p->has_edge_ids
-                                                : p->has_face_ids;
-}
-
 /* Rules that need owners and limits: all ranks choose together.   Collective. */
 static tutti_err choose_writers(put_state *p, tutti_err local_err) {
     const tutti_replicas_choice *choice = &p->x->opt.choice;
@@ -92,7 +84,7 @@ static tutti_err row_count(const put_state *p, tutti_exodus_kind kind, tutti_cou
     return count_set(&row->factors, factors, name, row->id);
 }
 
-static tutti_err counts_set(put_state *p) {
+static tutti_err set_counts(put_state *p) {
     tutti_exodus_parameters *q = &p->x->model.p;
     tutti__entity_class *f = p->order.classes.of;
     TUTTI_TRY(rows_keep(p));
@@ -100,8 +92,11 @@ static tutti_err counts_set(put_state *p) {
     TUTTI_TRY(count_set(&q->elements, f[TUTTI_EXODUS_ELEMENT_BLOCK].all, "elements of file", 0));
     TUTTI_TRY(count_set(&q->edges, f[TUTTI_EXODUS_EDGE_BLOCK].all, "edges of file", 0));
     TUTTI_TRY(count_set(&q->faces, f[TUTTI_EXODUS_FACE_BLOCK].all, "faces of file", 0));
-    for (int k = TUTTI_EXODUS_NODAL; k <= TUTTI_EXODUS_FACE_BLOCK; k++)
-        f[k].plain &= !wants_id_map(q, k);
+    /* a map may be requested whatever the ids are */
+    f[TUTTI_EXODUS_NODAL].plain &= !q->has_node_ids;
+    f[TUTTI_EXODUS_ELEMENT_BLOCK].plain &= !q->has_element_ids;
+    f[TUTTI_EXODUS_EDGE_BLOCK].plain &= !q->has_edge_ids;
+    f[TUTTI_EXODUS_FACE_BLOCK].plain &= !q->has_face_ids;
     q->has_node_ids = !f[TUTTI_EXODUS_NODAL].plain;
     q->has_element_ids = !f[TUTTI_EXODUS_ELEMENT_BLOCK].plain;
     q->has_edge_ids = !f[TUTTI_EXODUS_EDGE_BLOCK].plain;
@@ -226,7 +221,7 @@ static tutti_err indices_add(put_state *p, const tutti__entity_class *f, tutti_c
     return array_add(p, f, c, f->before[c], &at, from);
 }
 
-static tutti_err block_add(put_state *p, tutti_exodus_kind kind, tutti_count c) {
+static tutti_err add_block(put_state *p, tutti_exodus_kind kind, tutti_count c) {
     const tutti__entity_class *all = p->order.classes.of, *f = &all[kind];
     const tutti__entity_class *edges = &all[TUTTI_EXODUS_EDGE_BLOCK],
                               *faces = &all[TUTTI_EXODUS_FACE_BLOCK];
@@ -306,7 +301,7 @@ static tutti_err values_add(put_state *p) {
         p->mesh->node_attributes));
     for (int k = 0; k < TUTTI__BLOCK_KINDS; k++)
         for (tutti_count c = 0; c < m->of[tutti__block_kinds[k]].n; c++)
-            TUTTI_TRY(block_add(p, tutti__block_kinds[k], c));
+            TUTTI_TRY(add_block(p, tutti__block_kinds[k], c));
     for (int k = 0; k < TUTTI__SET_KINDS; k++)
         for (tutti_count c = 0; c < m->of[tutti__set_kinds[k]].n; c++)
             TUTTI_TRY(set_add(p, tutti__set_kinds[k], c));
@@ -348,13 +343,6 @@ static tutti_err write_all(put_state *p) {
 
 /* ---- the call */
 
-static tutti_err may_put(const tutti_exodus *x) {
-    TUTTI_CHECK(x->defining, TUTTI_ERR_STATE,
-                "definitions have ended: the file has its mesh already, or was opened");
-    TUTTI_CHECK(x->model.p.dims > 0, TUTTI_ERR_STATE, "call tutti_exodus_init first");
-    return TUTTI_OK;
-}
-
 /* Ids need a width in the file, unless the options give it. */
 static tutti_err width_set(const put_state *p) {
     int64_t largest = 0;
@@ -375,7 +363,7 @@ static tutti_err put(put_state *p) {
         const tutti__partition partition = {&x->model, p->mesh, &p->order.classes};
         local_err = tutti__nemesis_make(x->team, &partition, local_err, &p->nemesis);
     }
-    if (local_err == TUTTI_OK) local_err = counts_set(p);
+    if (local_err == TUTTI_OK) local_err = set_counts(p);
     if (local_err == TUTTI_OK) local_err = width_set(p);
     if (local_err == TUTTI_OK)
         local_err =
@@ -406,7 +394,13 @@ tutti_err tutti_exodus_put_mesh(tutti_exodus *x, const tutti_exodus_mesh *mesh) 
     if (p.order.choice.rule == TUTTI_REPLICAS_IDG || p.order.choice.rule == TUTTI_REPLICAS_OWN)
         p.order.choice.rule = TUTTI_REPLICAS_IDG2; /* until choose_writers */
     const int map_bytes = x->model.map_bytes;
-    tutti_err err = may_put(x);
+    tutti_err err = TUTTI_OK;
+    if (!x->defining)
+        err = tutti__error_set(
+            TUTTI_ERR_STATE, 0, -1,
+            "definitions have ended: the file has its mesh already, or was opened");
+    else if (x->model.p.dims == 0)
+        err = tutti__error_set(TUTTI_ERR_STATE, 0, -1, "call tutti_exodus_init first");
     if (err == TUTTI_OK) err = tutti__mesh_check(&x->model, mesh);
     if (err == TUTTI_OK) err = tutti__mesh_order_make(&p.order);
     err = start(&p, err);

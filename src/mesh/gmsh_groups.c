@@ -7,22 +7,10 @@
 
 #include "base/sorted.h"
 
-tutti_err tutti__gmsh_grow(void *p, tutti_count n, tutti_count *room, size_t item) {
-    void *v = NULL;
-    memcpy(&v, p, sizeof v);
-    if (n <= *room && v) return TUTTI_OK;
-    const tutti_count more = tutti__max(n, tutti__max(1024, 2 * *room));
-    v = tutti__realloc(v, (size_t)more * item);
-    if (!v) return TUTTI_ERR_NOMEM;
-    memcpy(p, &v, sizeof v);
-    *room = more;
-    return TUTTI_OK;
-}
-
 /* ---- memberships */
 
-tutti_err tutti__gmsh_member_add(tutti__mesh_data *d, tutti_count *room, tutti_mesh_membership x) {
-    TUTTI_TRY(tutti__gmsh_grow(&d->member, d->members + 1, room, sizeof *d->member));
+tutti_err tutti__gmsh_member_add(tutti__mesh_data *d, size_t *room, tutti_mesh_membership x) {
+    TUTTI_TRY(tutti__grow(&d->member, (size_t)(d->members + 1), room, sizeof *d->member));
     d->member[d->members++] = x;
     return TUTTI_OK;
 }
@@ -80,11 +68,12 @@ static tutti_err read_entity(tutti__scan *s, int dim, int partitioned, tutti__gm
     TUTTI_TRY(tutti__scan_fits(s, e.n, s->binary ? 4 : 2, "physical groups"));
     for (int64_t i = 0; i < e.n; i++) {
         TUTTI_TRY(tutti__scan_i32(s, &tag));
-        TUTTI_TRY(tutti__gmsh_grow(&all->group, all->groups + 1, &all->room_groups, sizeof tag));
+        TUTTI_TRY(
+            tutti__grow(&all->group, (size_t)(all->groups + 1), &all->room_groups, sizeof tag));
         all->group[all->groups++] = group_number(tag);
     }
     if (dim > 0) TUTTI_TRY(skip_numbers(s, "bounding entities"));
-    TUTTI_TRY(tutti__gmsh_grow(&all->entity, all->n + 1, &all->room, sizeof e));
+    TUTTI_TRY(tutti__grow(&all->entity, (size_t)(all->n + 1), &all->room, sizeof e));
     all->entity[all->n++] = e;
     return TUTTI_OK;
 }
@@ -174,7 +163,7 @@ tutti_err tutti__gmsh_repeat_merge(tutti__gmsh_repeats *r, tutti__mesh_data *d) 
         return TUTTI_OK;
     const size_t bytes = (size_t)(d->start[e + 1] - d->start[e]) * sizeof *d->node;
     if (memcmp(d->node + d->start[b], d->node + d->start[e], bytes) != 0) return TUTTI_OK;
-    TUTTI_TRY(tutti__gmsh_grow(&r->repeat, r->n + 1, &r->room, sizeof *r->repeat));
+    TUTTI_TRY(tutti__grow(&r->repeat, (size_t)(r->n + 1), &r->room, sizeof *r->repeat));
     r->repeat[r->n++] = (struct tutti__gmsh_repeat){b, d->physical[e]};
     d->elements--;
     return TUTTI_OK;
@@ -235,17 +224,17 @@ static tutti_err assign_entities(element_kind *v, tutti_count n) {
     return TUTTI_OK;
 }
 
-tutti_err tutti__gmsh_repeats_finish(tutti__gmsh_repeats *r, tutti__mesh_data *d,
-                                     tutti_count *room) {
+tutti_err tutti__gmsh_repeats_finish(tutti__gmsh_repeats *r, tutti__mesh_data *d, size_t *room) {
     element_kind *v = NULL;
-    tutti_count n = 0, v_room = 0, at = 0;
+    tutti_count n = 0, at = 0;
+    size_t v_room = 0;
     tutti_err err = TUTTI_OK;
     if (r->n == 0) return TUTTI_OK;
     for (tutti_count e = 0; e < d->elements && err == TUTTI_OK; e++) {
         const element_kind x = find_kind(r, d, e, &at);
         if (n > 0 && compare_kinds(&v[n - 1], &x) == 0) continue;
-        if (n == v_room && n > 0) n = sort_unique(v, n);
-        err = tutti__gmsh_grow(&v, 2 * n + 1, &v_room, sizeof *v);
+        if ((size_t)n == v_room && n > 0) n = sort_unique(v, n);
+        err = tutti__grow(&v, (size_t)(2 * n + 1), &v_room, sizeof *v);
         if (err == TUTTI_OK) v[n++] = x;
     }
     if (err == TUTTI_OK) {

@@ -10,13 +10,9 @@
 #include "mesh/mesh_impl.h"
 #include "mesh/mesh_scan.h"
 
-/* Grow the array that *p (of any type, initially NULL) points to, so that it holds n items; its
- * capacity doubles. */
-tutti_err tutti__gmsh_grow(void *p, tutti_count n, tutti_count *room, size_t item) TUTTI_MUST_USE;
-
 /* Elements of dimension `dim` of this entity and first group are also in the group `tag`.  Sorted
  * and unique only after tutti__gmsh_members_finish. */
-tutti_err tutti__gmsh_member_add(tutti__mesh_data *d, tutti_count *room,
+tutti_err tutti__gmsh_member_add(tutti__mesh_data *d, size_t *room,
                                  tutti_mesh_membership x) TUTTI_MUST_USE;
 tutti_err tutti__gmsh_members_finish(tutti__mesh_data *d) TUTTI_MUST_USE;
 
@@ -31,9 +27,11 @@ typedef struct tutti__gmsh_entity {
 } tutti__gmsh_entity;
 
 typedef struct tutti__gmsh_entities {
-    tutti_count n, room;
+    tutti_count n;
+    size_t room;
     tutti__gmsh_entity *entity;
-    tutti_count groups, room_groups;
+    tutti_count groups;
+    size_t room_groups;
     int32_t *group;
 } tutti__gmsh_entities;
 
@@ -54,7 +52,8 @@ void tutti__gmsh_entities_free(tutti__gmsh_entities *e);
 
 /* Further groups of elements, while these are read. */
 typedef struct tutti__gmsh_repeats {
-    tutti_count n, room;
+    tutti_count n;
+    size_t room;
     struct tutti__gmsh_repeat {
         tutti_count element;
         int32_t group;
@@ -67,5 +66,5 @@ tutti_err tutti__gmsh_repeat_merge(tutti__gmsh_repeats *r, tutti__mesh_data *d) 
 /* Called after all elements have been read: make the memberships.  Elements of one entity whose
  * groups differ get entities of their own.   room: of d->member */
 tutti_err tutti__gmsh_repeats_finish(tutti__gmsh_repeats *r, tutti__mesh_data *d,
-                                     tutti_count *room) TUTTI_MUST_USE;
+                                     size_t *room) TUTTI_MUST_USE;
 #endif

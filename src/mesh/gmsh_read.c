@@ -22,12 +22,12 @@ typedef struct {
     int version; /* 41 or 22 */
     int seen_nodes, seen_elements;
     tutti__mesh_data d;
-    tutti_count room_nodes, room_elements, room_entries;
-    int room_groups;
+    size_t room_nodes, room_elements, room_entries;
+    size_t room_groups;
     int seen_entities[2]; /* $Entities, $PartitionedEntities */
     tutti__gmsh_entities entities;
     tutti__gmsh_repeats repeats;
-    tutti_count room_members;
+    size_t room_members;
     int64_t low;        /* of the table */
     tutti_count *table; /* [n_table] position, or -1 */
     tutti_count n_table;
@@ -37,21 +37,22 @@ typedef struct {
 /* The arrays of nodes, and those of elements, have one capacity. */
 static tutti_err grow_nodes(reader *r) {
     tutti__mesh_data *d = &r->d;
-    tutti_count room = r->room_nodes;
-    TUTTI_TRY(tutti__gmsh_grow(&d->coordinates, d->nodes + 1, &room, 3 * sizeof *d->coordinates));
-    return tutti__gmsh_grow(&d->tag, d->nodes + 1, &r->room_nodes, sizeof *d->tag);
+    size_t room = r->room_nodes;
+    TUTTI_TRY(
+        tutti__grow(&d->coordinates, (size_t)(d->nodes + 1), &room, 3 * sizeof *d->coordinates));
+    return tutti__grow(&d->tag, (size_t)(d->nodes + 1), &r->room_nodes, sizeof *d->tag);
 }
 
 static tutti_err grow_elements(reader *r, int nodes) {
     tutti__mesh_data *d = &r->d;
-    tutti_count a = r->room_elements, b = a, c = a;
+    size_t a = r->room_elements, b = a, c = a;
     const tutti_count n = d->elements + 2;
     const tutti_count used = d->elements > 0 ? d->start[d->elements] : 0;
-    TUTTI_TRY(tutti__gmsh_grow(&d->type, n, &a, sizeof *d->type));
-    TUTTI_TRY(tutti__gmsh_grow(&d->physical, n, &b, sizeof *d->physical));
-    TUTTI_TRY(tutti__gmsh_grow(&d->entity, n, &c, sizeof *d->entity));
-    TUTTI_TRY(tutti__gmsh_grow(&d->start, n, &r->room_elements, sizeof *d->start));
-    return tutti__gmsh_grow(&d->node, used + nodes, &r->room_entries, sizeof *d->node);
+    TUTTI_TRY(tutti__grow(&d->type, (size_t)(n), &a, sizeof *d->type));
+    TUTTI_TRY(tutti__grow(&d->physical, (size_t)(n), &b, sizeof *d->physical));
+    TUTTI_TRY(tutti__grow(&d->entity, (size_t)(n), &c, sizeof *d->entity));
+    TUTTI_TRY(tutti__grow(&d->start, (size_t)(n), &r->room_elements, sizeof *d->start));
+    return tutti__grow(&d->node, (size_t)(used + nodes), &r->room_entries, sizeof *d->node);
 }
 
 /* ---- tags */
@@ -161,9 +162,7 @@ static tutti_err read_names(reader *r) {
     TUTTI_TRY(tutti__scan_fits(s, n, 7, "names"));
     for (int64_t i = 0; i < n; i++) {
         int64_t dim = 0, tag = 0;
-        tutti_count room = r->room_groups;
-        TUTTI_TRY(tutti__gmsh_grow(&d->group, d->groups + 1, &room, sizeof *d->group));
-        r->room_groups = (int)room;
+        TUTTI_TRY(tutti__grow(&d->group, (size_t)d->groups + 1, &r->room_groups, sizeof *d->group));
         tutti_mesh_group *g = &d->group[d->groups];
         memset(g, 0, sizeof *g);
         TUTTI_TRY(tutti__scan_int(s, &dim));

@@ -123,12 +123,7 @@ static tutti_err collect_kinds(writer *w) {
     for (tutti_count e = 0; e < d->elements; e++) {
         const entity one = kind_of_element(d, e);
         if (n > 0 && compare_element_kinds(&w->entities[n - 1], &one) == 0) continue;
-        if (n == room) {
-            room = room ? 2 * room : 256;
-            entity *more = tutti__realloc(w->entities, room * sizeof *more);
-            if (!more) return TUTTI_ERR_NOMEM;
-            w->entities = more;
-        }
+        TUTTI_TRY(tutti__grow(&w->entities, n + 1, &room, sizeof *w->entities));
         w->entities[n++] = one;
     }
     if (n > 0) qsort(w->entities, n, sizeof *w->entities, compare_element_kinds);

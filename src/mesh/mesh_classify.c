@@ -22,17 +22,13 @@ static tutti_err fill_partition_lists(const tutti_mesh *m, const int *of,
                                       const tutti__share_values *v, tutti_count *start,
                                       int **holder) {
     const tutti__graph *g = &m->graph;
-    tutti_count room = 2 * g->nodes + 64, used = 0;
-    *holder = tutti__malloc((size_t)room * sizeof **holder);
+    size_t room = 2 * (size_t)g->nodes + 64;
+    tutti_count used = 0;
+    *holder = tutti__malloc(room * sizeof **holder);
     if (!*holder) return TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; i < g->nodes; i++) {
         const tutti_count most = 1 + g->start[i + 1] - g->start[i];
-        if (used + most > room) {
-            room = tutti__max(2 * room, used + most);
-            int *more = tutti__realloc(*holder, (size_t)room * sizeof *more);
-            if (!more) return TUTTI_ERR_NOMEM;
-            *holder = more;
-        }
+        TUTTI_TRY(tutti__grow(holder, (size_t)(used + most), &room, sizeof **holder));
         int *list = *holder + used, n = 1;
         start[i] = used;
         list[0] = of[i];

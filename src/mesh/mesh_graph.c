@@ -33,9 +33,10 @@ static tutti_err find_cells(const tutti_mesh *m, const cells *c, tutti__incidenc
 /* Lists are appended to an array that grows: counting first would sort every list twice. */
 static tutti_err find_neighbours(const tutti__incidence *in, const cells *c, tutti__graph *g) {
     const tutti_count n = in->n, *start = in->start, *at = in->with;
-    tutti_count room = 16 * n + 64, used = 0;
+    size_t room = 16 * (size_t)n + 64;
+    tutti_count used = 0;
     g->start = tutti__malloc(((size_t)n + 1) * sizeof *g->start);
-    g->to = tutti__malloc((size_t)room * sizeof *g->to);
+    g->to = tutti__malloc(room * sizeof *g->to);
     if (!g->start || !g->to) return TUTTI_ERR_NOMEM;
     g->nodes = n;
     for (tutti_count i = 0; i < n; i++) {
@@ -44,12 +45,7 @@ static tutti_err find_neighbours(const tutti__incidence *in, const cells *c, tut
         g->start[i] = used;
         for (tutti_count j = start[i]; j < start[i + 1]; j++)
             most += c->start[at[j] + 1] - c->start[at[j]];
-        if (used + most > room) {
-            room = tutti__max(used + most, 2 * room);
-            tutti_count *more = tutti__realloc(g->to, (size_t)room * sizeof *more);
-            if (!more) return TUTTI_ERR_NOMEM;
-            g->to = more;
-        }
+        TUTTI_TRY(tutti__grow(&g->to, (size_t)(used + most), &room, sizeof *g->to));
         tutti_count *v = g->to + used;
         for (tutti_count j = start[i]; j < start[i + 1]; j++)
             for (tutti_count l = c->start[at[j]]; l < c->start[at[j] + 1]; l++)

@@ -49,10 +49,6 @@ typedef struct {
     tutti_count side_n;
 } bordering;
 
-static const tutti_exodus_entity *row_of(const bordering *b, tutti_count c) {
-    return &b->p->model->of[TUTTI_EXODUS_ELEMENT_BLOCK].row[c];
-}
-
 /* ---- nodes of an element, and of its sides, as places */
 
 /* Where entry i of face block f's list is. */
@@ -75,14 +71,10 @@ typedef struct {
 
 static element element_of(const bordering *b, tutti_count c, const tutti_exodus_elements *e,
                           tutti_count i) {
-    const tutti_exodus_entity *row = row_of(b, c);
+    const tutti_exodus_entity *row = &b->p->model->of[TUTTI_EXODUS_ELEMENT_BLOCK].row[c];
     return (element){row, tutti__shape_list_of(row->topology),
                      tutti__shape_find(row->topology, row->nodes, b->p->model->p.dims),
                      tutti__entry_nodes(row, e, i), e->nodes + tutti__entry_start(row, e, i)};
-}
-
-static tutti_count sides_of(const element *e) {
-    return e->listed ? e->n : tutti__shape_sides(e->shape);
 }
 
 /* Node q of side s (from 0) of an element, as a place; -1: there are no more. */
@@ -233,7 +225,8 @@ static tutti_err element_sides(const bordering *b, const element *e, tutti_count
                                const unsigned char *border, sides *out) {
     tutti_count *v = NULL, room = 0;
     tutti_err err = TUTTI_OK;
-    for (tutti_count s = 0; s < sides_of(e) && err == TUTTI_OK; s++) {
+    const tutti_count sides_n = e->listed ? e->n : tutti__shape_sides(e->shape);
+    for (tutti_count s = 0; s < sides_n && err == TUTTI_OK; s++) {
         const tutti_count n = border_side(b, e, s, border, &v, &room);
         side x = {.key = {(uint64_t)n, ~(uint64_t)n},
                   .element = position + 1,
@@ -428,14 +421,6 @@ static tutti_err elements_sort_out(const bordering *b, tutti__borders *out) {
     return TUTTI_OK;
 }
 
-static tutti_err maps_all(bordering *b, tutti__borders *out) {
-    TUTTI_TRY(maps_make(b->node_n, b->node, &out->node_maps, &out->node_map));
-    TUTTI_TRY(items_of(b->node_n, b->node, &out->shared_nodes, NULL));
-    TUTTI_TRY(maps_make(b->side_n, b->side, &out->element_maps, &out->element_map));
-    TUTTI_TRY(items_of(b->side_n, b->side, &out->shared_elements, &out->shared_sides));
-    return elements_sort_out(b, out);
-}
-
 tutti_err tutti__borders_make(tutti__team *t, const tutti__partition *p, tutti__borders *out) {
     const tutti__entity_class *f = p->classes->of;
     bordering b = {.team = t,
@@ -447,7 +432,16 @@ tutti_err tutti__borders_make(tutti__team *t, const tutti__partition *p, tutti__
     tutti_err err = ranks_ask(&b);
     if (err == TUTTI_OK) err = tutti__team_agree(t, nodes_sort_out(&b, &made));
     if (err == TUTTI_OK) err = sides_meet(&b);
-    if (err == TUTTI_OK) err = tutti__team_agree(t, maps_all(&b, &made));
+    if (err == TUTTI_OK) {
+        err = maps_make(b.node_n, b.node, &made.node_maps, &made.node_map);
+        if (err == TUTTI_OK) err = items_of(b.node_n, b.node, &made.shared_nodes, NULL);
+        if (err == TUTTI_OK)
+            err = maps_make(b.side_n, b.side, &made.element_maps, &made.element_map);
+        if (err == TUTTI_OK)
+            err = items_of(b.side_n, b.side, &made.shared_elements, &made.shared_sides);
+        if (err == TUTTI_OK) err = elements_sort_out(&b, &made);
+        err = tutti__team_agree(t, err);
+    }
     tutti__free(b.own);
     tutti__free(b.position);
     tutti__entries_free(&b.ranks);

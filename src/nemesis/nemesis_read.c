@@ -165,15 +165,6 @@ static tutti_err pieces_add(reading *r, fetch *f) {
     return map_ends_add(r, ELEMENT_MAPS, "e_comm_data_idx", &f[ELEMENT_ENDS]);
 }
 
-static tutti_err pieces_take(reading *r, const fetch *f, tutti_count *first) {
-    TUTTI_TRY(take(r, 3, f, &r->f->nodes));
-    TUTTI_TRY(take(r, 2, f + INT_ELEMENTS, &r->f->elements));
-    TUTTI_TRY(take(r, 1, &f[NODE_IDS], &r->f->node_ids));
-    TUTTI_TRY(take(r, 1, &f[ELEMENT_IDS], &r->f->element_ids));
-    TUTTI_TRY(starts_take(r, NODE_MAPS, &f[NODE_ENDS], &r->f->node_start, &first[0]));
-    return starts_take(r, ELEMENT_MAPS, &f[ELEMENT_ENDS], &r->f->element_start, &first[1]);
-}
-
 enum { MAP_NODES, MAP_NODE_RANKS, MAP_ELEMENTS, MAP_SIDES, MAP_ELEMENT_RANKS, MAPPED };
 
 static tutti_err mapped_add(reading *r, const tutti_count *first, fetch *f) {
@@ -186,26 +177,31 @@ static tutti_err mapped_add(reading *r, const tutti_count *first, fetch *f) {
     return fetch_add(r, "e_comm_proc", first[1], m, &f[MAP_ELEMENT_RANKS]);
 }
 
-static tutti_err mapped_take(reading *r, const fetch *f) {
-    TUTTI_TRY(take(r, 1, &f[MAP_NODES], &r->f->map_nodes));
-    TUTTI_TRY(take_ints(r, &f[MAP_NODE_RANKS], &r->f->node_processors));
-    TUTTI_TRY(take(r, 1, &f[MAP_ELEMENTS], &r->f->map_elements));
-    TUTTI_TRY(take_ints(r, &f[MAP_SIDES], &r->f->sides));
-    return take_ints(r, &f[MAP_ELEMENT_RANKS], &r->f->element_processors);
-}
-
 static tutti_err read_all(reading *r) {
     fetch f[FETCHES] = {{.n = 0}}, mapped[MAPPED] = {{.n = 0}};
     tutti_count first[2] = {0, 0};
     TUTTI_TRY(ends_read(r, r->processor >= 0));
-    tutti_err mine = pieces_add(r, f);
-    TUTTI_TRY(tutti__values_move(r->x, &r->bundle, 0, 0, NULL, mine));
-    r->f = tutti__calloc(1, sizeof *r->f);
-    mine = r->f ? pieces_take(r, f, first) : TUTTI_ERR_NOMEM;
+    tutti_err err = pieces_add(r, f);
+    TUTTI_TRY(tutti__values_move(r->x, &r->bundle, 0, 0, NULL, err));
+    struct tutti__nemesis_found *out = r->f = tutti__calloc(1, sizeof *r->f);
+    err = out ? take(r, 3, f, &out->nodes) : TUTTI_ERR_NOMEM;
+    if (err == TUTTI_OK) err = take(r, 2, f + INT_ELEMENTS, &out->elements);
+    if (err == TUTTI_OK) err = take(r, 1, &f[NODE_IDS], &out->node_ids);
+    if (err == TUTTI_OK) err = take(r, 1, &f[ELEMENT_IDS], &out->element_ids);
+    if (err == TUTTI_OK)
+        err = starts_take(r, NODE_MAPS, &f[NODE_ENDS], &out->node_start, &first[0]);
+    if (err == TUTTI_OK)
+        err = starts_take(r, ELEMENT_MAPS, &f[ELEMENT_ENDS], &out->element_start, &first[1]);
     tutti__values_free(&r->bundle);
-    if (mine == TUTTI_OK) mine = mapped_add(r, first, mapped);
-    TUTTI_TRY(tutti__values_move(r->x, &r->bundle, 0, 0, NULL, mine));
-    return tutti__exodus_agree(r->x, mapped_take(r, mapped));
+    if (err == TUTTI_OK) err = mapped_add(r, first, mapped);
+    TUTTI_TRY(tutti__values_move(r->x, &r->bundle, 0, 0, NULL, err));
+    TUTTI_ASSERT(out);
+    err = take(r, 1, &mapped[MAP_NODES], &out->map_nodes);
+    if (err == TUTTI_OK) err = take_ints(r, &mapped[MAP_NODE_RANKS], &out->node_processors);
+    if (err == TUTTI_OK) err = take(r, 1, &mapped[MAP_ELEMENTS], &out->map_elements);
+    if (err == TUTTI_OK) err = take_ints(r, &mapped[MAP_SIDES], &out->sides);
+    if (err == TUTTI_OK) err = take_ints(r, &mapped[MAP_ELEMENT_RANKS], &out->element_processors);
+    return tutti__exodus_agree(r->x, err);
 }
 
 /* ---- the call */
@@ -220,7 +216,7 @@ static tutti_err check(const tutti_exodus *x, int processor, const tutti_exodus_
     const tutti_count n = x->cdf.dims[in_file].length;
     TUTTI_CHECK(processor >= -1 && processor < n, TUTTI_ERR_ARG,
                 "processor %d: the file has %lld of them", processor, (long long)n);
-    TUTTI_CHECK(out, TUTTI_ERR_ARG, "nowhere to put what is found");
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
     *processors = (int)tutti__min(x->cdf.dims[all].length, INT_MAX);
     return TUTTI_OK;
 }

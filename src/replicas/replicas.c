@@ -160,8 +160,8 @@ static tutti_err agree_on_create(tutti__team *t, const tutti_replicas_spec *s, t
 }
 
 /* From the spec of all ranks to position and writer of each item. */
-static tutti_err choose_writers(tutti_replicas *r, const tutti_replicas_spec *s,
-                                const sorted_spec *l, const int given[OPTIONALS]) {
+static tutti_err inspect_items(tutti_replicas *r, const tutti_replicas_spec *s,
+                               const sorted_spec *l, const int given[OPTIONALS]) {
     tutti__team *t = r->team;
     tutti__join j = {.record = NULL};
     tutti__range_items g = {.m = 0};
@@ -269,7 +269,7 @@ tutti_err tutti_replicas_create(MPI_Comm comm, const tutti_replicas_spec *spec,
         TUTTI_ASSERT(r && spec && r_out);
         r->team = team;
         team = NULL;
-        err = choose_writers(r, spec, &l, given);
+        err = inspect_items(r, spec, &l, given);
         free_sorted_spec(&l);
         if (err == TUTTI_OK) err = tutti__team_agree(r->team, make_accesses(r));
     }

@@ -103,10 +103,10 @@ void tutti__fdfile_write_behind(tutti_store *s, tutti_off lo, tutti_off hi) {
     pthread_mutex_lock(&lock);
     if (!h->known && !h->useless) {
         /* Only files on a disk, with a page cache, are written behind. */
-        struct statfs s;
+        struct statfs fs;
         const int is_known =
-            f->align == 0 && !f->base.layout.client_cache && fstatfs(f->fd, &s) == 0;
-        const uint32_t type = is_known ? (uint32_t)s.f_type : TMPFS_MAGIC;
+            f->align == 0 && !f->base.layout.client_cache && fstatfs(f->fd, &fs) == 0;
+        const uint32_t type = is_known ? (uint32_t)fs.f_type : TMPFS_MAGIC;
         h->known = type != TMPFS_MAGIC && type != RAMFS_MAGIC && type != HUGETLBFS_MAGIC &&
                    thread_join_in();
         h->useless = !h->known;

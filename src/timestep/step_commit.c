@@ -74,7 +74,7 @@ static tutti_err finish_and_sync(commit_state *s, int is_first, tutti_err err, i
 /* The commit point; what all ranks have to know of it. */
 static tutti_err publish_and_tell(commit_state *s, tutti_err err, int64_t *many) {
     const tutti__step_commit *c = s->of;
-    tutti__verdict *v = c->verdict;
+    tutti__commit_verdict *v = c->verdict;
     if (c->team->rank == 0) {
         if (err == TUTTI_OK && !*many) err = tutti__by_thread(publish_step, s);
         if (err != TUTTI_OK && tutti_last_error()->code != err)

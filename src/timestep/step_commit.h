@@ -27,10 +27,10 @@ typedef struct tutti__commit_steps {
 } tutti__commit_steps;
 
 /* Precedes what rank 0 tells all ranks at the end. */
-typedef struct tutti__verdict {
+typedef struct tutti__commit_verdict {
     int64_t has_many_missing;
     tutti_error_info error; /* code TUTTI_OK: the commit has succeeded */
-} tutti__verdict;
+} tutti__commit_verdict;
 
 typedef struct tutti__step_commit {
     tutti__team *team;
@@ -44,9 +44,10 @@ typedef struct tutti__step_commit {
     const tutti__sum *known;
     const tutti__commit_steps *steps;
     void *step;
-    tutti__verdict *verdict; /* with what follows it in memory: rank 0's on all ranks afterwards */
-    int verdict_bytes;       /* of all of it; the same on all ranks */
-    int is_sync_failed;      /* out, the same on all ranks: a sync has failed */
+    tutti__commit_verdict
+        *verdict;       /* with what follows it in memory: rank 0's on all ranks afterwards */
+    int verdict_bytes;  /* of all of it; the same on all ranks */
+    int is_sync_failed; /* out, the same on all ranks: a sync has failed */
 } tutti__step_commit;
 
 /* Carry it out.   Collective.

@@ -45,7 +45,8 @@ static tutti_count number_of(int ndims, const tutti_count *shape, const tutti_co
 }
 
 /* Where an element of a packed box is. */
-static tutti_count packed_place(const tutti__box_layout *g, const tutti__box *b, const tutti_count *at) {
+static tutti_count packed_place(const tutti__box_layout *g, const tutti__box *b,
+                                const tutti_count *at) {
     tutti_count p = 0;
     for (int i = 0; i < g->ndims; i++) {
         const int d = g->order == TUTTI_ROW_MAJOR ? i : g->ndims - 1 - i;
@@ -94,7 +95,7 @@ static void try_copy(const tutti__box_layout *g, const tutti_count *shape, const
 
 static void boxes_round(void) {
     const tutti__box_layout g = {1 + (int)rnd(5), rnd(2) ? TUTTI_ROW_MAJOR : TUTTI_COL_MAJOR,
-                            1 + rnd(9)};
+                                 1 + rnd(9)};
     tutti_count shape[TUTTI_MAX_DIMS], at[TUTTI_MAX_DIMS] = {0}, n = 0;
     for (int d = 0; d < g.ndims; d++) shape[d] = random_extent(g.ndims);
     const tutti__box a = random_box(g.ndims, shape, 1), b = random_box(g.ndims, shape, 1);
@@ -117,8 +118,7 @@ static void boxes_round(void) {
 /* ---- cutting */
 
 static tutti_off used(const tutti__tiling *t, const tutti__tile_limit *r) {
-    return tutti__tiling_frame_max(t) * r->frame_bytes +
-           tutti__tiling_core_max(t) * r->core_bytes;
+    return tutti__tiling_frame_max(t) * r->frame_bytes + tutti__tiling_core_max(t) * r->core_bytes;
 }
 
 /* Kept and read make up a frame, and reads follow each other in the file. */
@@ -176,7 +176,8 @@ static void check_tiles(const tutti__tiling *t, const tutti__box_layout *g) {
 }
 
 /* The least tile has extent 1 wherever it may be chosen. */
-static tutti_off least(const tutti__tiling *t, const tutti_count *asked, const tutti__tile_limit *r) {
+static tutti_off least(const tutti__tiling *t, const tutti_count *asked,
+                       const tutti__tile_limit *r) {
     tutti__tiling small = *t;
     for (int d = 0; d < t->ndims; d++) {
         small.tile[d] = asked[d] ? asked[d] : 1;

@@ -8,6 +8,7 @@
 #include "common/cli_error.c"
 #include "common/cli_text.c"
 #include "bench/content.c"
+#include "bench/kernels.c"
 #include "bench/patterns.c"
 
 static void mark(const bench_pattern *p, unsigned char *file, unsigned char *memory) {
@@ -74,6 +75,71 @@ static void check_patterns(void) {
     }
 }
 
+/* ---- kernels: owners worked out again, in another way than the generators */
+
+/* Is cell a before cell b on the curve?  Morton order by the highest differing bit, y before x. */
+static int is_before(int a, int b, int side) {
+    const int face[2] = {a / (side * side), b / (side * side)};
+    const unsigned y[2] = {(unsigned)(a / side % side), (unsigned)(b / side % side)};
+    const unsigned x[2] = {(unsigned)(a % side), (unsigned)(b % side)};
+    const unsigned dy = y[0] ^ y[1], dx = x[0] ^ x[1];
+    if (face[0] != face[1]) return face[0] < face[1];
+    return dy < dx && dy < (dy ^ dx) ? x[0] < x[1] : y[0] < y[1];
+}
+
+static int place_on_curve(int cell, int side) {
+    int before = 0;
+    for (int i = 0; i < 6 * side * side; i++) before += i != cell && is_before(i, cell, side);
+    return before;
+}
+
+static void check_e3sm(int ranks, tutti_off size) {
+    const bench_config config = {.size = size, .seed = 7};
+    for (int rank = 0; rank < ranks; rank++) {
+        const cli_world w = {.comm = MPI_COMM_WORLD, .rank = rank, .ranks = ranks};
+        bench_pattern p;
+        double each;
+        CHECK_EQ(bench_pattern_make("e3sm-f", &w, &config, &p), 0);
+        const int side = choose_side(&w, (double)size * ranks, 4 * (321 + 67 * 72), 1, &each);
+        const int cells = 6 * side * side;
+        CHECK_EQ(p.total % (4 * cells), 0);
+        for (tutti_count i = 0; i < p.pieces && p.piece[i].file < 4 * cells; i++)
+            for (tutti_off k = 0; k < p.piece[i].bytes; k += 4) { /* the first row */
+                const int place = place_on_curve((int)((p.piece[i].file + k) / 4) % cells, side);
+                const int twin = place % 2 ? (place + cells / 2) % cells : place;
+                CHECK_EQ((int)((int64_t)twin * ranks / cells), rank);
+            }
+        if (ranks > 1) CHECK(p.pieces * 4 > p.bytes / 2, "few single values");
+        bench_pattern_free(&p);
+    }
+}
+
+static void check_btio(int ranks, int q, tutti_off size) {
+    const bench_config config = {.size = size, .seed = 7};
+    for (int rank = 0; rank < ranks; rank++) {
+        const cli_world w = {.comm = MPI_COMM_WORLD, .rank = rank, .ranks = ranks};
+        bench_pattern p;
+        CHECK_EQ(bench_pattern_make("btio", &w, &config, &p), 0);
+        const tutti_off edge = (tutti_off)(cbrt((double)size * ranks / 40) / q) * q;
+        const tutti_off width = p.total / 40 / (edge * edge), s = edge / q;
+        for (tutti_count i = 0; i < p.pieces; i++) {
+            const tutti_off point = p.piece[i].file / 40;
+            const tutti_off x = point % width, y = point / width % edge, z = point / width / edge;
+            const tutti_off row = (y / s - z / s + q) % q, column = (x * q / width - z / s + q) % q;
+            CHECK_EQ(q * q == ranks ? row * q + column : row, rank);
+        }
+        bench_pattern_free(&p);
+    }
+}
+
+static void check_kernels(void) {
+    check_where("kernels");
+    check_e3sm(4, 200000);
+    check_e3sm(7, 50000);
+    check_btio(9, 3, 200000);
+    check_btio(3, 3, 200000);
+}
+
 static void check_contents(void) {
     unsigned char buf[10000], again[10000];
     check_where("contents");
@@ -106,6 +172,7 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     check_seed(1);
     check_patterns();
+    check_kernels();
     check_contents();
     check_sizes();
     MPI_Finalize();

@@ -49,7 +49,7 @@ usage() {
     [ $? -eq "$code" ] || fail "tutti tune $*: not exit code $code"
     grep -q -e "$text" out err || fail "tutti tune $*: no word of $text"
 }
-usage 2 'no directory'
+usage 2 'missing operand DIR'
 usage 2 'fast' --fast d
 usage 2 'out' d --out
 usage 0 'usage' --help

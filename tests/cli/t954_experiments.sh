@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=240 builds=mpich,asan cores=2
-# The experiments of tutti-experiments: each one, quick, on 2 ranks: exit status, all reports, every way that
+# The experiments of tutti-experiments: each one, quick, on 2 ranks: exit status, all reports, every variant that
 # is available verified in every round, and nothing left behind.  Wrong usage.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
@@ -12,7 +12,7 @@ small='--rounds 2' series=2
 for name in steps overlap pipelines primitives auto; do
     case $name in
     steps) sizes='--array 1m --files 256k,1m --op write,read' ;;
-    overlap) sizes='--array 1m --size 256k --op write,read' ;;
+    overlap) sizes='--array 32m --size 16m --op write,read' ;;
     pipelines | primitives) sizes="--size 512k --series $series --op write,read" ;;
     auto) sizes='--size 256k' ;;
     esac
@@ -25,7 +25,7 @@ done
 python3 - $series <<'END_OF_CHECK' || bad=1
 import csv, html.parser, json, sys
 
-WAYS = {  # figure: names of its ways
+VARIANTS = {  # figure: names of its variants
     "processes": ["non-collective"] + [f"step {n}" for n in range(1, 6)] + ["auto", "MPI library", "conforming"],
     "files": ["step 5", "auto"],
     "stagger": ["at once", "+100 us", "conforming"],
@@ -39,11 +39,11 @@ WAYS = {  # figure: names of its ways
                "write-comm", "MPI library"],
     "reads": ["auto", "independent", "shm", "MPI library"],
 }
-EXHIBITS = {
+FIGURES = {
     "steps": {"processes", "files", "shares", "stagger", "processes reads", "files reads", "shares reads"},
     "overlap": {f"{part}{op}" for part in ("independent", "independent direct", "collective", "collective direct")
                 for op in ("", " reads")} | {"hidden"},
-    "pipelines": {x + op for x in ("wins", "times", "times, least", "split", "improvement", "improvement of all",
+    "pipelines": {x + op for x in ("wins", "times", "times, least", "split", "phases", "improvement", "improvement of all",
                                    "wins by median") for op in ("", " reads")} | {"hidden"},
     "primitives": {x + op for x in ("wins", "wins with shm", "times", "times, least") for op in ("", " reads")},
     "auto": {"regret", "peer"},
@@ -68,7 +68,7 @@ class Page(html.parser.HTMLParser):
         assert self.open and self.open.pop() == tag, (tag, self.getpos())
 
 
-def check_way(e, where):
+def check_variant(e, where):
     if not e["available"]:
         assert e["failure"], where
         return
@@ -83,7 +83,7 @@ def setting(e, name):
 
 
 def alike(point, names, options):
-    """Ways that are compared differ only in what is compared."""
+    """Variants that are compared differ only in what is compared."""
     for option in options:
         values = {setting(e, option) for e in point["entries"] if e["name"] in names}
         assert len(values) == 1 and None not in values, (point["figure"], option, values)
@@ -92,29 +92,29 @@ def alike(point, names, options):
 def check_alike(p):
     stage = ["cb_nodes", "window_size", "cb_buffer_size"]
     if p["figure"] == "overlap":
-        ways = {e["name"]: e for e in p["entries"]}
-        alike(p, WAYS["overlap"][:5] + ["exchange alone"], ["cb_nodes", "cb_buffer_size", "exchange", "step"])
-        alike(p, WAYS["overlap"][1:5], ["window_size"])
+        variants = {e["name"]: e for e in p["entries"]}
+        alike(p, VARIANTS["overlap"][:5] + ["exchange alone"], ["cb_nodes", "cb_buffer_size", "exchange", "step"])
+        alike(p, VARIANTS["overlap"][1:5], ["window_size"])
         # the paper's scene: fewer aggregators than ranks, one buffer of twice the size, FLASH as 24 calls
-        assert setting(ways["none"], "cb_nodes") == str(max(1, p["ranks"] // 2)), ways["none"]["settings"]
-        assert int(setting(ways["none"], "window_size")) == 2 * int(setting(ways["write"], "window_size"))
-        assert ways["none"]["stats"]["messages"] > 0 or p["ranks"] == 1, (p["pattern"], ways["none"]["stats"])
-        assert ways["none"]["stats"]["operations"] == p["ranks"] * (24 if p["pattern"] == "flash" else 1), p["pattern"]
+        assert setting(variants["none"], "cb_nodes") == str(max(1, p["ranks"] // 2)), variants["none"]["settings"]
+        assert int(setting(variants["none"], "window_size")) == 2 * int(setting(variants["write"], "window_size"))
+        assert variants["none"]["stats"]["messages"] > 0 or p["ranks"] == 1, (p["pattern"], variants["none"]["stats"])
+        assert variants["none"]["stats"]["operations"] == p["ranks"] * (24 if p["pattern"] == "flash" else 1), p["pattern"]
     if p["figure"] == "primitives":
-        alike(p, WAYS["primitives"][:4], stage + ["pipeline"])
+        alike(p, VARIANTS["primitives"][:4], stage + ["pipeline"])
         assert setting(p["entries"][0], "step") == "4", p["entries"][0]["settings"]
     if p["figure"] in ("collective", "collective direct"):
         alike(p, ["sequential", "all", "io-only", "io-only, no compute", "exchange alone"], stage)
         alike(p, ["sequential", "all", "io-only", "io-only, no compute"], ["store", "exchange", "step", "pipeline"])
-        ways = {e["name"]: e for e in p["entries"]}
-        assert setting(ways["io-only"], "step") == "5", ways["io-only"]["settings"]
+        variants = {e["name"]: e for e in p["entries"]}
+        assert setting(variants["io-only"], "step") == "5", variants["io-only"]["settings"]
         for name in ("sequential", "all", "io-only"):  # one large request a process
-            if "stats" in ways.get(name, {}):
-                stats = ways[name]["stats"]
+            if "stats" in variants.get(name, {}):
+                stats = variants[name]["stats"]
                 assert stats["windows"] == p["ranks"], (name, stats)
 
 
-def check_exhibit(x):
+def check_figure(x):
     assert len(x["values"]) == len(x["rows"]) and x["title"], x["id"]
     for row in x["values"]:
         assert len(row) == len(x["columns"])
@@ -122,35 +122,35 @@ def check_exhibit(x):
             assert v is None or isinstance(v, str) or v["low"] <= v["value"] <= v["high"], (x["id"], v)
 
 
-for name, wanted in EXHIBITS.items():
+for name, wanted in FIGURES.items():
     r = json.load(open(name + ".json", encoding="utf-8"))
     assert r["format"] == "tutti-experiment-1" and r["experiment"] == name and r["failures"] == 0 and r["profile"]
-    assert {x["id"] for x in r["exhibits"]} == wanted, (name, [x["id"] for x in r["exhibits"]])
-    for x in r["exhibits"]:
-        check_exhibit(x)
-    for c in r["claims"]:
+    assert {x["id"] for x in r["figures"]} == wanted, (name, [x["id"] for x in r["figures"]])
+    for x in r["figures"]:
+        check_figure(x)
+    for c in r["hypotheses"]:
         assert c["what"] and c["where"] and c["above"] and c["below"] and c["rounds"] > 0, c
         assert c["low"] is None or c["low"] <= c["value"] <= c["high"], c
-    assert len({(c["where"], c["what"]) for c in r["claims"]}) == len(r["claims"]), name
-    assert r["claims"], name
+    assert len({(c["where"], c["what"]) for c in r["hypotheses"]}) == len(r["hypotheses"]), name
+    assert r["hypotheses"], name
     for p in r["points"]:
         assert 1 <= p["ranks"] <= r["ranks"] == 2
         check_alike(p)
         names = [e["name"] for e in p["entries"]]
-        wanted = set(WAYS.get(p["figure"], []))
+        wanted = set(VARIANTS.get(p["figure"], []))
         if p["figure"] in ("collective", "collective direct") and p["operation"] == "read":
             wanted.discard("exchange alone")  # nothing can be read from such a store
         assert wanted <= set(names), (p["figure"], names)
         for e in p["entries"]:
-            check_way(e, (name, p["figure"], p["ranks"], e["name"]))
+            check_variant(e, (name, p["figure"], p["ranks"], e["name"]))
     if name == "pipelines":
-        split = next(x for x in r["exhibits"] if x["id"] == "split")
+        split = next(x for x in r["figures"] if x["id"] == "split")
         assert split["title"] == "Where the time of Tile 64 KiB goes", split["title"]  # an eighth of 512 KiB
         assert all(row.endswith((", none", ", comm")) for row in split["rows"]), split["rows"]
-        assert "exchange alone" not in next(x for x in r["exhibits"] if x["id"] == "times")["columns"]
+        assert "exchange alone" not in next(x for x in r["figures"] if x["id"] == "times")["columns"]
     if name in ("pipelines", "primitives"):
         for op, id in (("write", "wins"), ("read", "wins reads")):
-            wins = next(x for x in r["exhibits"] if x["id"] == id)
+            wins = next(x for x in r["figures"] if x["id"] == id)
             points = [p for p in r["points"] if p["operation"] == op]
             assert sum(v["value"] for v in wins["values"][-1]) == len(points) * int(sys.argv[1]), wins
     rows = list(csv.DictReader(open(name + ".csv", encoding="utf-8")))
@@ -160,7 +160,7 @@ for name, wanted in EXHIBITS.items():
     text = open(name + ".html", encoding="utf-8").read()
     page.feed(text)
     assert not page.open and "http" not in text and "viewport" in text, (name, page.open)
-    assert page.plots == sum(x["kind"] != "table" and bool(x["rows"]) for x in r["exhibits"]), name
+    assert page.plots == sum(x["kind"] != "table" and bool(x["rows"]) for x in r["figures"]), name
 END_OF_CHECK
 
 program=$TUTTI_COMMAND-experiments
@@ -176,6 +176,13 @@ tr '\n' ' ' <out | grep -q 'FAILED: .*No space' || fail 'no word of the failing 
 
 # wrong ARGUMENTS...: wrong usage has exit code 2; without mpirun, which takes its time to end then
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# phases that are too short are refused
+if [ -z "${TUTTI_SANITIZE:-}" ]; then
+    experiment 2 overlap --quick --array 64k --size 4k --rounds 9 --procs 2 --dir "${TUTTI_TEST_SHM:-.}" || fail "short overlap: exit code $?"
+    grep -q 'too short for a compute phase' out || fail 'short phases are compared'
+    grep -q ' 0.0 million' out && fail 'a compute phase of nothing'
+fi
+
 wrong() {
     "$TUTTI_COMMAND-experiments" "$@" >out 2>err
     [ $? -eq 2 ] || fail "tutti-experiments $*: wrong usage should give exit code 2"

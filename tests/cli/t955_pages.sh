@@ -31,7 +31,7 @@ bench() {
 
 bench plain "$TUTTI_COMMAND" bench --quick --size 64k --rounds 1
 bench steps "$TUTTI_COMMAND-experiments" steps --quick --array 256k --files 64k,256k --rounds 2
-bench overlap "$TUTTI_COMMAND-experiments" overlap --quick --array 256k --size 64k --rounds 2
+bench overlap "$TUTTI_COMMAND-experiments" overlap --quick --array 32m --size 16m --rounds 2
 bench pipelines "$TUTTI_COMMAND-experiments" pipelines --quick --size 128k
 bench primitives "$TUTTI_COMMAND-experiments" primitives --quick --size 128k --procs 1,2
 bench auto "$TUTTI_COMMAND-experiments" auto --quick --size 64k --rounds 2

@@ -1,5 +1,5 @@
 /* TEST ranks=1 timeout=60 own=1 */
-/* How experiments measure: the settings of compared ways, bounds of medians, and which ways rest; each against what can be worked out by hand.
+/* How experiments measure: the settings of compared variants, bounds of medians, and which variants rest; each against what can be worked out by hand.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "common/cli_memory.c"
@@ -10,8 +10,9 @@
 #include "common/cli_output.c"
 #include "common/cli_guard.c"
 #include "bench/content.c"
-#include "bench/measure.c"
-#include "experiments/contest.c"
+#include "bench/timing.c"
+#include "measure/measure.c"
+#include "experiments/series.c"
 
 /* Making points is not what is tested here. */
 bench_cell *experiment_point(experiment *x, const point_spec *spec) {
@@ -40,11 +41,11 @@ static void check_stage(void) {
     const bench_cell five = {.ranks = 5}, one = {.ranks = 1};
     char with[200], without[200];
     check_where("stage");
-    contest_stage(&x, &five, 1, with, sizeof with);
-    contest_stage(&x, &five, 0, without, sizeof without);
+    series_stage(&x, &five, 1, with, sizeof with);
+    series_stage(&x, &five, 0, without, sizeof without);
     CHECK(strstr(with, " cb_nodes=2 window_size=524288"), "%s", with);
     CHECK(strstr(without, " cb_nodes=2 window_size=1048576"), "%s", without);
-    contest_stage(&x, &one, 1, with, sizeof with);
+    series_stage(&x, &one, 1, with, sizeof with);
     CHECK(strstr(with, " cb_nodes=1 "), "%s", with);
 }
 
@@ -59,46 +60,46 @@ static void check_bounds(void) {
     CHECK(many > 1940 && many < 1955, "%d", many);
     const double eight[] = {8, 1, 7, 2, 6, 3, 5, 4};
     double lo = 0, hi = 0;
-    CHECK_EQ(cli_median_bounds(eight, 8, 0.05, &lo, &hi), 1);
+    CHECK_EQ(measure_median_bounds(eight, 8, 0.05, &lo, &hi), 1);
     CHECK(lo == 2 && hi == 7, "%g %g", lo, hi);
-    CHECK_EQ(cli_median_bounds(eight, 4, 0.05, &lo, &hi), 0);
+    CHECK_EQ(measure_median_bounds(eight, 4, 0.05, &lo, &hi), 0);
 }
 
 /* Who is more than 3 times as slow as the fastest rests after 3 rounds, the MPI library after 5. */
 static void check_resting(void) {
     double fast[] = {1, 1, 1, 1, 1}, slow[] = {4, 4, 4, 4, 4}, fair[] = {2, 9, 2, 2, 2};
-    bench_entry ways[] = {{.kind = ENTRY_TUTTI, .seconds = fast},
-                          {.kind = ENTRY_TUTTI, .seconds = slow},
-                          {.kind = ENTRY_TUTTI, .seconds = slow, .stays = 1},
-                          {.kind = ENTRY_TUTTI, .seconds = fair},
-                          {.kind = ENTRY_PEER, .seconds = slow}};
-    bench_cell point = {.entries = 5, .entry = ways, .patience = 3};
+    bench_entry variants[] = {{.kind = ENTRY_TUTTI, .v.sample = {fast}},
+                              {.kind = ENTRY_TUTTI, .v.sample = {slow}},
+                              {.kind = ENTRY_TUTTI, .v.sample = {slow}, .stays = 1},
+                              {.kind = ENTRY_TUTTI, .v.sample = {fair}},
+                              {.kind = ENTRY_PEER, .v.sample = {slow}}};
+    bench_cell point = {.entries = 5, .entry = variants, .patience = 3};
     const int rests[] = {0, 1, 0, 0, 1};
     check_where("resting");
     for (int n = 1; n <= 5; n++) {
-        for (int i = 0; i < 5; i++) ways[i].rounds = n;
-        measure_let_rest(&point);
-        CHECK_EQ(ways[1].sits_out, n >= 3);
-        CHECK_EQ(ways[4].sits_out, n >= 5);
+        for (int i = 0; i < 5; i++) variants[i].v.rounds = n;
+        timing_let_rest(&point);
+        CHECK_EQ(variants[1].v.is_resting, n >= 3);
+        CHECK_EQ(variants[4].v.is_resting, n >= 5);
     }
-    for (int i = 0; i < 5; i++) CHECK_EQ(ways[i].sits_out, rests[i]);
+    for (int i = 0; i < 5; i++) CHECK_EQ(variants[i].v.is_resting, rests[i]);
 }
 
 /* Patience that falls with the rounds: twice as slow as the fastest is too slow after 6, but not for a peer. */
 static void check_tightening(void) {
     double fast[] = {1, 1, 1, 1, 1, 1, 1}, fair[] = {2, 2, 2, 2, 2, 2, 2};
-    bench_entry ways[] = {{.kind = ENTRY_TUTTI, .seconds = fast},
-                          {.kind = ENTRY_TUTTI, .seconds = fair},
-                          {.kind = ENTRY_PEER, .seconds = fair}};
-    bench_cell point = {.entries = 3, .entry = ways, .patience = 3, .tightens = 1};
+    bench_entry variants[] = {{.kind = ENTRY_TUTTI, .v.sample = {fast}},
+                              {.kind = ENTRY_TUTTI, .v.sample = {fair}},
+                              {.kind = ENTRY_PEER, .v.sample = {fair}}};
+    bench_cell point = {.entries = 3, .entry = variants, .patience = 3, .tightens = 1};
     check_where("tightening");
     for (int n = 1; n <= 7; n++) {
-        for (int i = 0; i < 3; i++) ways[i].rounds = n;
-        measure_let_rest(&point);
-        CHECK_EQ(ways[1].sits_out, n > 6);
+        for (int i = 0; i < 3; i++) variants[i].v.rounds = n;
+        timing_let_rest(&point);
+        CHECK_EQ(variants[1].v.is_resting, n > 6);
     }
-    CHECK_EQ(ways[0].sits_out, 0);
-    CHECK_EQ(ways[2].sits_out, 0);
+    CHECK_EQ(variants[0].v.is_resting, 0);
+    CHECK_EQ(variants[2].v.is_resting, 0);
 }
 
 int main(int argc, char **argv) {

@@ -6,11 +6,11 @@
 top=$(cd "$(dirname "$0")/../.." && pwd)
 PYTHONPATH=$top/experiments PYTHONDONTWRITEBYTECODE=1 python3 - <<'END'
 import math
-from tutti_experiments import contests, intervals, judgement, regret
-from tutti_experiments.judgement import Exhibit, Judgement
+from tutti_experiments import series, intervals, judgement, regret
+from tutti_experiments.judgement import Figure, Judgement
 
 NAMES = ["none", "one", "two"]
-# two benchmarks, three ways, two series of three rounds
+# two benchmarks, three variants, two series of three rounds
 TIMES = {"ior": [[4, 9, 9, 8, 8, 8], [5, 5, 5, 6, 6, 6], [9, 2, 9, 9, 9, 9]],
          "tile256": [[1] * 6, [2] * 6, [3] * 6]}
 
@@ -30,7 +30,7 @@ def make():
 
 
 def shown(j, put, *more):
-    e = j.exhibit("table", "x", "x")
+    e = j.figure("table", "x", "x")
     put(j, e, NAMES, *more)
     return e
 
@@ -38,26 +38,26 @@ def shown(j, put, *more):
 # wins: by the least series 0 of IOR goes to "two" (2), 1 to "one" (6); by the median 9, 5, 9 and 8, 6, 9
 j = make()
 j.directory = "."
-e = shown(j, contests.put_wins, False)
+e = shown(j, series.put_wins, False)
 for row, column, n in (("IOR", "none", 0), ("IOR", "one", 1), ("IOR", "two", 1), ("Tile 256 B", "none", 2), ("in all", "none", 2)):
     near(e.at(row, column)["value"], n)
-near(contests.share(j, NAMES, False, "one"), 25)
-near(shown(j, contests.put_wins, False, intervals.median).at("IOR", "one")["value"], 2)
-assert not shown(j, contests.put_wins, True)["rows"], "there are no reads"
+near(series.share(j, NAMES, False, "one"), 25)
+near(shown(j, series.put_wins, False, intervals.median).at("IOR", "one")["value"], 2)
+assert not shown(j, series.put_wins, True)["rows"], "there are no reads"
 j.directory = "elsewhere"
-assert not shown(j, contests.put_wins, False)["rows"]
-for way in j.r["points"][0]["entries"]:
-    del way["seconds"][2:]
-assert contests.series_of(j, j.r["points"][0]) == 1, "cut short: one series, not none"
+assert not shown(j, series.put_wins, False)["rows"]
+for variant in j.r["points"][0]["entries"]:
+    del variant["seconds"][2:]
+assert series.series_of(j, j.r["points"][0]) == 1, "cut short: one series, not none"
 
 # improvements: "two": 4 -> 2 is 50 %, 8 -> 9 does not count; "one": 4 -> 5 does not, 8 -> 6 does
 j = make()
 j.directory = "."
-e = shown(j, contests.put_improvements, False, False)
+e = shown(j, series.put_improvements, False, False)
 near(e.at("IOR", "two")["value"], 50)
 near(e.at("IOR", "one")["value"], 25)
 assert e.at("Tile 256 B", "one") == "-", "nothing got better there"
-e = shown(j, contests.put_improvements, False, True)
+e = shown(j, series.put_improvements, False, True)
 near(e.at("IOR", "two")["value"], (50 - 12.5) / 2)
 near(e.at("Tile 256 B", "two")["value"], -200)
 
@@ -73,21 +73,21 @@ near(regret.lower_bound([8, 1, 7, 2]), 0)
 assert intervals.bounds([7, 1, 6, 2, 5, 3, 4]) == (2, 6) and intervals.bounds([2] * 5) == (2, 2)
 assert intervals.bounds([7, 1, 6, 2]) == (1, 7), "too few: the least and the largest"
 j = make()
-j.claim_faster("here", j.r["points"][1:], "two", "none")  # 3 over 1 in all six rounds
-j.claim_faster("here", j.r["points"], "one", "none")
-j.claim_faster("here", j.r["points"], "two", "missing")
-assert len(j.claims) == 2 and j.claims[0]["above"] == "none is faster than two"
-near(j.claims[0]["value"], 3)
+j.hypothesis_faster("here", j.r["points"][1:], "two", "none")  # 3 over 1 in all six rounds
+j.hypothesis_faster("here", j.r["points"], "one", "none")
+j.hypothesis_faster("here", j.r["points"], "two", "missing")
+assert len(j.hypotheses) == 2 and j.hypotheses[0]["above"] == "none is faster than two"
+near(j.hypotheses[0]["value"], 3)
 # sqrt(5/4 * 2), sqrt(5/9 * 2), ..., sqrt(6/8 * 2): the median of two of 1.05 and three of 1.22 and one of 1.58
-near(j.claims[1]["value"], math.sqrt(1.5))
-assert j.claims[1]["low"] <= j.claims[1]["value"] <= j.claims[1]["high"]
-j.claim("few", "here", [1, 2])
-assert j.claims[2]["low"] is None
+near(j.hypotheses[1]["value"], math.sqrt(1.5))
+assert j.hypotheses[1]["low"] <= j.hypotheses[1]["value"] <= j.hypotheses[1]["high"]
+j.hypothesis("few", "here", [1, 2])
+assert j.hypotheses[2]["low"] is None
 
 # regret: even rounds choose, odd rounds judge
 point = {"entries": [entry("auto", [9, 2, 9, 2]), entry("list", [1, 4, 1, 4]), entry("shm", [2, 1, 2, 1])]}
 assert regret.best_fixed(point)["name"] == "list"
-value, low = regret.judge_regret(j.exhibit("rows", "r", "r"), "p", point)
+value, low = regret.judge_regret(j.figure("rows", "r", "r"), "p", point)
 near(value, -50)
 assert low is None, "two rounds judge: too few"
 # six rounds judge: the interval is from the least to the largest difference
@@ -97,7 +97,7 @@ near(low, 1)
 near(high, 11)
 assert is_interval and not regret.difference(ours, entry("list", [1.0] * 10))[2]
 
-# a way that failed does not count; a gate that does not hold breaks
+# a variant that failed does not count; a gate that does not hold breaks
 point = {"entries": [entry("shm", [1])]}
 assert judgement.entry_of(point, "shm")
 point["entries"][0]["failure"] = "later"

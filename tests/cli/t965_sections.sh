@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=mpich,asan cores=2
-# tutti-experiments sections on 3 ranks: every way of every section is verified, the counts are those that can be worked out,
+# tutti-experiments sections on 3 ranks: every variant of every section is verified, the counts are those that can be worked out,
 # the gates hold and the exit status says so, also when they do not; every report.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
@@ -13,7 +13,7 @@ python3 - <<'END' || bad=1
 import csv, json
 r = json.load(open("s.json", encoding="utf-8"))
 assert r["experiment"] == "sections" and r["failures"] == 0 and r["ranks"] == 3
-ids = {x["id"] for x in r["exhibits"]}
+ids = {x["id"] for x in r["figures"]}
 for part in ("common", "overlapping", "distinct"):
     for op in ("reads", "writes"):
         assert {f"{part} {op}", f"{part} {op}, counts"} <= ids, ids
@@ -23,24 +23,24 @@ for figure, n in number.items():
     for op in ("read", "write"):
         assert len([p for p in r["points"] if p["figure"] == figure and p["operation"] == op]) == n, (figure, op)
 for p in r["points"]:
-    ways = {e["name"]: e for e in p["entries"]}
-    assert {"direct", "extended two-phase"} <= set(ways) and p["ranks"] == 3
+    variants = {e["name"]: e for e in p["entries"]}
+    assert {"direct", "extended two-phase"} <= set(variants) and p["ranks"] == 3
     if p["figure"] != "distributions":
         more = {"read": {"direct, sieved", "extended, all holes", "default"},
                 "write": {"extended two-phase, rmw", "default", "default, rmw"}}
-        assert more[p["operation"]] <= set(ways), set(ways)
+        assert more[p["operation"]] <= set(variants), set(variants)
     for e in p["entries"]:
         assert e["verified"] and not e["failure"] and len(e["seconds"]) == 1, (p["pattern"], e)
     if p["figure"] != "common":
         continue
     op = p["operation"]
-    d, e = (ways[w]["stats"] for w in ("direct", "extended two-phase"))
+    d, e = (variants[w]["stats"] for w in ("direct", "extended two-phase"))
     # every rank's columns by themselves; one rank's together
     assert d[f"file_{op}s"] == p["runs"] and e[f"file_{op}s"] * 3 == p["runs"], (p["pattern"], p["runs"], d, e)
     assert d[f"file_{op}_bytes"] == d["bytes"] == e["bytes"] == 3 * e[f"file_{op}_bytes"], (p["pattern"], d, e)
 grades = [f["grade"] for f in r["findings"]]
 assert grades.count("met") >= 3, r["findings"]
-ratios = next(x for x in r["exhibits"] if x["id"] == "common reads, counts")
+ratios = next(x for x in r["figures"] if x["id"] == "common reads, counts")
 assert [row[ratios["columns"].index("in the paper")] for row in ratios["values"]] == \
     ["3.74", "4.69", "8.82", "10.46", "36.47", "1.61"]
 rows = list(csv.DictReader(open("s.csv", encoding="utf-8")))

@@ -161,7 +161,7 @@ expect 0 'tutti cp [OPTION]' cp --help
 # ---- every argument of the page is run
 sed 's/\\-/-/g' "$page" | grep -o -e '--[a-z][a-z-]*' | sort -u >flags
 while read -r flag; do
-    grep -q -e "$flag\b" examples "$0" "$here"/tests/cli/t97[2-9]*.sh || { echo "$flag is not tested"; bad=1; }
+    grep -q -e "$flag\b" examples "$0" "$here"/tests/cli/t97[2-9]*.sh "$here"/tests/cli/t98*.sh || { echo "$flag is not tested"; bad=1; }
 done <flags
 [ "$(wc -l <flags)" -gt 12 ] || { echo 'the page has few arguments'; bad=1; }
 exit $bad

@@ -17,16 +17,16 @@ python3 - <<'END' || bad=1
 import json, os
 r = json.load(open("d.json", encoding="utf-8"))
 assert r["experiment"] == "dataset" and r["failures"] == 0 and r["ranks"] == 2
-table = {x["id"]: x for x in r["exhibits"]}
-some = {"ways, visible", "buffers", "buffers reads", "commits", "opening"}
+table = {x["id"]: x for x in r["figures"]}
+some = {"variants, visible", "buffers", "buffers reads", "commits", "opening"}
 if not os.environ.get("TUTTI_SANITIZE"):
-    some |= {"ways, durable", "meshes", "meshes reads"}
+    some |= {"variants, durable", "meshes", "meshes reads"}
 assert set(table) == some, table.keys()
-ways = table["ways, visible"]
-assert len(ways["rows"]) == 14 and "limit" in ways["rows"], ways["rows"]
-for name, row in zip(ways["rows"], ways["values"]):
+variants = table["variants, visible"]
+assert len(variants["rows"]) == 14 and "limit" in variants["rows"], variants["rows"]
+for name, row in zip(variants["rows"], variants["values"]):
     for column in ("write ms", "read ms", "of the limit"):
-        assert row[ways["columns"].index(column)]["value"] > 0, (name, column)
+        assert row[variants["columns"].index(column)]["value"] > 0, (name, column)
 b = table["buffers reads"]
 assert len(b["rows"]) == 7 and all(cell["value"] > 0 for row in b["values"] for cell in row if cell), b
 b = table["buffers"]
@@ -41,7 +41,7 @@ END
 
 experiment 2 paper5 --quick --rounds 1 --part visible --ways nodes --dir "$place" || fail "by its other name: exit code $?"
 grep -q 'global, nodes, runs of 1 ' out || fail 'no nodes'
-grep -q 'blocks' out && fail 'ways that nobody asked for'
+grep -q 'blocks' out && fail 'variants that nobody asked for'
 if [ -z "${TUTTI_SANITIZE:-}" ]; then
     for wrong in '--part most' '--size 3' '--loads 1'; do
         # shellcheck disable=SC2086 # two words

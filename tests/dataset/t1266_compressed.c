@@ -4,7 +4,7 @@
  * the same for any number of ranks and any decomposition.  What is refused; what is damaged.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "compression/chunks.h"
-#include "dataset/dataset_impl.h"
+#include "segments/dataset_impl.h"
 #include "dataset/datasets.h"
 
 enum { SPACES = 7, VARIABLES = 15, SEGMENTS = 3 };

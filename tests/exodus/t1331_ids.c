@@ -168,8 +168,8 @@ static void refusals(void) {
     if (rank == last) number[3] = 0;
     refused(TUTTI_ERR_ARG, "element id 0 is in block 10 of rank 0 and in block 20 of rank", number);
     if (rank == last) number[3] = 3, check[3] = 2;
-    refused(TUTTI_ERR_MISMATCH, "element id 3 has other nodes on rank", number);
-    refused(TUTTI_ERR_MISMATCH, "some ranks have element ids and others none",
+    refused(TUTTI_ERR_MISMATCH, "element id 3: nodes differ between ranks", number);
+    refused(TUTTI_ERR_MISMATCH, "element ids are given on some ranks only",
             rank == last ? NULL : number);
 }
 

@@ -87,7 +87,7 @@ static void ids(void) {
     if (ranks > 1) refused(TUTTI_ERR_ARG, "element id 1 is in block 5 of rank 0 and in block 6");
     mesh_make();
     if (last) m.element_id[1] = 2;
-    if (ranks > 1) refused(TUTTI_ERR_MISMATCH, "element id 2: nodes differ between rank");
+    if (ranks > 1) refused(TUTTI_ERR_MISMATCH, "element id 2: nodes differ between ranks");
     if (last) m.mesh.node_ids = NULL;
     if (ranks > 1) refused(TUTTI_ERR_MISMATCH, "node ids are given on some ranks only");
     if (last) m.side_set.factors = NULL;

@@ -17,41 +17,41 @@ HOUR = datetime.datetime(2026, 1, 1)
 NOON = HOUR + datetime.timedelta(hours=2)
 
 
-def claim(value, low, high, than=1, what="time of a over that of b"):
+def hypothesis(value, low, high, than=1, what="time of a over that of b"):
     return {"what": what, "where": "here", "unit": "times", "above": "b is faster", "below": "a is faster", "value": value,
             "low": low, "high": high, "than": than, "rounds": 7}
 
 
-def check(claims, expected, holds, dates=(HOUR, NOON), apart=60):
-    got = results.verdict(claims, dates, apart)
-    assert got == (expected, holds), (claims, got)
+def check(hypotheses, expected, holds, dates=(HOUR, NOON), apart=60):
+    got = results.verdict(hypotheses, dates, apart)
+    assert got == (expected, holds), (hypotheses, got)
 
 
-up, down, both = claim(1.5, 1.2, 1.9), claim(0.5, 0.4, 0.9), claim(1.1, 0.9, 1.3)
-check([up, claim(1.3, 1.1, 1.6)], "b is faster", True)
-check([down, claim(0.8, 0.7, 0.99)], "a is faster", True)
+up, down, both = hypothesis(1.5, 1.2, 1.9), hypothesis(0.5, 0.4, 0.9), hypothesis(1.1, 0.9, 1.3)
+check([up, hypothesis(1.3, 1.1, 1.6)], "b is faster", True)
+check([down, hypothesis(0.8, 0.7, 0.99)], "a is faster", True)
 check([up, down], results.NO_DIFFERENCE, False)
 check([up, both], results.NO_DIFFERENCE, False)
 check([both, both], results.NO_DIFFERENCE, False)
-check([up, claim(1.2, 1, 1.4)], results.NO_DIFFERENCE, False)  # the number itself is within the bounds
-check([claim(75, 71, 80, 70), claim(90, 72, 95, 70)], "b is faster", True)
+check([up, hypothesis(1.2, 1, 1.4)], results.NO_DIFFERENCE, False)  # the number itself is within the bounds
+check([hypothesis(75, 71, 80, 70), hypothesis(90, 72, 95, 70)], "b is faster", True)
 check([up, up, both], results.NO_DIFFERENCE, False, (HOUR, NOON, NOON))
 check([up, up, up], "b is faster", True, (HOUR, NOON, NOON))
 check([up], results.WAITS, False, (HOUR,))
 check([up, None], results.WAITS, False, (HOUR, None))
 check([up, up], results.WAITS, False, (HOUR, HOUR + datetime.timedelta(minutes=59)))
 check([up, up], "b is faster", True, (HOUR, HOUR + datetime.timedelta(minutes=59)), 30)
-check([up, claim(1.5, None, None)], results.NO_BOUNDS, False)
+check([up, hypothesis(1.5, None, None)], results.NO_BOUNDS, False)
 
 
-def write(run, date, claims, values):
+def write(run, date, hypotheses, values):
     r = {"format": "tutti-experiment-1", "version": "0", "mpi": "MPI", "ranks": 4, "rounds": 7, "failures": 0,
-         "experiment": "steps", "title": "Steps", "source": "After a paper.", "points": [], "claims": claims,
+         "experiment": "steps", "title": "Steps", "source": "After a paper.", "points": [], "hypotheses": hypotheses,
          "measured": {"date": date, "host": "h", "processor": "p", "processors": 2, "kernel": "k", "load": 0,
                       "command": "tutti-experiments steps --dir d", "mounts": {"d": "ext4 on /dev/x (rw)"}},
          "findings": [{"grade": "met", "text": "Counts hold (gate: 4)."}, {"grade": "plain", "text": "Gossip."},
                       {"grade": "plain", "text": "Outliers: 1 of 7."}],
-         "exhibits": [{"id": "processes", "directory": "d", "kind": "lines", "title": "Bandwidth", "note": "As there.",
+         "figures": [{"id": "processes", "directory": "d", "kind": "lines", "title": "Bandwidth", "note": "As there.",
                        "axis": "processes", "unit": "MiB/s", "decimals": 0, "rows": ["2", "4"], "columns": ["step 1"],
                        "values": [[{"value": v, "low": v, "high": v}] for v in values]}]}
     pathlib.Path(run).mkdir(exist_ok=True)
@@ -69,9 +69,9 @@ def page(*runs):
     return pathlib.Path("page.md").read_text(encoding="utf-8")
 
 
-other = claim(1.05, 0.9, 1.2, what="time of c over that of d")
+other = hypothesis(1.05, 0.9, 1.2, what="time of c over that of d")
 write("one", "2026-01-01T10:00:00Z", [up, other], [10, 20])
-write("two", "2026-01-01T12:00:00Z", [claim(1.4, 1.1, 1.6), other], [11, 20])
+write("two", "2026-01-01T12:00:00Z", [hypothesis(1.4, 1.1, 1.6), other], [11, 20])
 text = page("one")
 assert "verdicts wait for a second run" in text and "**b is faster**" not in text and "| waits for a second run |" in text, text
 text = page("one", "two")

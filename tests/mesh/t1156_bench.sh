@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=mpich,asan cores=2
 # tutti-experiments mesh: every rule and configuration writes the same bytes on 2 ranks, which the command verifies, and a mesh
-# of a file is counted as `tutti mesh owners` counts it; every exhibit, every report; a mesh that is not there; wrong usage.
+# of a file is counted as `tutti mesh owners` counts it; every figure, every report; a mesh that is not there; wrong usage.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/../cli/common.sh"
@@ -16,7 +16,7 @@ import csv, json
 r = json.load(open("m.json", encoding="utf-8"))
 assert r["experiment"] == "mesh" and r["failures"] == 0 and r["ranks"] == 2
 rules, methods = "own random first idg idg2".split(), "root independent list two-phase auto".split()
-shown = {x["id"]: x for x in r["exhibits"]}
+shown = {x["id"]: x for x in r["figures"]}
 for order in ("curve", "rcm", "file"):
     for what in ("intervals", "of a partition", "length", "length by partition"):
         x = shown[f"{what}, {order}"]
@@ -27,11 +27,11 @@ for name in ("meshes", "replication", "balance", "balance, bytes", "balance, nod
              "gain of idg", "gain of idg2, least", "box 2 rules with list"):
     assert shown[name]["rows"], name
 assert shown["meshes"]["values"][0][:3] == ["729", "4184", "3072"], shown["meshes"]["values"]  # 9^3, 8^3 cells of 6
-for way in ("written by own", "written by idg2", "read"):
-    x = shown[f"box 2 {way}"]
+for variant in ("written by own", "written by idg2", "read"):
+    x = shown[f"box 2 {variant}"]
     assert x["rows"] == ["3"] and {"conforming", "auto", "auto, reused plan"} <= set(x["columns"]), x
-    assert ("root: gathering" in x["columns"]) == (way != "read"), x
-    assert ("bare" in x["columns"]) == (way != "read"), x
+    assert ("root: gathering" in x["columns"]) == (variant != "read"), x
+    assert ("bare" in x["columns"]) == (variant != "read"), x
 assert "bare" in shown["gain of idg"]["columns"], shown["gain of idg"]
 assert len(r["points"]) == 2
 for p in r["points"]:
@@ -69,7 +69,7 @@ tutti 1 mesh owners grid.msh --parts 3 --order curve --json || fail "owners: exi
 python3 - <<'END' || bad=1
 import json
 ours, theirs = json.load(open("g.json", encoding="utf-8")), json.load(open("out", encoding="utf-8"))
-x = next(x for x in ours["exhibits"] if x["id"] == "intervals, curve")
+x = next(x for x in ours["figures"] if x["id"] == "intervals, curve")
 for rule, n in zip(x["columns"][:5], x["values"][0]):
     assert int(n) == theirs["rules"][rule]["intervals"], (rule, n, theirs)
 assert x["rows"] == ["grid, 3"] and not ours["points"]

@@ -31,8 +31,8 @@ run() {
     grep -q '2 ranks, open for' "$name.out" || fail "$name did not go through the drop-in"
 }
 
-run mpiio_memory "$PWD/m" 65536
-cat mpiio_memory.native mpiio_memory.out | grep -c 'PSS KiB' | grep -qx 2 || fail "mpiio_memory says no PSS"
+run mpiio_memory "$PWD/m" --size 65536
+cat mpiio_memory.native mpiio_memory.out | grep -c pss_mean_bytes | grep -qx 2 || fail "mpiio_memory reports no PSS"
 run mpiio_patterns "$PWD/p" --size 65536 --verify --disk
 run split_overlap "$PWD/s" --size 262144 --steps 3 --sync
 exit $bad

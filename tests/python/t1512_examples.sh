@@ -20,7 +20,7 @@ run() {
     shift 2
     "$top/scripts/mpirun.sh" "$TUTTI_MPI" "$n" "$python" "$top/examples/python/$program.py" "$@" || fail "$program failed on $n ranks"
 }
-steps="1_first 3_checkpoint_loop 5_array 8_mesh"
+steps="1_first 3_checkpoint_loop 5_array 8_mesh 10_block"
 [ "$TUTTI_MPI" != openmpi ] || steps="$steps 2_ghost_cells 4_meanwhile 7_replicas" # enough of one of them
 for step in $steps; do
     run 4 "step$step" "step$step.4" >out

@@ -197,3 +197,34 @@ def test_archive_and_repair(comm, path):
         np.testing.assert_array_equal(d.get(2, mine, "x"), x + 2)
     if comm.rank == 0:
         shutil.rmtree(path)
+
+
+def test_slice_memory(comm, rng, path):
+    whole = rng.random((10, 6, 4))
+    mine = rows_of(comm, 10)
+    inner = np.s_[2:2 + mine.stop - mine.start, 1:7, 3:7]
+    extents, origin = (mine.stop - mine.start + 3, 8, 9), (2, 1, 3)
+    with Dataset(comm, path, "rw", level="visible") as d:
+        d.grid("grid", (10, 6, 4))
+        d.variable("t", "grid", "f8")
+        d.variable("v", "grid", "f4", item="vector", components=2, layout="ranked")
+        around = d.decomposition("grid", slice=np.s_[mine, :, :], slice_memory=(extents, origin))
+        assert around.shape == extents and around.entries == whole[mine].size
+        t = np.full(extents, -1.0)
+        t[inner] = whole[mine]
+        with d.state(0, 0.0):
+            d.put(around, t=t, v=np.stack([t, 2 * t], -1))
+        np.testing.assert_array_equal(d.get(0, d.decomposition("grid", slice=np.s_[mine, :, :]), "t"), whole[mine])
+        back = np.full(extents + (2,), -5.0)
+        d.get(0, around, out={"v": back})
+        np.testing.assert_array_equal(back[inner], np.stack([whole[mine], 2 * whole[mine]], -1).astype("f4"))
+        assert (back == -5).sum() == back.size - 2 * whole[mine].size
+        np.testing.assert_array_equal(d.follow(0, 0, around, "t")[0][inner], whole[mine])
+        for wrong in ((extents, (4, 1, 3)), (extents, (-1, 1, 3)), ((3, 3), (0, 0)), (extents, (0, 0, 6))):
+            try:
+                d.decomposition("grid", slice=np.s_[mine, :, :], slice_memory=wrong if comm.rank == comm.size - 1 else (extents, origin))
+            except tutti.Error as error:
+                assert error.name == "TUTTI_ERR_ARG" and "slice_memory" in error.message, error
+            else:
+                raise AssertionError(f"{wrong} was accepted")
+    np.testing.assert_array_equal(tutti.open(path)["t"][0], whole)

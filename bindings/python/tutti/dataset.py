@@ -118,7 +118,7 @@ class Decomposition(Freeing):
 
     @property
     def shape(self) -> Tuple[int, ...]:
-        """Shape of arrays for the entries: the extents of a slice, otherwise (entries,)."""
+        """Shape of arrays for the entries: the extents of a slice (or of the array around it), otherwise (entries,)."""
         return self._shape if self._shape is not None else (self.entries,)
 
     def positions(self) -> np.ndarray:
@@ -160,6 +160,19 @@ def _spec_more(spec: Any, made: Decomposition, keep: List[Any], own: Any, memory
     set_choice(spec.choice, *choice)
     keep.extend((owns, places, spec))
     return spec
+
+
+def _surround(spec: Any, keep: List[Any], ndims: int, extents: Sequence[int], origin: Sequence[int]) -> Tuple[int, ...]:
+    """Set slice_memory of a spec: extents of the array in memory, and origin of the slice in it."""
+    around = _c.tutti_section()
+    for what, field, values in (("extents", around.shape, extents), ("origin", around.lo, origin)):
+        if len(values) != ndims:
+            raise ValueError(f"slice_memory has {len(values)} {what}, not {ndims}")
+        for i, value in enumerate(values):
+            field[i] = operator.index(value)
+    spec.slice_memory = ctypes.pointer(around)
+    keep.append(around)
+    return tuple(around.shape[:ndims])
 
 
 def spec_of(made: Decomposition, keep: List[Any], *, index: Any, ids: Any, n: Optional[int], own: Any, memory: Any, whole: bool,
@@ -349,23 +362,27 @@ class Dataset(Committing):
     def decomposition(self, space: str, *, slice: Any = None, index: Any = None, ids: Any = None,  # pylint: disable=redefined-builtin
                       n: Optional[int] = None, own: Any = None, memory: Any = None, whole: bool = False,
                       rule: str = "idg2", seed: int = 0, balance: float = 0.0,
-                      segment: Optional[int] = None) -> Decomposition:
-        """Which entries of a space this rank holds: by one of
+                      segment: Optional[int] = None, slice_memory: Any = None) -> Decomposition:
+        """Make a decomposition: the entries of a space that this rank holds, given by one of
 
-        slice    a block of a grid (NumPy's index: np.s_[lo:hi, :])
+        slice    a block of a grid (a NumPy index: np.s_[lo:hi, :])
         index    positions                  ids   ids; both: they must agree
-        n        so many entries, behind those of the ranks before
+        n        the number of entries, after those of all lower ranks
 
-        own      whether this rank owns each entry     memory   where each is in memory
-        whole    every entry must be held by some rank
-        rule, seed, balance   who writes what several hold (see Replicas)
-        segment  as the space is in a segment; None: as it is now
+        own      whether this rank owns each entry     memory   the place of each entry in memory
+        whole    fail if an entry is held by no rank
+        rule, seed, balance   which rank writes an entry that several hold (see Replicas)
+        segment  use the sizes of a segment; None: the current ones
+        slice_memory   (extents, origin) of a larger array that contains the slice, for example with ghost cells; arrays for
+                 put and get then have its shape
         """
         keep: List[Any] = []
 
         def prepare(made: Decomposition) -> Any:
             spec = _c.tutti_decomposition_spec()
             made._shape = None
+            if slice is None and slice_memory is not None:
+                raise TypeError("slice_memory needs a slice")
             if slice is None:
                 return spec_of(made, keep, index=index, ids=ids, n=n, own=own, memory=memory, whole=whole,
                                choice=(rule, seed, balance))
@@ -374,7 +391,10 @@ class Dataset(Committing):
             shape = self.shape(space, -1 if segment is None else segment)
             spec.kind = NUMBERS["TUTTI_BY_SLICE"]
             spec.slice, made._shape, single = slice_of(slice, shape)
-            made._shape = tuple(e for e, one in zip(made._shape, single) if not one)
+            if slice_memory is None:
+                made._shape = tuple(e for e, one in zip(made._shape, single) if not one)
+            else:
+                made._shape = _surround(spec, keep, len(shape), *slice_memory)
             return _spec_more(spec, made, keep, own, memory, whole, (rule, seed, balance))
 
         return Decomposition(self, space, segment, prepare)

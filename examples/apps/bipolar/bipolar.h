@@ -169,7 +169,7 @@ int gummel(state *s, const double volts[CONTACTS]);
 typedef struct results results;
 
 results *results_create(const char *path, const domain *d);
-/* Go on with a file that is there: the state becomes that of its last point. */
+/* Continue an existing file: read the state of its last point. */
 results *results_continue(const char *path, state *s);
 /* Append the state as one more point. */
 void results_write(results *r, const state *s);

@@ -1,6 +1,6 @@
 /* A mesh of bricks, each cut into six tetrahedra: all that share the diagonal from its lowest
  * corner to its highest, one for every way along its edges (Kuhn).  None of them is obtuse. Every
- * rank makes its slice; nobody has the whole mesh.
+ * rank makes its slice; no rank has the whole mesh.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bipolar.h"
 

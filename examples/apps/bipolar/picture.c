@@ -126,7 +126,7 @@ static void draw(const picture *w, const polygon *p) {
     line_across(w, p, NAN);
 }
 
-/* A contact: the edges between two nodes of it, as far as they lie in the plane. */
+/* A contact: the edges between two nodes of it, if it is in the plane. */
 static void draw_contacts(const picture *w) {
     const domain *d = w->s->d;
     const signed char *contact = w->s->contact;

@@ -1,6 +1,6 @@
 /* What a rank has of the mesh.
  *
- * Elements are dealt out with a layer of others' around, so every node that a rank computes has all of its elements here.  A node is
+ * Elements are distributed with a layer of others' around, so every node that a rank computes has all of its elements here.  A node is
  * computed by the lowest rank that has an element of its own at it; who that is, a directory tells:
  * rank id modulo ranks knows who has node id.
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -6,7 +6,7 @@
  *   -t DT      between steps of time (0.24 / CELLS)
  *   -s STEPS   of time (20)
  *   -e EVERY   one of so many steps is written (1)
- *   -d WAY     how elements are dealt out to the ranks (metis)
+ *   -d WAY     how elements are distributed; default: metis
  *   -p         heated at a spot of its upper face, instead of at its end
  *   -c         check: solve with CELLS and twice as many, compare with the exact solution
  *   -r         go on from the last step of OUT.e, on any number of ranks: mesh and DT are the file's

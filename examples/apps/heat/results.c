@@ -1,6 +1,6 @@
 /* The file: an Exodus file with mesh, sets and results, from which the program also restarts.
  *
- * A run begins like a restart: the mesh is written by whoever made it, and then dealt out as a partition wants it, with one layer of
+ * A run begins like a restart: each rank writes its part of the mesh, which is then distributed by a partition, with one layer of
  * elements around.  Copies on several ranks are equal, and are written once.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "heat.h"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh PROGRAM DIRECTORY   checks the program against the exact solution, then a run on 2 ranks that is gone on with on 4, and
+# run.sh PROGRAM DIRECTORY   checks the program against the exact solution, then a run on 2 ranks that is continued on 4, and
 # pictures of it where ParaView is installed.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu

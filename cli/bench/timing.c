@@ -1,0 +1,223 @@
+/* One run of one entry, and the statistics of many.
+ *
+ *   write   delete the file | prepare | barrier | TIME | reopen, verify every byte | delete
+ *   read    spoil the buffer | prepare | barrier | TIME | verify every byte of the buffer
+ *
+ * With --cold the page cache forgets the file before each read; with --fsync a write's time ends when all ranks' bytes are
+ * on the device, by the call that the variant has for it.
+ *
+ * A rank that is done sleeps until the others are, so that its waiting takes no core from them.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "bench/bench.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int changes_file(const bench_job *job) {
+    return job->is_write && job->cell && job->cell->scene && job->cell->scene->verify_write;
+}
+
+static void delete_file(const bench_job *job, const bench_entry *e) {
+    if (changes_file(job)) return;
+    if (job->world->rank == 0) unlink(job->path);
+    if (!e->checkable && tutti_file_delete(job->path, &e->options) != TUTTI_OK) return;
+}
+
+/* A fresh file.  On some file systems over a network, programs that create one name at the same time fail
+ * or wait for ever, so that rank 0 makes it for runners that would all create it themselves. */
+int bench_create(const bench_job *job) {
+    int failed = 0;
+    if (job->world->rank == 0) {
+        const int fd = open(job->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+        if (fd < 0 || close(fd) != 0) failed = cli_error_errno("create", job->path);
+    }
+    return cli_agree(job->world, failed);
+}
+
+static void spoil_buffer(bench_job *job, const bench_runner *r) {
+    if (r->uses_share)
+        memset(job->share, 0xa5, (size_t)(job->share_hi - job->share_lo));
+    else
+        memset(job->user, 0xa5, (size_t)job->pattern->memory);
+}
+
+/* Each machine has a page cache of its own. */
+static int forget_file(const bench_job *job) {
+    if (job->is_write || !job->config->cold) return 0;
+    const int mine = job->world->rank == 0 || !job->world->one_node;
+    return cli_agree(job->world, mine && cli_file_forget(job->path));
+}
+
+static int prepare(bench_job *job, bench_entry *e, const bench_runner *r) {
+    if (job->is_write)
+        delete_file(job, e);
+    else
+        spoil_buffer(job, r);
+    if (forget_file(job)) return 1;
+    if (job->is_write && r->needs_file && bench_create(job)) return 1;
+    cli_barrier(job->world);
+    return cli_agree(job->world, r->prepare ? r->prepare(job, e) : 0);
+}
+
+static int run_timed(bench_job *job, bench_entry *e, const bench_runner *r, double *seconds_out) {
+    cli_barrier(job->world);
+    MPI_Barrier(job->world->comm);
+    const double start = cli_now();
+    const int failed = r->run(job, e);
+    const double end = cli_now();
+    *seconds_out = cli_elapsed(job->world, start, end);
+    return cli_agree(job->world, failed);
+}
+
+static int check_size(const bench_job *job) {
+    struct stat st;
+    if (stat(job->path, &st) != 0) return cli_error_errno("cannot find", job->path);
+    if (st.st_size == (off_t)job->pattern->total) return 0;
+    return cli_error("'%s' has %lld bytes instead of %lld", job->path, (long long)st.st_size,
+                     (long long)job->pattern->total);
+}
+
+static int check_buffer(const bench_job *job, const bench_runner *r) {
+    const uint64_t seed = job->config->seed;
+    const tutti_off bad = r->uses_share ? content_check(seed, job->share_lo, job->share,
+                                                        job->share_hi - job->share_lo)
+                                        : content_check_pieces(seed, job->pattern, job->user);
+    if (bad < 0) return 0;
+    return cli_error("wrong byte after reading '%s': that of offset %lld", job->path,
+                     (long long)bad);
+}
+
+static int verify(const bench_job *job, const bench_entry *e, const bench_runner *r) {
+    int failed;
+    if (!job->is_write)
+        failed = check_buffer(job, r);
+    else if (changes_file(job))
+        failed = job->cell->scene->verify_write(job, e);
+    else
+        failed = check_size(job) ||
+                 content_check_file(job->config->seed, job->path, job->share_lo, job->share_hi);
+    return cli_agree(job->world, failed);
+}
+
+const char *const bench_values[MEASURE_VALUES + 1] = {"seconds",       "seconds_exchange",
+                                                      "seconds_file",  "seconds_compute",
+                                                      "seconds_begin", "seconds_end"};
+
+/* The samples of one run. */
+static void fill_values(const cli_world *w, const bench_entry *e, double seconds, double *value) {
+    const bench_phases *now = &e->now;
+    double sum[] = {now->exchange, now->file, now->compute, now->begin, now->end};
+    double aggregators = e->stats.windows > 0;
+    cli_sums(w, 1, &aggregators);
+    /* exchange and file: others cannot always tell what they wait for (tutti/stats.h) */
+    if (aggregators > 0 && e->stats.windows == 0) sum[0] = sum[1] = 0;
+    cli_sums(w, 5, sum);
+    value[0] = seconds / e->iterations;
+    for (int i = 0; i < 5; i++)
+        value[1 + i] =
+            sum[i] / ((i < 2 && aggregators > 0 ? aggregators : (double)w->ranks) * e->iterations);
+}
+
+void timing_run(bench_job *job, bench_entry *e, double *value) {
+    const bench_runner *r = e->runner;
+    double seconds = 0;
+    e->now = (bench_phases){0};
+    int failed = prepare(job, e, r);
+    if (!failed) failed = run_timed(job, e, r, &seconds);
+    if (failed) snprintf(e->v.failure, sizeof e->v.failure, "%.500s", cli_message());
+    if (r->end) r->end(job, e);
+    if (!failed && e->checkable && verify(job, e, r))
+        snprintf(e->v.failure, sizeof e->v.failure, "%.500s", cli_message());
+    if (!*e->v.failure) fill_values(job->world, e, seconds, value);
+    if (job->is_write) delete_file(job, e);
+}
+
+/* ---- statistics */
+
+static bench_summary summarize(const measure_variant *v) {
+    double q[5];
+    for (int i = 0; i < 5; i++) q[i] = measure_quantile(v->sample[0], v->rounds, 0.25 * i);
+    return (bench_summary){.min = q[0], .q1 = q[1], .median = q[2], .q3 = q[3], .max = q[4]};
+}
+
+const bench_entry *timing_limit(const bench_cell *cell) {
+    return cell->entries && cell->entry[0].v.rounds ? &cell->entry[0] : NULL;
+}
+
+static double paired_ratio(const bench_entry *e, const bench_entry *limit) {
+    const int n = e->v.rounds < limit->v.rounds ? e->v.rounds : limit->v.rounds;
+    double *ratio = cli_malloc((size_t)n * sizeof *ratio);
+    for (int i = 0; i < n; i++) ratio[i] = e->v.sample[0][i] / limit->v.sample[0][i];
+    const double median = measure_quantile(ratio, n, 0.5);
+    free(ratio);
+    return median;
+}
+
+/* The better of the two bare references, 0 if neither was measured. */
+static double best_bare(const bench_cell *cell) {
+    double best = 0;
+    for (int i = 0; i < cell->entries; i++) {
+        const bench_entry *e = &cell->entry[i];
+        if ((e->kind == ENTRY_PIECES || e->kind == ENTRY_STAGING) && e->v.rounds &&
+            (best == 0 || e->time.median < best))
+            best = e->time.median;
+    }
+    return best;
+}
+
+void timing_ratios(bench_cell *cell) {
+    for (int i = 0; i < cell->entries; i++) cell->entry[i].time = summarize(&cell->entry[i].v);
+    const bench_entry *limit = timing_limit(cell);
+    const double bare = best_bare(cell);
+    for (int i = 0; i < cell->entries; i++) {
+        bench_entry *e = &cell->entry[i];
+        if (!e->v.rounds) continue;
+        if (limit) {
+            e->to_limit = e->time.median / limit->time.median;
+            e->to_limit_paired = paired_ratio(e, limit);
+        }
+        if (bare > 0) e->to_bare = e->time.median / bare;
+    }
+}
+
+/* How many times as slow as the fastest an entry may be: the noise of a median falls with its rounds. */
+static double patience_with(const bench_cell *cell, const bench_entry *e) {
+    if (!cell->tightens || e->kind == ENTRY_PEER) return cell->patience;
+    return 1 + (cell->patience - 1) * BENCH_TRIAL / e->v.rounds;
+}
+
+void timing_let_rest(bench_cell *cell) {
+    double fastest = 0;
+    for (int i = 0; i < cell->entries && cell->patience > 0; i++) {
+        const bench_entry *e = &cell->entry[i];
+        const double median = measure_quantile(e->v.sample[0], e->v.rounds, 0.5);
+        if (e->v.rounds >= BENCH_TRIAL && !*e->v.failure && (fastest == 0 || median < fastest))
+            fastest = median;
+    }
+    for (int i = 0; i < cell->entries && fastest > 0; i++) {
+        bench_entry *e = &cell->entry[i];
+        const int trial = e->kind == ENTRY_PEER ? BENCH_TRIAL_PEER : BENCH_TRIAL;
+        if (e->stays || e->v.rounds < trial) continue;
+        e->v.is_resting |=
+            measure_quantile(e->v.sample[0], e->v.rounds, 0.5) > patience_with(cell, e) * fastest;
+    }
+}
+
+double bench_goal(const bench_cell *cell) {
+    if (cell->no_goal) return 0;
+    if (!cell->is_write) return BENCH_GOAL_READ;
+    return strncmp(cell->pattern, "irregular", 9) == 0 ? BENCH_GOAL_WRITE_IRREGULAR
+                                                       : BENCH_GOAL_WRITE;
+}
+
+double bench_ratio_judged(const bench_cell *cell, const bench_entry *e) {
+    return cell->is_write ? e->to_limit : e->to_bare;
+}
+
+double bench_bandwidth(const bench_cell *cell, const bench_entry *e, double seconds) {
+    return e->v.rounds && seconds > 0 ? (double)cell->total / seconds / (1 << 20) : 0;
+}

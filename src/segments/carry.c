@@ -1,0 +1,91 @@
+/* segments: infos whose trailers disappear with their segments.
+ *
+ * A trailer has the changes of infos since the one before it.  When a segment is removed or archived, those
+ * that still hold are written again: a second trailer of the newest remaining segment, if that is the last
+ * one of its file, directly behind the first, with the changes of the first.  Until the transaction ends, the first one counts, and the next
+ * writer cuts off the second.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "segments/dataset_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+#include "metadata/content.h"
+
+/* The newest segment that stays, whose trailer counts last, if no other one is behind it in its file; -1. */
+static int64_t find_last(const tutti__model *m, const unsigned char *goes) {
+    int64_t i = m->segments_n - 1;
+    while (i >= 0 && (goes[i] || tutti__model_archived(m, m->segments[i].id))) i--;
+    if (i < 0 || i == m->segments_n - 1) return i;
+    return m->segments[i + 1].file == m->segments[i].file ? -1 : i;
+}
+
+/* The sums of its trailer, as they are in the file; 0: the trailer is damaged. */
+static tutti_err read_sums(int fd, const char *path, const tutti__segment_row *g, tutti__trailer *t,
+                           uint64_t **out) {
+    tutti__footer foot;
+    char *rows = NULL;
+    *out = NULL;
+    TUTTI_TRY(tutti__bytes_read(fd, g->end - (tutti_off)sizeof foot, &foot, sizeof foot, path));
+    if (tutti__footer_parse(&foot, g->end, t) != TUTTI__FOOTER_SEGMENT || t->start != g->start)
+        return TUTTI_OK;
+    const int whole = tutti__trailer_rows(fd, t, &rows);
+    if (whole <= 0) return whole ? TUTTI_ERR_NOMEM : TUTTI_OK;
+    tutti__free(rows);
+    *out = tutti__malloc((size_t)(8 * t->blocks) + 1);
+    if (!*out) return TUTTI_ERR_NOMEM;
+    return tutti__bytes_read(fd, t->trailer, *out, (size_t)(8 * t->blocks), path);
+}
+
+static tutti_err write_trailer(int fd, const char *path, tutti__info_carry *c) {
+    tutti__meta *m = c->dataset->meta;
+    const tutti__segment_row *g = &c->dataset->model.segments[c->segment];
+    tutti__trailer t;
+    uint64_t *sums = NULL;
+    char *buf = NULL;
+    c->row = *g;
+    c->row.trailer = g->end;
+    tutti_err err = read_sums(fd, path, g, &t, &sums);
+    if (err == TUTTI_OK && !sums) c->segment = -1; /* repair reports it */
+    if (err == TUTTI_OK && sums) {
+        /* not joined to the next segment: that commit has ended */
+        const tutti__trailer_spec spec = {sums, t.blocks, 0, 0};
+        err = tutti__meta_infos_unwritten(m, g->id); /* the first trailer counts no more */
+        if (err == TUTTI_OK) err = tutti__meta_end_segment(m, &c->row);
+        if (err == TUTTI_OK) err = tutti__trailer_make(m, &spec, &c->row, &buf);
+        if (err == TUTTI_OK)
+            err = tutti__bytes_write(fd, c->row.trailer, buf, (size_t)(c->row.end - c->row.trailer),
+                                     path);
+        if (err == TUTTI_OK && fsync(fd) != 0) err = tutti__error_sys(errno, -1, path);
+        if (err != TUTTI_OK && ftruncate(fd, g->end) != 0)
+            c->segment = -1; /* the next writer does */
+    }
+    tutti__free(sums);
+    tutti__free(buf);
+    return err;
+}
+
+tutti_err tutti__infos_carry(void *context) {
+    tutti__info_carry *c = context;
+    const tutti_dataset *d = c->dataset;
+    int64_t n = 0;
+    char path[4096];
+    c->segment = -1;
+    TUTTI_TRY(tutti__meta_infos_orphaned(d->meta, &n));
+    if (n > 0) c->segment = find_last(&d->model, c->goes);
+    if (c->segment < 0) return TUTTI_OK;
+    const int64_t file = d->model.segments[c->segment].file;
+    tutti__dataset_data_path(d, tutti__model_file_id(&d->model, file)->name, path, sizeof path);
+    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) return tutti__error_sys(errno, -1, path);
+    const tutti_err err = write_trailer(fd, path, c);
+    close(fd);
+    return err;
+}
+
+tutti_err tutti__infos_carried(tutti_dataset *d, tutti__info_carry *c) {
+    TUTTI_TRY(tutti__team_tell(d->team, &c->segment, (int)sizeof c->segment));
+    TUTTI_TRY(tutti__team_tell(d->team, &c->row, (int)sizeof c->row));
+    if (c->segment >= 0) d->model.segments[c->segment] = c->row;
+    return TUTTI_OK;
+}

@@ -1,0 +1,209 @@
+/* segments: checksums.  A block is the bytes of a section between two multiples of 64 KiB of the file.
+ *
+ * Blocks that one operation wrote whole were summed as they passed by, each on some rank; all others
+ * (the ends of sections, partial puts) are read back.  The sum of a section is that of its blocks' sums.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "segments/compressed.h"
+
+#include <endian.h>
+#include <string.h>
+#include "timestep/blocks.h"
+
+/* Sections one after the other. */
+static tutti_err numbering_make(const tutti__section *sections, int64_t n, tutti__block_list *out) {
+    TUTTI_TRY(tutti__blocks_make(n, out));
+    for (int64_t i = 0; i < n; i++) tutti__blocks_add(out, sections[i].start, sections[i].bytes);
+    return TUTTI_OK;
+}
+
+/* ---- those of the segment being written */
+
+tutti_err tutti__checksums_known(const tutti_dataset *d, tutti__block_list *blocks_out,
+                                 tutti__sum **known_out, int64_t *n_out) {
+    TUTTI_TRY(numbering_make(d->now.sections, d->now.sections_n, blocks_out));
+    for (int64_t r = 0; r < d->now.puts.n; r++) {
+        const tutti__put_record *record = d->now.puts.v[r];
+        for (size_t i = 0; i < record->sums.n; i++) {
+            int64_t s = -1;
+            const int64_t block = tutti__blocks_whole(blocks_out, record->sums.v[i].block, &s);
+            if (block < 0) continue;
+            if (d->now.progress[s].puts != 1 || d->now.progress[s].record != record) continue;
+            tutti__sum *k = tutti__table_grow(known_out, n_out, sizeof **known_out);
+            if (!k) return TUTTI_ERR_NOMEM;
+            *k = (tutti__sum){block, record->sums.v[i].hash};
+        }
+    }
+    return TUTTI_OK;
+}
+
+uint64_t tutti__checksum_of_blocks(uint64_t *table, int64_t n) { /* as they are in the file */
+    for (int64_t i = 0; i < n; i++) table[i] = htole64(table[i]);
+    const uint64_t sum = tutti__sum_of(table, (size_t)n * sizeof *table);
+    for (int64_t i = 0; i < n; i++) table[i] = le64toh(table[i]);
+    return sum;
+}
+
+/* ---- those of a segment that is there */
+
+static tutti_err bytes_read(tutti_file *f, tutti_off at, tutti_off bytes, void *to) {
+    tutti_access *access = NULL;
+    tutti_off count = 0;
+    TUTTI_TRY(tutti_access_contiguous(at, bytes, &access));
+    const tutti_err err = tutti_file_read_independent(f, access, to, &count);
+    tutti_access_free(&access);
+    TUTTI_TRY(err);
+    TUTTI_CHECK(count == bytes, TUTTI_ERR_FORMAT,
+                "the data file ends at %lld, within a segment that ends at %lld",
+                (long long)(at + count), (long long)(at + bytes));
+    return TUTTI_OK;
+}
+
+/* Rank 0: the trailer is whole, and its sums are those that the metadata has. */
+static tutti_err trailer_check(tutti_file *f, const tutti__segment_row *g,
+                               const tutti__section *sections, const tutti__block_list *m) {
+    tutti__footer w;
+    const int64_t number = (int64_t)g->id;
+    TUTTI_TRY(bytes_read(f, g->end - (tutti_off)sizeof w, sizeof w, &w));
+    const uint64_t blocks = le64toh(w.blocks), rows = le64toh(w.rows);
+    const uint64_t room = (uint64_t)(g->end - g->trailer) - sizeof w;
+    TUTTI_CHECK(
+        memcmp(w.magic, TUTTI__FOOTER_MAGIC, sizeof w.magic) == 0 &&
+            le64toh(w.start) == (uint64_t)g->start && le64toh(w.trailer) == (uint64_t)g->trailer,
+        TUTTI_ERR_FORMAT, "segment %lld has no trailer where it ought to end", (long long)number);
+    TUTTI_CHECK(blocks == (uint64_t)m->first[m->n] && blocks <= room / 8 &&
+                    rows <= room - 8 * blocks,
+                TUTTI_ERR_FORMAT, "the trailer of segment %lld has %llu sums of %lld blocks",
+                (long long)number, (unsigned long long)blocks, (long long)m->first[m->n]);
+    char *buf = tutti__malloc((size_t)(8 * blocks + rows));
+    if (!buf) return TUTTI_ERR_NOMEM;
+    tutti_err err = bytes_read(f, g->trailer, (tutti_off)(8 * blocks + rows), buf);
+    if (err == TUTTI_OK && tutti__sum_of(buf, (size_t)(8 * blocks + rows)) != le64toh(w.sum))
+        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, g->trailer,
+                               "the trailer of segment %lld is damaged", (long long)number);
+    for (int64_t i = 0; i < m->n && err == TUTTI_OK; i++) {
+        const int64_t n = m->first[i + 1] - m->first[i];
+        if (tutti__sum_of(buf + 8 * m->first[i], (size_t)(8 * n)) != sections[i].sum)
+            err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
+                                   "the sums of a section of segment %lld are not those of the "
+                                   "metadata",
+                                   (long long)number);
+    }
+    tutti__free(buf);
+    return err;
+}
+
+/* This rank's share of blocks [lo, hi) of the table. */
+typedef struct {
+    tutti_file *file;
+    const tutti__segment_row *segment;
+    const tutti__section *sections;
+    const tutti__block_list *blocks;
+} comparing;
+
+static tutti_err share_compare(const tutti_dataset *d, const comparing *c, int64_t lo, int64_t hi) {
+    enum { MOST = 4096 };
+    uint64_t *want = tutti__malloc(MOST * sizeof *want), *got = tutti__malloc(MOST * sizeof *got);
+    tutti_err err = want && got ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    for (int64_t at = lo; at < hi && err == TUTTI_OK; at += MOST) {
+        const int64_t n = tutti__min(MOST, hi - at);
+        err = bytes_read(c->file, c->segment->trailer + 8 * at, 8 * n, want);
+        if (err == TUTTI_OK) err = tutti__blocks_read(c->file, c->blocks, NULL, at, n, got);
+        for (int64_t i = 0; i < n && err == TUTTI_OK; i++) {
+            if (got[i] == le64toh(want[i])) continue;
+            tutti_off from, to;
+            const int64_t s = tutti__blocks_bounds(c->blocks, at + i, &from, &to);
+            const tutti__segment_row *g = c->segment;
+            const tutti__variable *v = tutti__model_variable_id(&d->model, c->sections[s].variable);
+            err = tutti__error_set(
+                TUTTI_ERR_FORMAT, 0, from,
+                "variable '%s' in segment %lld (time index %lld): block %lld is damaged",
+                v ? v->name : "?", (long long)(g - d->model.segments), (long long)g->index,
+                (long long)(at + i - c->blocks->first[s]));
+        }
+    }
+    tutti__free(want);
+    tutti__free(got);
+    return err;
+}
+
+tutti_err tutti__checksums_by_trailer(tutti_dataset *d, const tutti__comparison *c) {
+    const tutti__known *k = c->known;
+    tutti__block_list m = {0};
+    tutti_err err = numbering_make(k->sections, k->n, &m);
+    if (err == TUTTI_OK && d->team->rank == 0)
+        err = trailer_check(c->file, c->segment, k->sections, &m);
+    err = tutti__dataset_agree(d, err);
+    if (err == TUTTI_OK) {
+        const int64_t i = c->only ? c->only - k->sections : 0;
+        const int64_t lo = m.first[i], n = m.first[c->only ? i + 1 : m.n] - lo;
+        const comparing share = {c->file, c->segment, k->sections, &m};
+        err = share_compare(d, &share, lo + n * d->team->rank / d->team->size,
+                            lo + n * (d->team->rank + 1) / d->team->size);
+        err = tutti__dataset_agree(d, err);
+    }
+    tutti__blocks_free(&m);
+    return err;
+}
+
+tutti_err tutti__checksums_by_section(tutti_dataset *d, const tutti__comparison *c) {
+    const tutti__section *sections = c->only ? c->only : c->known->sections;
+    const int64_t n = c->only ? 1 : c->known->n;
+    tutti__block_list m = {0};
+    uint64_t *table = NULL;
+    tutti_err err = tutti__dataset_agree(d, numbering_make(sections, n, &m));
+    if (err == TUTTI_OK) err = tutti__blocks_sum(d->team, c->file, &m, 0, NULL, &table);
+    for (int64_t s = 0; table && err == TUTTI_OK && s < n; s++) {
+        const tutti__variable *v = tutti__model_variable_id(&d->model, sections[s].variable);
+        if (tutti__checksum_of_blocks(table + m.first[s], m.first[s + 1] - m.first[s]) ==
+            sections[s].sum)
+            continue;
+        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, sections[s].start,
+                               "variable '%s' in segment %lld (time index %lld) is damaged",
+                               v ? v->name : "?", (long long)(c->segment - d->model.segments),
+                               (long long)c->segment->index);
+    }
+    tutti__free(table);
+    tutti__blocks_free(&m);
+    return tutti__dataset_agree(d, err);
+}
+
+tutti_err tutti__checksums_compare(tutti_dataset *d, const tutti__segment_row *g,
+                                   const tutti__section *only, tutti_off *bytes_out) {
+    tutti__comparison c = {.segment = g, .only = only};
+    const tutti__datafile *row = tutti__model_file_id(&d->model, g->file);
+    TUTTI_TRY(tutti__sections_of(d, g - d->model.segments, &c.known));
+    for (int64_t i = 0; i < c.known->n; i++)
+        if (!c.known->sections[i].summed) return TUTTI_OK; /* written without checksums */
+    TUTTI_TRY(tutti__dataset_file(d, row, &c.file));
+    const tutti_err err = d->container->compare(d, &c);
+    for (int64_t i = 0; i < c.known->n && err == TUTTI_OK && bytes_out; i++)
+        *bytes_out += c.known->sections[i].bytes;
+    if (err != TUTTI_OK) tutti__error_context(NULL, row->name, -1);
+    return err;
+}
+
+tutti_err tutti__metadata_check(const tutti_dataset *d) {
+    TUTTI_TRY(tutti__meta_integrity(d->meta));
+    for (int64_t i = 0; i < d->model.files_n; i++)
+        TUTTI_TRY(d->container->file_check(d, &d->model.files[i]));
+    return TUTTI_OK;
+}
+
+tutti_err tutti_dataset_verify(tutti_dataset *d, tutti_off *bytes_out) {
+    TUTTI_KEEP_ERRNO;
+    const tutti__call same = {.name = "verify"};
+    tutti_off bytes = 0;
+    TUTTI_TRY(tutti__dataset_enter(d));
+    TUTTI_TRY(tutti__dataset_call(d, &same, TUTTI_OK));
+    tutti_err err =
+        tutti__dataset_agree(d, d->team->rank == 0 ? tutti__metadata_check(d) : TUTTI_OK);
+    for (int64_t i = 0; i < d->model.segments_n && err == TUTTI_OK; i++) {
+        const tutti__segment_row *g = &d->model.segments[i];
+        if (tutti__model_archived(&d->model, g->id)) continue;
+        err = tutti__checksums_compare(d, g, NULL, &bytes);
+        if (err == TUTTI_OK) err = tutti__compressed_verify(d, g);
+    }
+    err = tutti__dataset_still_there(d, err);
+    if (err == TUTTI_OK && bytes_out) *bytes_out = bytes;
+    return tutti__dataset_named(d, "verify", err);
+}

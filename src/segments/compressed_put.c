@@ -1,0 +1,242 @@
+/* segments: compressed variables are put: entries are converted and sent to the ranks that look after
+ * their chunks; these fill them up, pack one after the other, and learn how many bytes the ranks before
+ * them have.  What comes out does not depend on who held what.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "segments/compressed.h"
+
+#include <string.h>
+#include "comm/collective_count.h"
+#include "comm/wait.h"
+
+/* ---- entries to keepers */
+
+/* A variable that is being packed. */
+typedef struct {
+    const tutti__compressed *from;
+    tutti__packed_section *out;
+    tutti__chunk_grid grid;
+    tutti_count lo, hi; /* the chunks of this rank */
+    char *sent;         /* records with their values */
+    tutti_off *ends;    /* [hi - lo] of its frames, from the beginning of the first */
+} packing;
+
+/* Records with their values, keeper by keeper, in p->sent.   Local. */
+static tutti_err write_records(packing *p, int64_t variable, const tutti__chunk_walk *begin,
+                               tutti__chunk_mail *mail) {
+    tutti__conversion c;
+    tutti__chunk_walk w = *begin;
+    tutti__chunk_piece piece;
+    tutti_count pieces = 0, bad = 0;
+    const tutti_off item = w.grid->item;
+    const tutti_count numbers = tutti__variable_numbers(p->from->v);
+    TUTTI_TRY(tutti__compressed_conversion(p->from, &c));
+    while (tutti__chunk_walk_next(&w, &piece)) pieces++;
+    char *at = p->sent = tutti__malloc((size_t)pieces * sizeof(tutti__chunk_record) +
+                                       (size_t)(w.runs->entries * item));
+    if (!at) return TUTTI_ERR_NOMEM;
+    tutti__chunk_mail_break(mail);
+    for (w = *begin; tutti__chunk_walk_next(&w, &piece);) {
+        const tutti__chunk_record r = {piece.position, piece.n, variable};
+        const char *memory = (const char *)p->from->buf + piece.memory * numbers * c.memory_size;
+        const size_t bytes = sizeof r + (size_t)(piece.n * item);
+        memcpy(at, &r, sizeof r);
+        if (c.identity)
+            memcpy(at + sizeof r, memory, (size_t)(piece.n * item));
+        else if (tutti__convert_out(&c, at + sizeof r, memory, piece.n * numbers, &bad) != TUTTI_OK)
+            return tutti__compressed_misfit(p->from, piece.position, bad);
+        TUTTI_TRY(tutti__chunk_mail_add(mail, piece.keeper, at, bytes, 0));
+        at += bytes;
+    }
+    return TUTTI_OK;
+}
+
+static tutti_err write_variable(const tutti_dataset *d, packing *p, int64_t variable,
+                                tutti__chunk_mail *mail) {
+    tutti__entry_runs runs = {0, 0, NULL};
+    tutti_err err = tutti__decomposition_runs(p->from->entries, 1, &runs);
+    const tutti__chunk_walk w = {.runs = &runs, .grid = &p->grid, .ranks = d->team->size};
+    if (err == TUTTI_OK) err = write_records(p, variable, &w, mail);
+    tutti__free(runs.run);
+    return err;
+}
+
+/* ---- chunks */
+
+/* The chunks of a variable before they are packed. */
+static void chunks_fill(const packing *p, int64_t variable, int n_in,
+                        const tutti__sparse_message *in, char *raw) {
+    const tutti__chunk_grid *g = &p->grid;
+    for (int i = 0; i < n_in; i++) {
+        const char *at = in[i].data, *end = at + in[i].bytes;
+        while (at < end) { /* all records of a message are of one variable */
+            tutti__chunk_record r;
+            memcpy(&r, at, sizeof r);
+            if (r.variable != variable) break;
+            const tutti__chunk_place to = tutti__chunk_find(g, r.position);
+            const size_t bytes = (size_t)(r.n * g->item);
+            memcpy(raw + (size_t)(to.chunk - p->lo) * g->raw + to.first * g->item, at + sizeof r,
+                   bytes);
+            at += sizeof r + bytes;
+        }
+    }
+}
+
+/* Behind the last entries of a row. */
+static tutti_err padding_fill(const tutti__compressed *from, const tutti__chunk_grid *g,
+                              tutti_count lo, tutti_count hi, char *raw) {
+    unsigned char pattern[16];
+    int size = 1;
+    TUTTI_TRY(tutti__fill_pattern(from->v->fill, from->type, from->v->order, pattern, &size));
+    for (tutti_count k = lo; k < hi; k++) {
+        char *chunk = raw + (size_t)(k - lo) * g->raw;
+        for (size_t i = (size_t)(tutti__chunk_filled(g, k) * g->item); i < g->raw;
+             i += (size_t)size)
+            memcpy(chunk + i, pattern, (size_t)size);
+    }
+    return TUTTI_OK;
+}
+
+/* Frames of n chunks, one after the other behind the first piece; ends[]: where each ends, counted from
+ * the beginning of the first. */
+static tutti_err chunks_pack(const tutti__chunk_grid *g, int level, const char *raw, tutti_count n,
+                             tutti_off *ends, tutti__packed_section *io) {
+    tutti__chunk_codec codec = {0};
+    const size_t bound = tutti__chunk_bound(g->raw);
+    size_t room = (size_t)io->size[0], used = room, bytes = 0;
+    tutti_err err = n > 0 ? tutti__chunk_codec_make(g, level, &codec) : TUTTI_OK;
+    for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) {
+        if (room - used < bound) {
+            room = used + bound + used / 2;
+            char *more = tutti__realloc(io->data, room);
+            err = more ? TUTTI_OK : TUTTI_ERR_NOMEM;
+            if (more) io->data = more;
+        }
+        if (err == TUTTI_OK)
+            err =
+                tutti__chunk_pack(&codec, raw + (size_t)i * g->raw, io->data + used, bound, &bytes);
+        used += bytes;
+        ends[i] = (tutti_off)used - io->size[0];
+    }
+    io->size[1] = (tutti_off)used - io->size[0];
+    tutti__chunk_codec_free(&codec);
+    return err;
+}
+
+/* This rank's chunks of a variable, behind a place for the table.   Local. */
+static tutti_err pack_variable(packing *p, int64_t variable, int head, int n_in,
+                               const tutti__sparse_message *in) {
+    const tutti_count n = p->hi - p->lo;
+    char *raw = tutti__malloc((size_t)n * p->grid.raw);
+    p->ends = tutti__malloc((size_t)n * sizeof *p->ends);
+    p->out->size[0] = head + 8 * n;
+    p->out->data = tutti__malloc((size_t)p->out->size[0]);
+    tutti_err err = raw && p->ends && p->out->data
+                        ? padding_fill(p->from, &p->grid, p->lo, p->hi, raw)
+                        : TUTTI_ERR_NOMEM;
+    if (err == TUTTI_OK) {
+        chunks_fill(p, variable, n_in, in, raw);
+        err = chunks_pack(&p->grid, p->from->v->compress, raw, n, p->ends, p->out);
+    }
+    tutti__free(raw);
+    return err;
+}
+
+/* The header and this rank's rows of the table; where its pieces lie. */
+static void complete_variable(packing *p, int head, tutti_off before, tutti_off all) {
+    tutti__packed_section *out = p->out;
+    const tutti_count n = p->hi - p->lo;
+    const tutti_off begin = tutti__chunks_begin(&p->grid);
+    for (tutti_count i = 0; i < n; i++) p->ends[i] += begin + before;
+    tutti__chunks_table_turn(p->ends, n);
+    if (head) tutti__chunks_head(&p->grid, (unsigned char *)out->data);
+    if (n > 0) memcpy(out->data + head, p->ends, (size_t)n * sizeof *p->ends);
+    out->at[0] = head ? 0 : TUTTI__CHUNKS_HEADER + 8 * p->lo;
+    out->at[1] = begin + before;
+    out->bytes = begin + all;
+}
+
+/* ---- several variables */
+
+#define TOGETHER_BYTES ((tutti_off)8 << 20) /* of a rank, unless one variable has more */
+
+/* Bytes of frames on ranks before this one, and on all, and the error of any rank.   Collective. */
+static tutti_err share_sizes(tutti_dataset *d, int n, const int64_t *mine, int64_t *before,
+                             int64_t *all, tutti_err err) {
+    MPI_Request r;
+    tutti__collective_add();
+    TUTTI_MPI(MPI_Iexscan(mine, before, n, MPI_INT64_T, MPI_SUM, d->team->comm, &r));
+    TUTTI_TRY(tutti__team_finish(1, &r));
+    for (int i = 0; i < n; i++) {
+        if (d->team->rank == 0) before[i] = 0;
+        all[i] = mine[i];
+    }
+    all[n] = err != TUTTI_OK;
+    const tutti_error_info why = *tutti_last_error();
+    TUTTI_TRY(tutti__team_sum(d->team, all, n + 1));
+    if (all[n] == 0) return TUTTI_OK;
+    if (err != TUTTI_OK) tutti__error_assign(&why);
+    return tutti__dataset_agree(d, err);
+}
+
+static tutti_err pack_group(tutti_dataset *d, int n, packing *p) {
+    const int head = d->team->rank == 0 ? TUTTI__CHUNKS_HEADER : 0;
+    tutti__chunk_mail mail = {0};
+    tutti__sparse_message *in = NULL;
+    int n_in = 0;
+    int64_t mine[TUTTI__PACKED_TOGETHER] = {0}, before[TUTTI__PACKED_TOGETHER] = {0},
+            all[TUTTI__PACKED_TOGETHER + 1];
+    tutti_err err = TUTTI_OK;
+    for (int i = 0; i < n && err == TUTTI_OK; i++) err = write_variable(d, &p[i], i, &mail);
+    const int sent = err == TUTTI_OK ? (int)mail.n : 0; /* takes part all the same */
+    err = TUTTI_ALSO(err, tutti__sparse_exchange(d->team, sent, mail.v, &n_in, &in));
+    tutti__free(mail.v);
+    for (int i = 0; i < n; i++) {
+        tutti__free(p[i].sent);
+        tutti__chunks_share(&p[i].grid, d->team->size, d->team->rank, &p[i].lo, &p[i].hi);
+        if (err == TUTTI_OK) err = pack_variable(&p[i], i, head, n_in, in);
+        mine[i] = p[i].out->size[1];
+    }
+    tutti__sparse_free(n_in, &in);
+    err = share_sizes(d, n, mine, before, all, err);
+    for (int i = 0; i < n; i++) {
+        if (err == TUTTI_OK) {
+            complete_variable(&p[i], head, before[i], all[i]);
+        } else {
+            tutti__free(p[i].out->data);
+            *p[i].out = (tutti__packed_section){0};
+        }
+        tutti__free(p[i].ends);
+    }
+    return err;
+}
+
+tutti_err tutti__compressed_pack(tutti_dataset *d, int n, const tutti__compressed *from,
+                                 tutti__packed_section *const *out) {
+    for (int i = 0; i < n;) {
+        packing p[TUTTI__PACKED_TOGETHER] = {0};
+        tutti_off bytes = 0;
+        int k = 0;
+        for (; k < TUTTI__PACKED_TOGETHER && i + k < n; k++) {
+            tutti__chunked of;
+            p[k] = (packing){.from = &from[i + k], .out = out[i + k]};
+            *p[k].out = (tutti__packed_section){0};
+            TUTTI_CHECK(
+                tutti__chunked_of(d, from[i + k].v, from[i + k].type, d->now.segment.id, &of),
+                TUTTI_ERR_STATE, "variable '%s': its space has no size",
+                from[i + k].v->name); /* on all ranks alike */
+            tutti__chunks_cut(&of, d->chunk_bytes, &p[k].grid);
+            bytes += (tutti_off)p[k].grid.raw * p[k].grid.chunks / d->team->size;
+            if (k > 0 && bytes > TOGETHER_BYTES) break;
+        }
+        TUTTI_TRY(pack_group(d, k, p));
+        i += k;
+    }
+    return TUTTI_OK;
+}
+
+tutti_err tutti__packed_section_access(const tutti__packed_section *p, tutti_off start,
+                                       tutti_access **out) {
+    const tutti_off file[] = {start + p->at[0], start + p->at[1]}, memory[] = {0, p->size[0]};
+    const int none = p->size[0] == 0, pieces = !none + (p->size[1] > 0);
+    return tutti_access_pieces(pieces, file + none, memory + none, p->size + none, out);
+}

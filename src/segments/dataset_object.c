@@ -1,0 +1,197 @@
+/* segments: the object: what its ranks agree on, what rank 0 reads for all, its data files.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "segments/dataset_impl.h"
+
+#include <string.h>
+
+const tutti__class tutti__dataset_class = {"dataset", "dataset", "closed"};
+
+tutti_err tutti__dataset_live(const tutti_dataset *d) {
+    return tutti__object_live(d, &tutti__dataset_class);
+}
+
+tutti__team *tutti__dataset_team(const tutti_dataset *d) {
+    return d->team;
+}
+MPI_Comm tutti__dataset_comm(const tutti_dataset *d) {
+    return d->team->comm;
+}
+int64_t tutti__dataset_number(const tutti_dataset *d) {
+    return d->number;
+}
+int64_t tutti__dataset_count(tutti_dataset *d) {
+    return ++d->count;
+}
+
+/* ---- agreement */
+
+void tutti__dataset_run_started(tutti_dataset *d) {
+    TUTTI_KEEP_LAST_ERROR;
+    tutti__request_complete_abandoned(d->commit);
+    tutti__start_queue_run(&d->starts);
+}
+
+tutti_err tutti__dataset_enter(tutti_dataset *d) {
+    TUTTI_TRY(tutti__dataset_live(d));
+    tutti__dataset_run_started(d);
+    TUTTI_ASSERT(tutti__dataset_is_valid(d));
+    return TUTTI_OK;
+}
+
+tutti_err tutti__dataset_idle(const tutti_dataset *d) {
+    TUTTI_CHECK(!d->commit, TUTTI_ERR_STATE, "a commit is under way");
+    return TUTTI_OK;
+}
+
+tutti_err tutti__dataset_call(tutti_dataset *d, const tutti__call *c, tutti_err mine) {
+    return tutti__object_call(&d->object, c, d->commit ? tutti__dataset_idle(d) : mine);
+}
+
+tutti_err tutti__dataset_agree(tutti_dataset *d, tutti_err mine) {
+    return tutti__team_agree(d->team, mine);
+}
+
+tutti_err tutti__dataset_tell(tutti_dataset *d, void **data, size_t *bytes) {
+    return tutti__team_tell_all(d->team, data, bytes);
+}
+
+tutti_err tutti__dataset_writable(const tutti_dataset *d) {
+    TUTTI_CHECK(d->mode & TUTTI_WRITE, TUTTI_ERR_MODE, "the dataset was not opened for writing");
+    return TUTTI_OK;
+}
+
+tutti_err tutti__dataset_discardable(const tutti_dataset *d) {
+    TUTTI_TRY(tutti__dataset_writable(d));
+    TUTTI_CHECK(d->now.under_way, TUTTI_ERR_STATE, "no segment has begun");
+    TUTTI_TRY(tutti__start_queue_empty(&d->starts, TUTTI__STARTED_PUT));
+    return tutti__puts_ended(&d->now.puts);
+}
+
+tutti_err tutti__dataset_segment_check(const tutti_dataset *d, tutti_count segment) {
+    TUTTI_CHECK(segment >= 0 && segment < d->model.segments_n, TUTTI_ERR_NOT_FOUND,
+                "there is no segment %lld of %lld", (long long)segment,
+                (long long)d->model.segments_n);
+    return TUTTI_OK;
+}
+
+tutti_err tutti__dataset_here(const tutti_dataset *d, tutti_count segment) {
+    const tutti__archived *a = tutti__model_archived(&d->model, d->model.segments[segment].id);
+    TUTTI_CHECK(!a, TUTTI_ERR_STATE, "segment %lld is archived in '%s': restore it first",
+                (long long)segment, a->place);
+    return TUTTI_OK;
+}
+
+tutti_err tutti__dataset_still_there(tutti_dataset *d, tutti_err err) {
+    const tutti_error_info why = *tutti_last_error();
+    int64_t now = d->model.generation;
+    if (d->mode & TUTTI_WRITE) return err;
+    tutti_err here = d->team->rank == 0 ? tutti__meta_generation(d->meta, &now) : TUTTI_OK;
+    if (here == TUTTI_OK && now != d->model.generation)
+        here = tutti__error_set(TUTTI_ERR_STATE, 0, -1,
+                                "a writer has removed or archived segments: refresh the dataset");
+    here = tutti__dataset_agree(d, here);
+    if (err == TUTTI_OK || here == TUTTI_ERR_STATE) return here;
+    tutti__error_assign(&why);
+    return err;
+}
+
+/* ---- the model on all ranks */
+
+/* A table of rank 0's for all, with room as tutti__table_grow has it. */
+static tutti_err table_tell(tutti_dataset *d, void *table, int64_t n, size_t size) {
+    void *rows = NULL;
+    tutti_err err = TUTTI_OK;
+    size_t room = 8;
+    while (room < (size_t)n) room *= 2;
+    memcpy(&rows, table, sizeof rows);
+    if (d->team->rank != 0) {
+        rows = tutti__malloc(room * size);
+        if (!rows) err = TUTTI_ERR_NOMEM;
+        memcpy(table, &rows, sizeof rows);
+    }
+    TUTTI_TRY(tutti__dataset_agree(d, err));
+    const int64_t step = (1 << 30) / (int64_t)size;
+    for (int64_t at = 0; at < n && err == TUTTI_OK; at += step)
+        err = tutti__team_tell(d->team, (char *)rows + at * (int64_t)size,
+                               (int)(tutti__min(step, n - at) * (int64_t)size));
+    return err;
+}
+
+static tutti_err model_tell(tutti_dataset *d, tutti__model *m) {
+    tutti__model told = *m;
+    TUTTI_TRY(tutti__team_tell(d->team, &told, (int)sizeof told));
+    if (d->team->rank != 0) {
+        *m = told;
+        m->spaces = NULL;
+        m->variables = NULL;
+        m->sizes = NULL;
+        m->files = NULL;
+        m->segments = NULL;
+        m->archived = NULL;
+    }
+    TUTTI_TRY(table_tell(d, &m->spaces, m->spaces_n, sizeof *m->spaces));
+    TUTTI_TRY(table_tell(d, &m->variables, m->variables_n, sizeof *m->variables));
+    TUTTI_TRY(table_tell(d, &m->sizes, m->sizes_n, sizeof *m->sizes));
+    TUTTI_TRY(table_tell(d, &m->files, m->files_n, sizeof *m->files));
+    TUTTI_TRY(table_tell(d, &m->archived, m->archived_n, sizeof *m->archived));
+    return table_tell(d, &m->segments, m->segments_n, sizeof *m->segments);
+}
+
+/* Sizes that were known keep their stamps, new ones get some. */
+static void stamps_give(tutti_dataset *d, tutti__model *m) {
+    for (int64_t i = 0; i < m->sizes_n; i++) {
+        tutti__size *s = &m->sizes[i];
+        for (int64_t j = 0; j < d->model.sizes_n && s->stamp == 0; j++) {
+            const tutti__size *old = &d->model.sizes[j];
+            if (old->space == s->space && old->segment == s->segment) s->stamp = old->stamp;
+        }
+        if (s->stamp == 0) s->stamp = ++d->stamps;
+    }
+}
+
+tutti_err tutti__dataset_load(tutti_dataset *d, tutti__model *out) {
+    tutti_err err = TUTTI_OK;
+    *out = (tutti__model){0};
+    if (d->team->rank == 0) err = tutti__meta_load(d->meta, out);
+    if (d->team->rank == 0 && err == TUTTI_OK) {
+        out->published = tutti__netcdf_published(d->path, out);
+        if (!(d->mode & TUTTI_WRITE)) tutti__model_truncate(out, out->published);
+    }
+    err = tutti__dataset_agree(d, err);
+    if (err == TUTTI_OK) err = model_tell(d, out);
+    if (err == TUTTI_OK)
+        stamps_give(d, out);
+    else
+        tutti__model_free(out);
+    return err;
+}
+
+void tutti__places_free(tutti__places *at) {
+    tutti__free(at->place);
+    tutti__free(at->holes);
+    tutti_access_free(&at->access);
+}
+
+void tutti__dataset_forget(tutti_dataset *d) {
+    for (int64_t i = 0; i < d->known_n; i++) {
+        tutti__free(d->known[i].sections);
+        tutti__free(d->known[i].checked);
+    }
+    tutti__free(d->known);
+    d->known = NULL;
+    d->known_n = 0;
+    int64_t n = 0;
+    for (int64_t i = 0; i < d->places_n; i++) {
+        if (tutti__model_segment_id(&d->model, d->places[i].segment))
+            d->places[n++] = d->places[i];
+        else
+            tutti__places_free(&d->places[i]);
+    }
+    d->places_n = n;
+    n = 0;
+    for (int64_t i = 0; i < d->listed_n; i++)
+        if (tutti__model_segment_id(&d->model, d->listed[i].segment) &&
+            !tutti__model_archived(&d->model, d->listed[i].segment))
+            d->listed[n++] = d->listed[i];
+    d->listed_n = n;
+}
