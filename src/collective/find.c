@@ -57,6 +57,8 @@ static tutti_err reuse_plan(tutti_request *r, const tutti__finding *x, tutti_pla
     tutti__plan_cache_take(p);
     r->found.plan = p;
     r->found.owns_plan = 1;
+    r->found.apart = !(x->all & BLOCKS);
+    r->found.all_split = (x->all & SPLIT) != 0;
     r->stats.plan_hits++;
     r->found.displacement = r->op.base + x->displacement;
     r->found.file_size = x->size;
@@ -77,6 +79,8 @@ static void accept_written(tutti_request *r, const tutti__finding *x) {
     tutti__plan_cache_take(x->match);
     r->found.plan = x->match;
     r->found.owns_plan = 1;
+    r->found.apart = !(x->all & BLOCKS);
+    r->found.all_split = (x->all & SPLIT) != 0;
     r->stats.plan_hits++;
     r->found.moved = r->found.done = 1;
     r->op.moved = x->count;
@@ -114,6 +118,8 @@ static tutti_err make_plan(tutti_request *r, const tutti__finding *x, const tutt
     r->found.plan = p;
     r->found.displacement = r->op.base;
     r->found.owns_plan = 1;
+    r->found.apart = !(x->all & BLOCKS);
+    r->found.all_split = (x->all & SPLIT) != 0;
     r->found.file_size = x->size;
     return TUTTI_OK;
 }
@@ -125,6 +131,7 @@ void tutti__find_start(const tutti_request *r, tutti__finding *x) {
     const int fine = x->local_err == TUTTI_OK;
     TUTTI_ASSERT(!fine || op->access);
     x->phase = START;
+    x->err = TUTTI_OK;
     x->bytes = !fine ? 0 : op->parts ? op->parts->batch->bytes : tutti_access_bytes(op->access);
     tutti__file_report(op->file, 0, x->bytes, "plan");
     x->block = op->sums ? op->sums->bytes : 0;
@@ -144,15 +151,6 @@ void tutti__find_start(const tutti_request *r, tutti__finding *x) {
     x->count = 0;
     x->background = op->file->team->staging->background;
     if (r->asked.how != TUTTI__PLAN_ONLY) tutti__plan_cache_match(r, x);
-}
-
-static int64_t answer_bits(const tutti_request *r, const tutti__finding *x) {
-    const int split = r->asked.how == TUTTI__SPLIT, started = r->asked.how == TUTTI__STARTED;
-    const int resident = r->progress.background == TUTTI_BACKGROUND_IO_ONLY;
-    return (x->local_err == TUTTI_OK ? FINE : 0) | (x->moved ? MOVED : 0) |
-           (split || started ? 0 : BLOCKS) | (split ? SPLIT : 0) | (x->inside ? 0 : OUTSIDE) |
-           (split && resident ? SPLIT_RESIDENT : 0) | (started && resident ? STARTED_RESIDENT : 0) |
-           (r->progress.finding ? STEPWISE : 0);
 }
 
 static void post_answers(const tutti_request *r, tutti__finding *x) {
@@ -271,15 +269,6 @@ static tutti_err find_by_vote(tutti_request *r, tutti__finding *x) {
 
 /* ---- steps */
 
-static tutti__find_result end_with(tutti_request *r, tutti__finding *x, tutti_err err) {
-    x->err = err;
-    if (err == TUTTI_OK) {
-        r->found.apart = !(x->all & BLOCKS);
-        r->found.all_split = (x->all & SPLIT) != 0;
-    }
-    return TUTTI__FIND_END;
-}
-
 /* Steps that wait for messages. */
 static tutti__find_result step_by_messages(tutti_request *r, tutti__finding *x) {
     tutti__team *t = r->op.file->team;
@@ -294,14 +283,21 @@ static tutti__find_result step_by_messages(tutti_request *r, tutti__finding *x) 
             ++t->consensus.wishes >= VOTES_BEFORE_CONSENSUS)
             err = tutti__consensus_make(t);
     }
-    return end_with(r, x, err);
+    x->err = err;
+    return TUTTI__FIND_END;
 }
 
 tutti__find_result tutti__find_step(tutti_request *r, tutti__finding *x, int may_block) {
     tutti__team *t = r->op.file->team;
     tutti__find_result result = TUTTI__FIND_WAIT;
     if (x->phase == START) {
-        x->answers = answer_bits(r, x);
+        const int split = r->asked.how == TUTTI__SPLIT, started = r->asked.how == TUTTI__STARTED;
+        const int resident = r->progress.background == TUTTI_BACKGROUND_IO_ONLY;
+        x->answers = (x->local_err == TUTTI_OK ? FINE : 0) | (x->moved ? MOVED : 0) |
+                     (split || started ? 0 : BLOCKS) | (split ? SPLIT : 0) |
+                     (x->inside ? 0 : OUTSIDE) | (split && resident ? SPLIT_RESIDENT : 0) |
+                     (started && resident ? STARTED_RESIDENT : 0) |
+                     (r->progress.finding ? STEPWISE : 0);
         x->phase = tutti__consensus_ready(t) ? POSTED : VOTE;
         if (x->phase == POSTED) post_answers(r, x);
     }
@@ -311,22 +307,21 @@ tutti__find_result tutti__find_step(tutti_request *r, tutti__finding *x, int may
         if (x->phase == WRITING) return result;
     }
     if (x->phase == COLLECTED && !may_block) {
-        result = reuse_without_staging(r, x);
-        return result == TUTTI__FIND_END ? end_with(r, x, TUTTI_OK) : result;
+        return reuse_without_staging(r, x);
     }
     if (x->phase == WRITING) {
         if (!tutti__consensus_has_told(t)) return TUTTI__FIND_WAIT;
         x->phase = FAILED;
         if (tutti__consensus_told(t)) {
             accept_written(r, x);
-            return end_with(r, x, TUTTI_OK);
+            return TUTTI__FIND_END;
         }
     } else if (x->phase == STATUS_POSTED) {
         if (!tutti__consensus_said(t)) return TUTTI__FIND_WAIT;
         x->phase = FAILED;
         if (tutti__consensus_hear(t, x->local_err == TUTTI_OK, 0, NULL)) {
             r->found.moved = r->found.done = 1;
-            return end_with(r, x, TUTTI_OK);
+            return TUTTI__FIND_END;
         }
         r->found.owns_plan = 0;
         tutti__plan_release(&r->found.plan);

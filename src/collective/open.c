@@ -187,6 +187,7 @@ static void file_free(tutti_file *f) {
         f->background_store = NULL;
     if (f->store && tutti__store_close(&f->store) != TUTTI_OK) f->store = NULL;
     tutti__plan_cache_clear(f);
+    if (f->team) tutti__staging_release(f->team);
     tutti__team_give(&f->team);
     pthread_mutex_destroy(&f->lock);
     pthread_mutex_destroy(&f->atomic.turn);

@@ -13,6 +13,7 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/machine.h"
 #include "comm/collective_count.h"
@@ -47,8 +48,10 @@ static head *head_of(const tutti__team *t) {
     return (head *)(void *)t->consensus.base;
 }
 
+/* The room is mapped when it is used: with many open files it would be most of their memory. */
 void tutti__consensus_use(tutti__team *t, char *memory) {
     t->consensus.base = memory;
+    (void)madvise(head_of(t)->room, sizeof head_of(t)->room, MADV_DONTNEED);
     t->consensus.spins = tutti__cores() >= t->size;
 }
 

@@ -127,13 +127,6 @@ static int progress(tutti__run *r) {
     return moved;
 }
 
-/* Has this rank submitted file accesses that have not ended? */
-static int has_pending_io(const tutti__run *r) {
-    for (int i = 0; i < r->window_slots; i++)
-        if (r->window[i].io.request) return 1;
-    return 0;
-}
-
 /* Does this rank wait for the file?  For an access of its own, for its turn to begin one, or for a
  * window of that destination, if there is one, which is on its way. */
 static int waits_for_file(const tutti__run *r, const tutti__destination *s) {
@@ -146,19 +139,16 @@ static int waits_for_file(const tutti__run *r, const tutti__destination *s) {
     return s && !s->by_relay && tutti__stage_in_file(&r->stage, s->member, 0, t->window_slots);
 }
 
-static tutti__wait wait_begin(const tutti__run *r) {
-    return tutti__wait_begin(r->file->team, r->event);
-}
-
 /* Progress, or wait.  Only ranks that share the stage signal its event: messages, file accesses in
  * the background and the option stagger are polled. */
 static void advance(tutti__run *r, const tutti__destination *s, tutti__wait *w) {
     const tutti__turn turn = tutti__turn_begin(r);
     if (progress(r)) {
-        *w = wait_begin(r);
+        *w = tutti__wait_begin(r->file->team, r->event);
         return;
     }
-    const int polls = r->two->messages || r->file->opt.stagger > 0 || has_pending_io(r);
+    int polls = r->two->messages || r->file->opt.stagger > 0;
+    for (int i = 0; i < r->window_slots; i++) polls |= r->window[i].io.request != NULL;
     w->event = polls ? NULL : r->event;
     tutti__wait_turn(w);
     if (waits_for_file(r, s)) tutti__turn_was_file(r, &turn);
@@ -182,7 +172,7 @@ static void walk(tutti__run *r) {
             const int first = s->by_relay ? t->window_slots : 0;
             const int n = s->by_relay ? t->relay_slots : t->window_slots;
             int slot;
-            tutti__wait w = wait_begin(r);
+            tutti__wait w = tutti__wait_begin(r->file->team, r->event);
             while ((slot = tutti__stage_find(&r->stage, s->member, first, n, key)) < 0)
                 advance(r, s, &w);
 
@@ -251,7 +241,7 @@ static tutti_err staged_run(tutti_plan *p, tutti__op *op, int halves) {
     r->holding = !ends && !op->is_write;
     r->halves = halves == TUTTI__BOTH_HALVES ? 0 : halves;
     if (halves & (op->is_write ? TUTTI__FIRST_HALF : TUTTI__SECOND_HALF)) walk(r);
-    tutti__wait w = wait_begin(r);
+    tutti__wait w = tutti__wait_begin(r->file->team, r->event);
     while (!reached(r, ends ? ENDED : op->is_write ? EXCHANGED : OPENED)) advance(r, NULL, &w);
     tutti__turn_rest_is_exchange(r, &all);
     return ends ? tutti__run_end(r) : TUTTI_OK;

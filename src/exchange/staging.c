@@ -6,15 +6,27 @@
 #include <pthread.h>
 #include <string.h>
 
-static void staging_drop(tutti__staging *s) {
-    tutti__rma_windows_drop(&s->rma_windows);
+static void segments_drop(tutti__staging *s) {
     tutti__segment_drop(&s->segment[0]);
     tutti__segment_drop(&s->segment[1]);
     tutti__segment_drop(&s->spare);
     tutti__segment_drop(&s->aux);
     tutti__segment_drop(&s->kept);
     tutti__segment_drop(&s->consensus);
+}
+
+static void staging_drop(tutti__staging *s) {
+    tutti__rma_windows_drop(&s->rma_windows);
+    segments_drop(s);
     tutti__free(s);
+}
+
+void tutti__staging_release(tutti__team *t) {
+    enum { TEAMS_KEPT = 4 };
+    if (t->id < TEAMS_KEPT || !t->staging) return;
+    segments_drop(t->staging);
+    memset(t->staging->form, 0, sizeof t->staging->form);
+    memset(&t->consensus, 0, sizeof t->consensus);
 }
 
 tutti_err tutti__staging_attach(tutti__team *t) {

@@ -30,6 +30,10 @@ typedef struct tutti__staging {
 /* Make sure that the team has a `staging`.  Not collective. */
 tutti_err tutti__staging_attach(tutti__team *t) TUTTI_MUST_USE;
 
+/* The team's file is closed: its memory is kept for the next file, unless the program has had several
+ * files open at the same time.  Not collective, on all ranks. */
+void tutti__staging_release(tutti__team *t);
+
 /* Make sure that the team's segment for its nodes (shared = 1) or for single ranks (shared = 0)
  * has at least `bytes` bytes.  Its contents are lost if it had to grow; if it cannot grow, it is
  * unchanged.   Collective on the node, with the same result as tutti__segment_make. */
