@@ -57,7 +57,7 @@ struct tutti_request {
         int resident;   /* the plan is, and is carried out so */
         int tag;        /* of the agreement that ends it; -1: all come to it in the same call */
         struct tutti__fiber *fiber;
-        _Atomic uintptr_t owner;        /* a task without a file: the thread that may run it */
+        _Atomic uintptr_t owner; /* a task without a file: the thread that may run it */
         struct tutti__finding
             *finding; /* NULL: only a fiber, or a call that blocks, finds a plan */
     } progress;

@@ -108,7 +108,8 @@ int main(void) {
         case_print(f);
     }
     if (f) fclose(f);
-    snprintf(command, sizeof command, "python3 %s/tests/plan/formulas.py %s/docs/explanation/automatic-choices.md %s",
+    snprintf(command, sizeof command,
+             "python3 %s/tests/plan/formulas.py %s/docs/explanation/automatic-choices.md %s",
              TUTTI_SOURCE_DIR, TUTTI_SOURCE_DIR, path);
     const int code = system(command); /* NOLINT(cert-env33-c) */
     CHECK(code == 0, "the formulas of docs/explanation/automatic-choices.md differ");
