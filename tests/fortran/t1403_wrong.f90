@@ -286,8 +286,15 @@ contains
     else
       call tutti_dataset_put_start(d, "x", mine, v, request, ierr=ierr)
     end if
-    call code_is(ierr, TUTTI_ERR_ARG, "an array that is not contiguous, in the background")
+    call fine(ierr, "start, which does not wait for the rank with a wrong array")
+    call tutti_request_wait(request, ierr=ierr)
+    call code_is(ierr, TUTTI_ERR_ARG, "an array that is not contiguous, started")
     call says("not contiguous")
+    call tutti_dataset_put_start(d, "x", mine, v(1:merge(9, 10, odd)), request, ierr=ierr)
+    call fine(ierr, "start with too small an array")
+    call tutti_request_wait(request, ierr=ierr)
+    call code_is(ierr, TUTTI_ERR_ARG, "too small an array, started")
+    call says("72 bytes")
     call tutti_dataset_put(d, "x", mine, v(::merge(3, 2, odd)), ierr=ierr)
     call code_is(ierr, TUTTI_ERR_ARG, "too small an array that is not contiguous")
     call tutti_dataset_put(d, "x", mine, v(1:merge(9, 10, odd)), ierr=ierr)
@@ -456,8 +463,15 @@ contains
     else
       call tutti_exodus_put_start(x, TUTTI_EXODUS_NODAL, "t", v, request, ierr=ierr)
     end if
-    call code_is(ierr, TUTTI_ERR_ARG, "an array that is not contiguous, in the background")
+    call fine(ierr, "start, which does not wait for the rank with a wrong array")
+    call tutti_request_wait(request, ierr=ierr)
+    call code_is(ierr, TUTTI_ERR_ARG, "an array that is not contiguous, started")
     call says("not contiguous")
+    call tutti_exodus_put_start(x, TUTTI_EXODUS_NODAL, "t", v(1:merge(2, 3, odd)), request, ierr=ierr)
+    call fine(ierr, "start with too small an array")
+    call tutti_request_wait(request, ierr=ierr)
+    call code_is(ierr, TUTTI_ERR_ARG, "too small an array, started")
+    call says("16 bytes")
     if (odd) then
       call tutti_exodus_put(x, TUTTI_EXODUS_NODAL, "t", no_numbers, ierr=ierr)
     else

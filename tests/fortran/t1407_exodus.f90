@@ -161,6 +161,8 @@ contains
         call fine(ierr, "wait")
         t(2, :) = t(1, :)
         call tutti_exodus_put_start(x, TUTTI_EXODUS_NODAL, "t", g, request, ierr=ierr)
+        call fine(ierr, "start with too small an array")
+        call tutti_request_wait(request, ierr=ierr)
         call check((ierr == TUTTI_ERR_ARG), "too small an array")
         call put_plain(x, t(2, :), request)
         call tutti_exodus_put(x, TUTTI_EXODUS_GLOBAL, "hottest", global(2), ierr=ierr)

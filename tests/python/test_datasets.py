@@ -91,6 +91,40 @@ def test_refresh_other_items(comm, path):
         np.testing.assert_array_equal(reader.get(0, reader.decomposition("grid", slice=np.s_[mine]), "t"), two[mine])
 
 
+def test_stats_and_progress(comm, path):
+    """Statistics grow with each operation; a callback is called until it is removed, and its exception is raised by the call."""
+    mine, seen = rows_of(comm, 4 * comm.size), []
+    values = np.arange(4.0 * comm.size)[mine]
+
+    def fail(*_):
+        raise KeyError("progress")
+
+    with Dataset(comm, path, "w+", level="visible") as d:
+        d.grid("grid", (4 * comm.size,))
+        d.variable("t", "grid", "f8")
+        rows = d.decomposition("grid", slice=np.s_[mine])
+        before = d.stats()
+        d.on_progress(lambda done, total, phase: seen.append((done, total, phase)))
+        with d.state(0, 0.0):
+            d.put(rows, t=values)
+        calls = len(seen)
+        assert calls and all(0 <= done <= total and phase for done, total, phase in seen)
+        written = d.stats()
+        assert written.operations > before.operations
+        d.on_progress(None)
+        d.get(0, rows, "t")
+        assert len(seen) == calls and d.stats().operations > written.operations
+        for call in (lambda: d.get(0, rows, "t"), lambda: d.follow(0, 0, rows, "t")):
+            d.on_progress(fail)
+            try:
+                call()
+                raise AssertionError("the exception of a callback was lost")
+            except KeyError:
+                pass
+            d.on_progress(None)
+            np.testing.assert_array_equal(d.get(0, rows, "t"), values)
+
+
 def test_started_put_keeps_arrays(comm, path):
     """The arrays of a put that has been started live until it is complete, also if the caller has dropped them."""
     mine = rows_of(comm, 12)

@@ -5,7 +5,7 @@ import numpy as np
 
 import tutti
 from tutti import Dataset, Error, Exodus, ExodusMesh, exodus
-from test_wrong import raises, refused
+from test_wrong import raises, refused, waits_later
 
 NX, NY = 5, 3
 NODES, ELEMENTS, LEFT = (NX + 1) * (NY + 1), NX * NY, 6  # elements of the first block
@@ -451,7 +451,10 @@ def test_wrong(comm, rng, path):
             for wrong in ({"temperature": np.zeros(len(nodes) + 1)}, {"temperature": "text"}, {("node set", "x"): t},
                           {("heap", 1, "x"): t}, {("element block", 77, "stress"): t}, {7: t}):
                 all_refuse(lambda: x.put(wrong), lambda: x.put(temperature=t), ValueError, TypeError, Error)
-                all_refuse(lambda: x.put_start(wrong), lambda: x.put_start(temperature=t).wait(), ValueError, TypeError, Error)
+                all_refuse(lambda: x.put_start(wrong).wait(), lambda: x.put_start(temperature=t).wait(), ValueError, TypeError,
+                           Error)
+            all_refuse(lambda: waits_later(comm, x.put_start, {"temperature": np.zeros(len(nodes) + 1)}),
+                       lambda: waits_later(comm, x.put_start, {"temperature": t}), ValueError)
             all_refuse(lambda: x.put(temperature=t, entries=7), lambda: x.put(temperature=t), TypeError)
             x.put(temperature=t + 1)
         refused(comm, culprit, lambda: leave(x), lambda: put_in(x, t), KeyError, block=True)
@@ -461,7 +464,7 @@ def test_wrong(comm, rng, path):
         all_refuse(lambda: x.get(1, 7), lambda: x.get(1, "temperature"), TypeError)
         all_refuse(lambda: x.get(1, "temperature", out={"temperature": np.zeros(1000)}), lambda: x.get(1, "temperature"),
                    ValueError)
-        all_refuse(lambda: x.get_start(1, {"temperature": None}), lambda: x.get_start(1, {"temperature": None}), TypeError)
+        all_refuse(*[lambda: x.get_start(1, {"temperature": None}).wait()] * 2, TypeError)
         all_refuse(lambda: x.follow(1, 1, 7), lambda: x.follow(1, 1, "temperature"), TypeError)
         all_refuse(lambda: x.times(1, "x"), lambda: x.times(1, 1), TypeError)
         all_refuse(lambda: x.decomposition(), lambda: x.decomposition(n=0), TypeError)

@@ -27,6 +27,14 @@ def refused(comm, culprit, bad, good, *kinds, block=False):
     assert all(comm.allgather(int(reason))), "the reason is in the cause alone"
 
 
+def waits_later(comm, start, *arguments):
+    """Start an operation, communicate, then wait: a start that waits for other ranks is a deadlock here."""
+    request = start(*arguments)
+    comm.allgather(1)
+    while not request.test():
+        pass
+
+
 def raises(function, *kinds):
     """Alone."""
     try:
@@ -64,6 +72,7 @@ def test_files(comm, rng, path):
                     done.wait()
 
             refused(comm, culprit, lambda: whole(access, buf), lambda: whole(a, x))
+        refused(comm, culprit, lambda: waits_later(comm, f.write_start, a, x[:10]), lambda: waits_later(comm, f.write_start, a, x))
         refused(comm, culprit, lambda: f.read(a, frozen), lambda: f.read(a, x), ValueError)
         refused(comm, culprit, lambda: f.read(a, b"x" * 512), lambda: f.read(a, x), ValueError)
         refused(comm, culprit, lambda: f.write_parts([Part(a, x, ">f4"), Part(a, x[:1])]),
@@ -319,6 +328,8 @@ def test_datasets(comm, rng, path):
                                (gone, x), (rows, x.astype(">f8"))):
             refused(comm, culprit, lambda: d.put(entries, x=value), lambda: d.put(rows, x=x))
             refused(comm, culprit, lambda: d.put_start(entries, x=value).wait(), lambda: d.put_start(rows, x=x).wait())
+        refused(comm, culprit, lambda: waits_later(comm, d.put_start, rows, {"x": x[:3].copy()}),
+                lambda: waits_later(comm, d.put_start, rows, {"x": x}), ValueError)
         refused(comm, culprit, lambda: d.put(rows, nobody=x), lambda: d.put(rows, x=x))
         d.discard()
 

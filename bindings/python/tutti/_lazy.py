@@ -67,7 +67,11 @@ class LazyArray:
             box = self._read(boxes)
         else:
             box = np.empty([len(b) for b in boxes], self.dtype)
-        return box[rest] if rest is not None else box
+        if rest is None:
+            return box
+        if any(k is Ellipsis for k in (key if isinstance(key, tuple) else (key,))):
+            rest = (*rest, Ellipsis)  # an array of dimension 0, where other indices give a scalar
+        return box[rest]
 
 
 def _keys(key: Any, ndim: int) -> list:

@@ -26,10 +26,10 @@ import numpy as np
 from . import _c, mpi
 from ._api import NUMBERS
 from ._buffers import DTYPES, MAX_DIMS, TYPES, address, counts, fitting, numbers, pointer, type_of
-from ._closing import Committing, Freeing
+from ._closing import Committing, Freeing, Reporting
 from ._errors import CODES, Error, refused
 from .array import slice_of
-from .file import Request
+from .file import Request, Stats
 from .options import options_pointer
 from .replicas import set_choice
 
@@ -226,7 +226,7 @@ def info_of_c(ask: Any) -> Any:
     return raw[0].item() if len(raw) == 1 else raw
 
 
-class Dataset(Committing):
+class Dataset(Committing, Reporting):
     """A dataset, open on all ranks of a communicator.
 
     mode              "r", "r+" (read and write), "rw" (made if it is not there), "w+" (emptied), "x+" (must be new), or flags
@@ -267,6 +267,15 @@ class Dataset(Committing):
 
     def _close(self, handle: Any) -> None:
         _c.tutti_dataset_close(handle)
+
+    def stats(self) -> Stats:
+        """Statistics of all operations of this rank on the data files since the dataset was opened.  Local."""
+        all_ = _c.tutti_stats()
+        _c.tutti_dataset_stats_sized(self._live(), _byref(all_), _c.sized(all_))
+        return Stats(**_c.as_dict(all_))
+
+    def _set_progress(self, made: Any) -> None:
+        _c.tutti_dataset_on_progress(self._live(), made, None)
 
     def refresh(self) -> bool:
         """Look again; True: there are other segments now."""
@@ -436,7 +445,7 @@ class Dataset(Committing):
             keep.append(kept)
             return live, n, made
 
-        _c.together(_c.tutti_dataset_put, prepare, (live, 1, (_c.tutti_put * 1)()))
+        self._call(_c.together, _c.tutti_dataset_put, prepare, (live, 1, (_c.tutti_put * 1)()))
 
     def _start(self, function: Any, struct: Any, before: tuple, entries: Any, arrays: Dict[str, Any],
                writable: bool) -> Request:
@@ -551,7 +560,7 @@ class Dataset(Committing):
             keep.append(kept)
             return live, segment, n, made
 
-        _c.together(_c.tutti_dataset_get, prepare, (live, segment, 1, (_c.tutti_get * 1)()))
+        self._call(_c.together, _c.tutti_dataset_get, prepare, (live, segment, 1, (_c.tutti_get * 1)()))
         return arrays[names[0]] if len(names) == 1 and not out else arrays
 
     def get_start(self, segment: int, entries: Any, out: Dict[str, np.ndarray]) -> Request:
@@ -572,7 +581,7 @@ class Dataset(Committing):
             keep.extend((array, get))
             return live, first, last, _byref(get), _byref(count)
 
-        _c.together(_c.tutti_dataset_follow, prepare, (live, first, last, None, _byref(count)))
+        self._call(_c.together, _c.tutti_dataset_follow, prepare, (live, first, last, None, _byref(count)))
         return keep[0][:count.value]
 
     def shape(self, space: str, segment: int = -1) -> Tuple[int, ...]:
@@ -679,14 +688,14 @@ class Dataset(Committing):
     def verify(self) -> int:
         """Read everything and compare checksums; returns how much was read."""
         out = ctypes.c_int64()
-        _c.tutti_dataset_verify(self._live(), _byref(out))
+        self._call(_c.tutti_dataset_verify, self._live(), _byref(out))
         return out.value
 
     def verify_segment(self, segment: int) -> int:
         """The same of one segment; -1: of the metadata alone."""
         out = ctypes.c_int64()
-        _c.together(_c.tutti_dataset_verify_segment, lambda: (self._live(), segment, _byref(out)),
-                    (self._live(), -2, None))
+        self._call(_c.together, _c.tutti_dataset_verify_segment, lambda: (self._live(), segment, _byref(out)),
+                   (self._live(), -2, None))
         return out.value
 
     @staticmethod

@@ -52,6 +52,7 @@ class Request:
     def __init__(self, owner: Any, keep: Any) -> None:
         self._h, self._owner, self._keep = ctypes.c_void_p(), owner, keep
         self._done, self._error, self.count = False, None, 0
+        self._refusal: Optional[Exception] = None  # why this rank started without arguments
         self._after: Optional[Callable[[], None]] = None
 
     @classmethod
@@ -67,15 +68,9 @@ class Request:
         try:
             together(function, arguments, (*null, _byref(request._h)))
         except Exception as error:
-            if request._h:  # start took what this rank has to say: wait tells all ranks
-                request._started()
-                try:
-                    request.wait()
-                except Error as told:
-                    if str(error) not in told.message:
-                        told.args = (f"{told.message}: {error}",)
-                    raise told from error
-            raise
+            if not request._h:
+                raise
+            request._refusal = error  # other ranks have started: test and wait raise it, on all ranks
         return request._started()
 
     def _started(self) -> "Request":
@@ -83,9 +78,14 @@ class Request:
         return self
 
     def _finish(self, count: int, error: Optional[Error]) -> None:
-        self._done, self.count, self._error, self._keep = True, count, error, None
+        refusal = self._refusal
+        if error is not None and refusal is not None:
+            if str(refusal) not in error.message:
+                error.args = (f"{error.message}: {refusal}",)
+            error.__cause__ = refusal
+        self._done, self.count, self._error, self._keep = True, count, error or refusal, None
         self._owner._pending.discard(self)
-        if self._after and error is None:
+        if self._after and self._error is None:
             self._after()
 
     @property
@@ -105,9 +105,10 @@ class Request:
                 raise
             self._finish(0, error)
             raise
-        if done.value:
-            self._finish(count.value, None)
-        return bool(done.value)
+        if not done.value:
+            return False
+        self._finish(count.value, None)
+        return self._outcome()
 
     def wait(self) -> int:
         """Wait for it; returns this rank's bytes."""
