@@ -106,7 +106,8 @@ const char *bench_pattern_kept_name(
 tutti_off bench_tile_element(tutti_off size, tutti_off element);
 int bench_pattern_make(const char *name, const cli_world *w, const bench_config *c,
                        bench_pattern *out);
-/* A block of an array of `element` bytes: how the array is cut, this rank's place, elements of a block, and cells around
+/* ---- blocks (pattern_block.c)
+ * A block of an array of `element` bytes: how the array is cut, this rank's place, elements of a block, and cells around
  * it in memory.  Fills in the access, the datatypes and, with ghost cells, `memory`. */
 enum { BENCH_DIMS = 4 };
 typedef struct bench_block {
@@ -116,12 +117,12 @@ typedef struct bench_block {
     int ghost[BENCH_DIMS];
 } bench_block;
 tutti_err bench_block_make(const bench_block *b, bench_pattern *p);
+void bench_pattern_free(bench_pattern *p);
 /* Application kernels (kernels.c); `kind` is f, g or i. */
 tutti_err kernel_e3sm(const cli_world *w, tutti_off size, char kind, bench_pattern *p);
 tutti_err kernel_btio(const cli_world *w, tutti_off size, bench_pattern *p);
 /* For patterns made elsewhere: list the pieces of the access. */
 tutti_err bench_pattern_list(bench_pattern *p);
-void bench_pattern_free(bench_pattern *p);
 
 /* ---- content (content.c): every byte of the file has a known value */
 void content_fill(uint64_t seed, tutti_off offset, void *buf, tutti_off bytes);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""results.py --page PAGE.md RUN...   brings docs/results.md up to date: what runs of the papers' experiments agree on.
+"""results.py --page PAGE.md RUN...   brings docs/appendix/results.md up to date: what runs of the papers' experiments agree on.
    results.py --page PAGE.md FILE.json... [--scaling PLAN_SCALING.json]   the limits of this machine, by plain `tutti bench`.
 
 A RUN is a directory with the files paper-*.json of one `make bench-papers`.  Experiments make hypotheses: a figure with its

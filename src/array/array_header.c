@@ -1,4 +1,4 @@
-/* array: the header of a file, to and from bytes, and in the file.  docs/format.md is the
+/* array: the header of a file, to and from bytes, and in the file.  docs/reference/format.md is the
  * specification.
  *
  * The block at the start of the file has two slots with the same contents and a checksum each.  A

@@ -14,6 +14,13 @@ static tutti_err ended(const char *what) {
                             "%s is used after MPI_Finalize, which has closed its file", what);
 }
 
+tutti_err tutti__mpi_is_up(void) {
+    int up = 0, down = 0;
+    if (MPI_Initialized(&up) != MPI_SUCCESS || MPI_Finalized(&down) != MPI_SUCCESS) up = 0;
+    TUTTI_CHECK(up && !down, TUTTI_ERR_STATE, "MPI is not initialised, or finalised");
+    return TUTTI_OK;
+}
+
 tutti_err tutti__file_live(const tutti_file *f) {
     TUTTI_TRY(tutti__handle_check(f, &tutti__file_class));
     return f->ended ? ended("a file") : TUTTI_OK;

@@ -55,13 +55,6 @@ static tutti_err threads_check(const tutti_options *opt) {
     return TUTTI_OK;
 }
 
-tutti_err tutti__mpi_is_up(void) {
-    int up = 0, down = 0;
-    if (MPI_Initialized(&up) != MPI_SUCCESS || MPI_Finalized(&down) != MPI_SUCCESS) up = 0;
-    TUTTI_CHECK(up && !down, TUTTI_ERR_STATE, "MPI is not initialised, or finalised");
-    return TUTTI_OK;
-}
-
 static int64_t text_hash(const char *s) {
     return (int64_t)(tutti__hash(TUTTI__HASH_START, s, s ? strlen(s) : 0) >> 1);
 }

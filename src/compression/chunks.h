@@ -10,7 +10,7 @@
  *                                        6 ...
  *
  * Each is packed by itself: bytes of numbers are shuffled (all first ones, all second ones ...), then
- * compressed into one frame of zstd.  docs/format.md has the bytes of a section.  No MPI, no files;
+ * compressed into one frame of zstd.  docs/reference/format.md has the bytes of a section.  No MPI, no files;
  * all that is decoded is validated.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CHUNKS_H

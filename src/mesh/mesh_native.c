@@ -1,5 +1,5 @@
 /* mesh: Tutti's own format: a header and consecutive raw arrays; every rank reads and writes its
- * slice of each by collective calls.  docs/meshes.md is the specification.  The offsets of the
+ * slice of each by collective calls.  docs/reference/meshes.md is the specification.  The offsets of the
  * arrays follow from the counts; a file whose header has other offsets, or whose contents have
  * another checksum, is refused.
  * SPDX-License-Identifier: BSD-3-Clause */

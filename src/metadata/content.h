@@ -28,7 +28,7 @@ tutti_err tutti__bytes_read(int fd, tutti_off at, void *to, size_t n,
 tutti_err tutti__bytes_write(int fd, tutti_off at, const void *from, size_t n,
                              const char *name) TUTTI_MUST_USE;
 
-/* ---- a segment in an archive: the name of its file and the header before its bytes (docs/format.md) */
+/* ---- a segment in an archive: the name of its file and the header before its bytes (docs/reference/format.md) */
 enum { TUTTI__ARCHIVE_HEAD = 512, TUTTI__ARCHIVE_NAME = 80 };
 /* `id`: of the dataset; NULL: a file of version 1, without an id. */
 void tutti__archive_name(const uint64_t *id, const tutti__segment_row *g,

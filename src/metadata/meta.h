@@ -1,4 +1,4 @@
-/* metadata: the database of a dataset (SQLite), by one process.  docs/format.md has its tables.
+/* metadata: the database of a dataset (SQLite), by one process.  docs/reference/format.md has its tables.
  *
  * A writer holds a lock while it is open.  All that is read is validated: names cannot lead outside of the directory,
  * ranges and types are checked.
@@ -76,9 +76,9 @@ tutti_err tutti__meta_remove_segment(tutti__meta *m, int64_t id) TUTTI_MUST_USE;
 tutti_err tutti__meta_remove_file(tutti__meta *m, int64_t id) TUTTI_MUST_USE;
 /* Remove all rows; the dataset has a new id. */
 tutti_err tutti__meta_clear(tutti__meta *m, int64_t generation) TUTTI_MUST_USE;
-/* "generation", "serial", "id_high", "id_low", "container", "commit" or "defined" (docs/format.md) */
+/* "generation", "serial", "id_high", "id_low", "container", "commit" or "defined" (docs/reference/format.md) */
 tutti_err tutti__meta_set(tutti__meta *m, const char *key, int64_t value) TUTTI_MUST_USE;
-/* The rows that belong to a segment, for its trailer (docs/format.md); tutti__free them.  `infos`: with
+/* The rows that belong to a segment, for its trailer (docs/reference/format.md); tutti__free them.  `infos`: with
  * all changes of infos that no trailer has yet. */
 tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, int infos, char **out,
                            size_t *bytes_out) TUTTI_MUST_USE;

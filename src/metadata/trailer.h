@@ -1,4 +1,4 @@
-/* metadata: trailers of segments as bytes (docs/format.md), and the search for them in data files.
+/* metadata: trailers of segments as bytes (docs/reference/format.md), and the search for them in data files.
  *
  * Nothing here needs MPI; all that is read is validated.
  * SPDX-License-Identifier: BSD-3-Clause */

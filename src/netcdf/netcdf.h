@@ -4,7 +4,7 @@
  *
  * A state is a record: `time`, `time_index`, then its sections, padded to 4 bytes, in the same order in every state of
  * the file.  The file ends with the last record.  The header is a function of the metadata, so that a writer which finds
- * a different one replaces it; setting the number of records in it is the commit point (docs/format.md).
+ * a different one replaces it; setting the number of records in it is the commit point (docs/reference/format.md).
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_NETCDF_H
 #define TUTTI_NETCDF_H

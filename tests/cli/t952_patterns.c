@@ -9,6 +9,7 @@
 #include "common/cli_text.c"
 #include "bench/content.c"
 #include "bench/kernels.c"
+#include "bench/pattern_block.c"
 #include "bench/patterns.c"
 
 static void mark(const bench_pattern *p, unsigned char *file, unsigned char *memory) {

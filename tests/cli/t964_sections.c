@@ -7,6 +7,7 @@
 #include "common/cli_error.c"
 #include "common/cli_text.c"
 #include "bench/kernels.c"
+#include "bench/pattern_block.c"
 #include "bench/patterns.c"
 #include "experiments/sections_table.c"
 #include "experiments/distributions.c"

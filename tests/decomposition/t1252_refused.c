@@ -154,7 +154,7 @@ static void bad_arguments(void) {
     if (last()) s.n = -3;
     refuse(&space, &s, TUTTI_ERR_ARG, "n is -3");
     s = fine(TUTTI_BY_INDEX);
-    if (last()) s.reserved[7] = 1;
+    if (last()) s.reserved[6] = 1;
     refuse(&space, &s, TUTTI_ERR_ARG, "reserved");
     s = fine(TUTTI_BY_INDEX);
     if (last()) s.choice.reserved[1] = 1;

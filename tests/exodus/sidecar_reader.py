@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """sidecar_reader.py FILE [SIDECAR]    compare an Exodus file with the checksums beside it
 
-Written from docs/format.md alone, with sqlite3 and libxxhash: prints the number of blocks and bytes that were compared; exits with 1
+Written from docs/reference/format.md alone, with sqlite3 and libxxhash: prints the number of blocks and bytes that were compared; exits with 1
 if a checksum does not match.
 SPDX-License-Identifier: BSD-3-Clause"""
 import ctypes

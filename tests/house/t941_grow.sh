@@ -36,7 +36,9 @@ for name, structs in (("access.h", 1), ("array.h", 4), ("profile.h", 2), ("numbe
                       ("replicas.h", 3)):
     edit(name, r"int64_t reserved\[(\d)\];", lambda m: f"int64_t later, reserved[{int(m[1]) - 1}];", structs)
 END
-rm -r grown/src/cdf grown/src/mesh grown/src/metadata grown/src/netcdf grown/src/compression grown/src/dataset grown/src/archive grown/src/exodus
+for module in cdf mesh timestep metadata netcdf compression segments dataset archive exodus nemesis exodus_mesh; do
+    rm -r "grown/src/$module"
+done
 (cd lib && printf '%s\n' ../grown/src/*/*.c | xargs -P 2 -n 20 "$mpicc" -std=gnu11 -O0 -w -fPIC -fvisibility=hidden -D_GNU_SOURCE \
     -I../grown/include -I../grown/src -c) # many files in a call: Open MPI's wrapper takes as long as the compiler
 "$mpicc" -shared -o "lib/libtutti_$TUTTI_MPI.so.1" -Wl,-soname,"libtutti_$TUTTI_MPI.so.1" -Wl,--version-script=grown/src/tutti.map lib/*.o \

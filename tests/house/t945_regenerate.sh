@@ -34,13 +34,13 @@ for generator in Ninja 'Unix Makefiles'; do
     rm -rf build
     cmake -G "$generator" -S clone -B build -DTUTTI_MPI=openmpi -DTUTTI_FORTRAN=OFF >log 2>&1 || { cat log; exit 1; }
     build || { cat log; exit 1; }
-    for kind in fortran man python; do
-        diff -r "build/generated/$kind" "$TUTTI_BUILD_DIR/generated/$kind" || fail "$generator: $kind differs from that of this build"
+    for kind in fortran man python; do # pages of section 1 need the command, which is not built here
+        diff -r -x '*.1' "build/generated/$kind" "$TUTTI_BUILD_DIR/generated/$kind" || fail "$generator: $kind differs from that of this build"
     done
     build
     grep -q Generating log && fail "$generator: a second build regenerates: $(cat log)"
 
-    new_function '/** Set a number.   Local. */'
+    new_function '/** Set a number.\n *  Not collective. */'
     build || fail "$generator: the build fails with a new function: $(cat log)"
     has man/tutti_file_newer.3 'man3/tutti_file.3' || fail "$generator: a new function has no manual page"
     has man/tutti_file.3 'Set a number' || fail "$generator: the page does not describe the new function"
@@ -49,7 +49,7 @@ for generator in Ninja 'Unix Makefiles'; do
     has python/_api.py "'tutti_file_newer'" || fail "$generator: no Python declaration"
     new_function ''
     build && fail "$generator: an undocumented function is accepted"
-    grep -q 'tutti_file_newer has no comment' log || fail "$generator: the message is: $(cat log)"
+    grep -q 'tutti_file_newer has no description' log || fail "$generator: the message is: $(cat log)"
     cp "$top/include/tutti/file.h" clone/include/tutti/file.h
 
     sed -i 's|^int main|/* A changed example. */\n&|' clone/examples/step1_first.c
