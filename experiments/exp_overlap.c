@@ -229,7 +229,7 @@ static const bench_runner *runner_of(int part, const char *name) {
 /* `load`: its own part's, or that of nothing to compute. */
 static void add_variant(const experiment *x, bench_cell *point, int part, const overlap_load *load,
                         const char *const variant[2]) {
-    char common[224], full[320];
+    char common[256], full[352];
     common_settings(x, point, part, common, sizeof common);
     snprintf(full, sizeof full, "%s %s", common, variant[1]);
     bench_entry *e = experiment_variant(x, point, variant[0], full);

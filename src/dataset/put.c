@@ -54,6 +54,7 @@ static tutti_err reserve_rows(tutti_dataset *d, int n) {
 }
 
 static tutti_err put_take(tutti_dataset *d, int is_started, tutti__item_list *b) {
+    TUTTI_TRY(tutti__dataset_idle(d)); /* the thread of a commit reads the sections */
     TUTTI_TRY(tutti__dataset_writable(d));
     TUTTI_CHECK(d->now.under_way, TUTTI_ERR_STATE, "no segment has begun");
     for (int i = 0; i < b->n; i++) {

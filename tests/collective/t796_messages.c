@@ -48,7 +48,7 @@ static void files(void) {
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path_of("a", 0), all, NULL, &f), TUTTI_OK);
     CHECK_OK(tutti_access_contiguous((tutti_off)rank * 80, 80, &a));
     fails(last() ? tutti_file_write(f, NULL, values, NULL) : tutti_file_write(f, a, NULL, NULL), 0,
-          "buffer");
+          "argument buf is NULL");
     fails(last() ? tutti_file_write(f, a, values, NULL) : tutti_file_read(f, a, values, NULL), -1,
           "while rank");
     fails(last() ? tutti_file_sync(f) : tutti_file_resize(f, -5), -1, "while rank");
@@ -56,7 +56,7 @@ static void files(void) {
     tutti_request *r = NULL;
     tutti_err err = tutti_file_write_start(f, rank == 0 ? a : NULL, rank == 0 ? NULL : values, &r);
     if (err == TUTTI_OK) err = tutti_request_wait(&r, NULL);
-    fails(err, 0, "buffer");
+    fails(err, 0, "argument buf is NULL");
     tutti_access_free(&a);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }

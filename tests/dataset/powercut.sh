@@ -44,7 +44,7 @@ site_names() {
     while read -r word chain; do
         # shellcheck disable=SC2046 # a list of addresses
         place=$(addr2line -f -s -i -e "$TUTTI_BUILD_DIR/libtutti.so" $(echo "$chain" | sed 's/+/0x/g') 2>/dev/null | paste -d' ' - - |
-            grep -v -E '^(tutti__fdfile_sync|during|tutti__store_sync|tutti__sync_here|tutti_file_sync|.*directory_sync|tutti__meta_sync_directory|tutti__parent_sync|names_sync|file_sync|sync_file|finish_and_sync|tutti__by_thread.*|tutti__step_commit_run|tutti__exodus_region_commit) ' |
+            grep -v -E '^(tutti__fdfile_sync|during|add_operation|tutti__store_sync|tutti__sync_here|tutti_file_sync|.*directory_sync|tutti__meta_sync_directory|tutti__parent_sync|names_sync|file_sync|sync_file|finish_and_sync|tutti__by_thread.*|tutti__step_commit_run|tutti__exodus_region_commit) ' |
             head -1 | sed 's/ (disc.*//')
         case $chain in SQLite) place=SQLite ;; esac
         echo "$word ${place:-$chain}"

@@ -208,7 +208,9 @@ static void foreign_fields(void) {
                   {"ids", 1 << TUTTI_BY_VALUE | 1 << TUTTI_BY_BOTH},
                   {"own", ~(1 << TUTTI_BY_SLICE)},
                   {"slice", 1 << TUTTI_BY_SLICE},
-                  {"memory", ~(1 << TUTTI_BY_SLICE)}};
+                  {"memory", ~(1 << TUTTI_BY_SLICE)},
+                  {"slice_memory", 1 << TUTTI_BY_SLICE}};
+    static const tutti_section section;
     static const char *const names[] = {NULL,
                                         "TUTTI_BY_INDEX",
                                         "TUTTI_BY_VALUE",
@@ -218,7 +220,7 @@ static void foreign_fields(void) {
     const tutti__decomposed space = nodes();
     check_where("foreign fields");
     for (int kind = TUTTI_BY_INDEX; kind <= TUTTI_AS_THEY_LIE; kind++)
-        for (int i = 0; i < 6; i++) {
+        for (int i = 0; i < 7; i++) {
             char words[200];
             tutti_decomposition_spec s = {.kind = (tutti_decomposition_kind)kind};
             tutti_decomposition *p = NULL;
@@ -233,6 +235,7 @@ static void foreign_fields(void) {
                 s.own = i == 3 ? own : NULL;
                 s.slice.hi[0] = i == 4;
                 s.memory = i == 5 ? memory : NULL;
+                s.slice_memory = i == 6 ? &section : NULL;
             }
             snprintf(words, sizeof words, "field `%s` is set but does not belong to kind %s",
                      fields[i].name, names[kind]);

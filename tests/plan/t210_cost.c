@@ -29,8 +29,10 @@ static void set_case(int is_write, int ranks, int groups, tutti_off bytes, tutti
                            .run = piece,
                            .piece = piece,
                            .last = 1};
-    /* pieces of all ranks interleave; one piece per rank has no hole */
-    sum.extents = piece < bytes ? (sum.hi - sum.lo) * ranks : sum.bytes;
+    /* pieces of all ranks interleave; one piece per rank has no hole; sums of extents saturate */
+    sum.extents = sum.bytes;
+    if (piece < bytes && __builtin_mul_overflow(sum.hi - sum.lo, ranks, &sum.extents))
+        sum.extents = INT64_MAX;
     request = (tutti__cost_case){.s = &sum,
                                  .opt = &opt,
                                  .profile = &profile,
