@@ -16,6 +16,8 @@
 
 enum { SPINS = 200 }; /* about two microseconds, where every rank has a core */
 static const double YIELD_SECONDS = 20e-6, SLICE = 1e-3, CROWDED_SECONDS = 0.1;
+/* During a transfer the other ranks need the core for milliseconds, as a foreign program does. */
+static const double TRANSFER_YIELD_SECONDS = 5e-3;
 /* A sleep without an event takes this share of the time waited before, so that messages wait little. */
 static const double SLEEP_SHARE = 0.1, LONGEST_SLEEP = 1e-3;
 /* The longest sleep of a thread that has other operations to progress. */
@@ -58,10 +60,11 @@ void tutti__wait_turn(tutti__wait *w) {
     const int others = idle ? idle() : 0;
     double now = tutti__now();
     if (w->since == 0) w->since = now;
-    if (now >= crowded_until && (now - w->since < YIELD_SECONDS || !w->event))
+    const double yields = w->transfers ? TRANSFER_YIELD_SECONDS : YIELD_SECONDS;
+    if ((now >= crowded_until || w->transfers) && (now - w->since < yields || !w->event))
         now = yield_core(now);
     const double waited = now - w->since;
-    if (w->event && waited >= YIELD_SECONDS) {
+    if (w->event && waited >= yields) {
         const double most = others > 0 ? SHORT_SLEEP : LONGEST_SLEEP;
         if (!tutti__event_sleep(w->event, w->seen, (long)(1e9 * most)))
             tutti__mpi_progress(w->team);

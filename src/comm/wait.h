@@ -14,6 +14,7 @@ typedef struct tutti__wait {
     const tutti__team *team;
     tutti__event *event; /* NULL: for messages */
     uint32_t seen;       /* of the event, before the condition was checked */
+    int transfers; /* other ranks of this node copy large data: yields are faster than sleeps */
     int turns;
     double since; /* when it began to give the core away */
 } tutti__wait;

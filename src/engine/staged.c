@@ -150,6 +150,7 @@ static void advance(tutti__run *r, const tutti__destination *s, tutti__wait *w) 
     int polls = r->two->messages || r->file->opt.stagger > 0;
     for (int i = 0; i < r->window_slots; i++) polls |= r->window[i].io.request != NULL;
     w->event = polls ? NULL : r->event;
+    w->transfers = 1;
     tutti__wait_turn(w);
     if (waits_for_file(r, s)) tutti__turn_was_file(r, &turn);
 }
