@@ -401,6 +401,7 @@ foreach(_file IN LISTS _benches)
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/experiments)
     if(_stem STREQUAL "mpiio_patterns") # looks at datatypes only
         target_link_libraries(experiments.${_stem} PRIVATE tutti_measuring tutti_standalone_mpi m)
+        add_dependencies(tests experiments.${_stem}) # t968 runs it
     else()
         target_link_libraries(experiments.${_stem} PRIVATE tutti_internal tutti_plugins tutti_standalone_mpi m)
     endif()
