@@ -74,7 +74,7 @@ tutti_err tutti__requests_none(const tutti_file *f) TUTTI_MUST_USE;
 
 /* Another task, progressed like a started transfer: a fiber runs task(context), whose waits yield; then
  * collected(context, outcome) is called by the test or wait that completes the request.  It is not
- * ordered with transfers that the caller starts, and needs a team that nobody else uses meanwhile.  A transfer inside of it runs as
+ * ordered with transfers that the caller starts, and needs a team that no other operation uses meanwhile.  A transfer inside of it runs as
  * if it had been started there, and `how` is ignored.  Without a file (NULL) only the thread that started it, or
  * that tests or waits for it, runs it.
  * Make it, then start it, which cannot fail, or drop it.   Not collective. */

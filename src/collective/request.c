@@ -183,8 +183,8 @@ static void own(tutti_request *r) {
     if (!r->op.file) atomic_store(&r->progress.owner, (uintptr_t)pthread_self());
 }
 
-/* Unless another thread is using the file, or owns the task.  Behind an operation that has not departed nobody
- * else departs. */
+/* Progress a request, unless another thread uses the file or owns the task.  No operation departs before
+ * the earlier ones of its file. */
 static void request_try(tutti_request *r) {
     tutti_file *f = r->op.file;
     if (!f) {

@@ -41,7 +41,7 @@ END
 
 experiment 2 paper5 --quick --rounds 1 --part visible --ways nodes --dir "$place" || fail "by its other name: exit code $?"
 grep -q 'global, nodes, runs of 1 ' out || fail 'no nodes'
-grep -q 'blocks' out && fail 'variants that nobody asked for'
+grep -q 'blocks' out && fail 'variants that were not requested'
 if [ -z "${TUTTI_SANITIZE:-}" ]; then
     for wrong in '--part most' '--size 3' '--loads 1'; do
         # shellcheck disable=SC2086 # two words

@@ -87,7 +87,7 @@ static void got_crossed(const char *name, tutti_count segment, int64_t step) {
             if (back[k][i] != value(k, step, i)) CHECK(0, "%s, %d: entry %d", name, k, (int)i);
 }
 
-/* Ranks start different variables, or a put and a get: all are told, and the dataset goes on. */
+/* Ranks start different variables, or a put and a get: the error is returned on all ranks, and the dataset stays usable. */
 static void mismatched(int64_t step) {
     tutti_request *r = NULL;
     const tutti_put puts[] = {{"u", part[0], TUTTI_FLOAT64, buf[0]},
