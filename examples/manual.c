@@ -88,9 +88,9 @@ static tutti_err write_variables(tutti_file *f, int rank, int ranks, double *hea
 
 /* Print what the profile says about the file system of a path. */
 static tutti_err say_speed(const char *path) {
-    tutti_place place;
+    tutti_filesystem place;
     tutti_profile p;
-    tutti_err err = tutti_profile_place(path, &place);
+    tutti_err err = tutti_profile_filesystem(path, &place);
     if (!err) err = tutti_profile_load(NULL, &place, &p);
     if (err) return err;
     printf("%s on %s: all ranks write 1 MiB pieces with %.0f MB/s (%s)\n", place.type, place.mount,

@@ -33,7 +33,8 @@ static tutti_err tiny_open(const experiment *x, const char *path, int level, int
     if (err != TUTTI_OK) return err;
     return tutti_decomposition_create(
         out->d, "space",
-        &(tutti_decomposition_spec){.kind = TUTTI_AS_THEY_LIE, .n = each, .whole = 1}, &out->mine);
+        &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = each, .whole = 1},
+        &out->mine);
 }
 
 static void tiny_close(const experiment *x, const char *path, tiny *t, int removes) {

@@ -196,7 +196,7 @@ static tutti_err decompose(const stage *s, const step_spec *spec, step_state *k,
     const tutti_count lo = s->f.each * s->f.w->rank;
     const tutti_decomposition_spec block = {
         .kind = TUTTI_BY_SLICE, .slice = {.lo = {lo}, .hi = {lo + s->f.each}}, .whole = 1};
-    const tutti_decomposition_spec lies = {.kind = TUTTI_AS_THEY_LIE, .n = n, .whole = 1};
+    const tutti_decomposition_spec lies = {.kind = TUTTI_BY_RANK_ORDER, .n = n, .whole = 1};
     const tutti_decomposition_spec runs = {
         .kind = TUTTI_BY_INDEX, .n = n, .index = position, .whole = 1};
     const tutti_err err = tutti_decomposition_create(k->d, "space", &block, &k->blocks);

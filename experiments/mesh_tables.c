@@ -46,7 +46,7 @@ static tutti_err choose(const counting *c, tutti_replicas_rule rule, tutti_repli
 
 static tutti_err divide(counting *c) {
     tutti_mesh_lists_free(&c->start, &c->holder);
-    const tutti_mesh_by by = c->x->results.config->by;
+    const tutti_mesh_partitioner by = c->x->results.config->by;
     const tutti_err err = tutti_mesh_partition(c->mesh, c->parts, by, c->load, c->of);
     if (err != TUTTI_OK) return err;
     return tutti_mesh_classify(c->mesh, c->of, &c->start, &c->holder);

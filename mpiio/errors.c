@@ -31,7 +31,7 @@ int mpiio_complain_tutti(tutti_err err) {
 void mpiio_refuse(int complaint) {
     int mpi_class = complaint;
     PMPI_Error_class(complaint, &mpi_class);
-    tutti_refuse(TUTTI_ERR_ARG, mpi_class, mpiio_message(complaint));
+    tutti_set_local_error(TUTTI_ERR_ARG, mpi_class, mpiio_message(complaint));
 }
 
 const char *mpiio_message(int code) {

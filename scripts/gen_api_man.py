@@ -73,7 +73,7 @@ PAGES = [
          ("examples/manual.c", "write_variables"), prose=r"One call",
          see=("tutti_numbers", "tutti_transfer", "tutti_plan", "tutti_access")),
     Page("tutti_numbers", "types of numbers and how they change between memory and file",
-         "numbers.h", ("examples/manual.c", "write_variables"),
+         "element_types.h", ("examples/manual.c", "write_variables"),
          see=("tutti_parts", "tutti_array")),
     Page("tutti_size", "checked arithmetic for sizes", "sizes.h", ("examples/manual.c", "allocate_array"),
          prose=r"Every", see=("tutti_array", "tutti_dataset", "tutti_exodus")),

@@ -39,7 +39,7 @@ NOT_THERE = [
 # c_NAME; all that have other shapes.
 NO_HEADERS = {"backend.h"}
 RAW_STRUCTS = {"tutti_mesh_view", "tutti_mesh_part_view", *(f"tutti_exodus_{s}" for s in (
-    "parameters", "entity", "qa", "elements", "members", "mesh", "deal", "nemesis"))}
+    "parameters", "entity", "qa", "elements", "members", "mesh", "distribution", "nemesis"))}
 OTHER_STRUCTS = {"tutti_part", "tutti_put", "tutti_get", "tutti_exodus_field", "tutti_exodus_array", *RAW_STRUCTS}
 # Constants whose names are functions' in a language that does not tell TUTTI from tutti.
 NO_CONSTANTS = {"TUTTI_REPLICAS_CHECK"}   # tutti_replicas_write has the argument `check`
@@ -73,7 +73,7 @@ NEEDS = {("tutti_mesh_partition", "load"): NODES, ("tutti_mesh_partition", "of_o
          ("tutti_dataset_chunk_bounds", "bounds_out"): "n + 1", ("tutti_exodus_side_nodes", "which_out"): "9",
          ("tutti_exodus_property", "values"): "tutti_exodus_entities(x->p, kind)",
          ("tutti_exodus_property_get", "values_out"): "tutti_exodus_entities(x->p, kind)",
-         ("tutti_exodus_truth", "table"):
+         ("tutti_exodus_truth_table", "table"):
              "tutti_exodus_entities(x->p, kind) * tutti_exodus_variable_count(x->p, kind)",
          ("tutti_replicas_choose", "writers_out"): "lists->n", ("tutti_replicas_choose", "shares_out"): "lists->parts"}
 # Short lists of numbers: shapes and places.

@@ -30,17 +30,17 @@ void tutti__f_refuse(tutti_err code, const char *format, ...) {
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    tutti_refuse(code, 0, text);
+    tutti_set_local_error(code, 0, text);
 }
 
 void tutti__f_settled(void) {
-    tutti_refuse(TUTTI_OK, 0, NULL);
+    tutti_set_local_error(TUTTI_OK, 0, NULL);
 }
 
 /* The library alone sets errors: it is asked for a copy of nothing. */
 tutti_err tutti__f_error(tutti_err code, const char *text) {
     tutti_access *none = NULL;
-    tutti_refuse(code, 0, text);
+    tutti_set_local_error(code, 0, text);
     return tutti_access_copy(NULL, &none);
 }
 

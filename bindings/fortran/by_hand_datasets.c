@@ -410,7 +410,7 @@ static tutti_decomposition_kind kind_of(const void *index, const void *ids, cons
     if (index && ids) return TUTTI_BY_BOTH;
     if (index) return TUTTI_BY_INDEX;
     if (ids) return TUTTI_BY_VALUE;
-    return n ? TUTTI_AS_THEY_LIE : TUTTI_DECOMPOSITION_UNSET;
+    return n ? TUTTI_BY_RANK_ORDER : TUTTI_DECOMPOSITION_UNSET;
 }
 
 /* Entries of memory that a buffer needs; -1: some lie before it. */

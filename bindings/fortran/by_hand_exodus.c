@@ -283,16 +283,16 @@ TUTTI_API void tutti_f_exodus_follow(const tutti__f_handle *x, tutti_count first
     tutti__f_end(err, ierr);
 }
 
-TUTTI_API void tutti_f_exodus_field_place(const tutti__f_handle *x, tutti_count step, int kind,
-                                          const CFI_cdesc_t *variable, tutti_off *at, int *type,
-                                          int *ierr, const int64_t *id) {
+TUTTI_API void tutti_f_exodus_field_offset(const tutti__f_handle *x, tutti_count step, int kind,
+                                           const CFI_cdesc_t *variable, tutti_off *at, int *type,
+                                           int *ierr, const int64_t *id) {
     char *name = tutti__f_text(variable);
     const tutti_exodus_field f = {.kind = (tutti_exodus_kind)kind,
                                   .id = id ? *id : 0,
                                   .variable = name && name[0] ? name : NULL};
     tutti_type its = TUTTI_BYTES;
     *at = 0;
-    const tutti_err err = tutti_exodus_field_place(x->p, step, &f, at, &its);
+    const tutti_err err = tutti_exodus_field_offset(x->p, step, &f, at, &its);
     *type = (int)its;
     free(name);
     tutti__f_end(err, ierr);
@@ -312,7 +312,7 @@ enum { PIECE_BYTES = 80 * 8 };
 _Static_assert(sizeof(piece) <= PIECE_BYTES, "tutti_exodus_array of the module is too small");
 
 static tutti_exodus_array array_of(int what, int kind, const int64_t *id, const int *component) {
-    return (tutti_exodus_array){.what = (tutti_exodus_what)what,
+    return (tutti_exodus_array){.what = (tutti_exodus_array_kind)what,
                                 .kind = (tutti_exodus_kind)kind,
                                 .id = id ? *id : 0,
                                 .component = component ? *component : 0};
@@ -399,13 +399,13 @@ TUTTI_API void tutti_f_exodus_array_size(const tutti__f_handle *x, int what, int
     tutti__f_end(err, ierr);
 }
 
-TUTTI_API void tutti_f_exodus_array_place(const tutti__f_handle *x, int what, int kind,
-                                          tutti_off *at, int *type, int *ierr, const int64_t *id,
-                                          const int *component) {
+TUTTI_API void tutti_f_exodus_array_offset(const tutti__f_handle *x, int what, int kind,
+                                           tutti_off *at, int *type, int *ierr, const int64_t *id,
+                                           const int *component) {
     const tutti_exodus_array a = array_of(what, kind, id, component);
     tutti_type its = TUTTI_BYTES;
     *at = 0;
-    const tutti_err err = tutti_exodus_array_place(x->p, &a, at, &its);
+    const tutti_err err = tutti_exodus_array_offset(x->p, &a, at, &its);
     *type = (int)its;
     tutti__f_end(err, ierr);
 }

@@ -6,7 +6,7 @@
  * public headers; what has another shape in Fortran is written by hand, in the other files.
  *
  * What one rank has against a call (a buffer that is too small, of a wrong type) must not keep it
- * from a collective call: it takes part without an access, and all ranks are told why (tutti_refuse).
+ * from a collective call: it takes part without an access, and all ranks are told why (tutti_set_local_error).
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_FORTRAN_LAYER_H
 #define TUTTI_FORTRAN_LAYER_H

@@ -45,7 +45,7 @@ typedef struct bench_config {
     cli_list slow;     /* and its directories of throttled devices */
     const char *tuned; /* and a profile beside the default, NULL: none */
     tutti_mesh_order order;
-    tutti_mesh_by by;
+    tutti_mesh_partitioner by;
     tutti_count nodes; /* of the mesh that it makes itself */
     int cold;          /* the page cache has nothing of the file before each read */
     int fsync;         /* a write ends when its bytes are on the device */

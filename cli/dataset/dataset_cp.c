@@ -91,7 +91,7 @@ static int sizes_copy(const dataset_catalogue *from, tutti_count g, tutti_datase
         if (mapped > 0) {
             const tutti_count n = row.shape[0];
             int64_t *id = cli_malloc((size_t)n * sizeof *id);
-            const tutti_decomposition_spec all = {.kind = TUTTI_AS_THEY_LIE, .n = n};
+            const tutti_decomposition_spec all = {.kind = TUTTI_BY_RANK_ORDER, .n = n};
             tutti_decomposition *mine = NULL;
             tutti_err err = tutti_decomposition_create_at(from->d, row.name, g, &all, &mine);
             if (err == TUTTI_OK)

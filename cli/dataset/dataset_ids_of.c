@@ -49,7 +49,7 @@ static int compare_list_ids(const void *a, const void *b) {
 
 static int ids_get(const dataset_catalogue *c, const char *space, tutti_count topology,
                    tutti_count n, int64_t *id) {
-    const tutti_decomposition_spec all = {.kind = TUTTI_AS_THEY_LIE, .n = n};
+    const tutti_decomposition_spec all = {.kind = TUTTI_BY_RANK_ORDER, .n = n};
     char *name = cli_format("%s:ids", space);
     tutti_decomposition *mine = NULL;
     tutti_err err = tutti_decomposition_create_at(c->d, space, topology, &all, &mine);

@@ -82,8 +82,8 @@ static int mesh_copy(copy *c, const tutti_exodus_mesh *m) {
 }
 
 static int file_copy(copy *c) {
-    const tutti_exodus_deal deal = {.by = c->config->nemesis ? TUTTI_EXODUS_BY_METIS
-                                                             : TUTTI_EXODUS_BY_ORDER};
+    const tutti_exodus_distribution deal = {.by = c->config->nemesis ? TUTTI_EXODUS_BY_METIS
+                                                                     : TUTTI_EXODUS_BY_ORDER};
     const tutti_exodus_mesh *m = NULL;
     exodus_results r;
     exodus_outline_free(&c->outline);

@@ -61,7 +61,7 @@ typedef struct {
 } carried;
 
 static tutti_exodus_array array_of(const carried *c, tutti_count first, tutti_count n, void *buf) {
-    return (tutti_exodus_array){.what = (tutti_exodus_what)c->what,
+    return (tutti_exodus_array){.what = (tutti_exodus_array_kind)c->what,
                                 .kind = (tutti_exodus_kind)c->kind,
                                 .id = c->id,
                                 .component = c->component,
@@ -73,7 +73,7 @@ static tutti_exodus_array array_of(const carried *c, tutti_count first, tutti_co
 
 static int write_values(transfer *t, const char *variable, const char *list, tutti_count n,
                         tutti_type type, const void *buf) {
-    const tutti_decomposition_spec spec = {.kind = TUTTI_AS_THEY_LIE, .n = n};
+    const tutti_decomposition_spec spec = {.kind = TUTTI_BY_RANK_ORDER, .n = n};
     tutti_decomposition *mine = NULL;
     tutti_err err = tutti_decomposition_create(t->d, list, &spec, &mine);
     if (err == TUTTI_OK) err = tutti_dataset_put(t->d, 1, &(tutti_put){variable, mine, type, buf});
@@ -232,7 +232,7 @@ static int move_add(transfer *t, moves *m, int kind, tutti_count number, int var
     moved *x = &m->v[m->n++];
     *x = (moved){.list = list_name(kind, id),
                  .name = variable_name(kind, id, table->variable[variable])};
-    const tutti_decomposition_spec spec = {.kind = TUTTI_AS_THEY_LIE, .n = n};
+    const tutti_decomposition_spec spec = {.kind = TUTTI_BY_RANK_ORDER, .n = n};
     const tutti_variable_spec is = {.space = x->list, .type = TUTTI_FLOAT64};
     tutti_err err = tutti_dataset_variable(t->d, x->name, &is);
     if (err == TUTTI_OK) err = tutti_decomposition_create(t->d, x->list, &spec, &x->there);

@@ -146,7 +146,7 @@ static int is_poly(const tutti_exodus_entity *e) {
 
 static tutti_exodus_array of_block(int what, const tutti_exodus_entity *e, tutti_count n,
                                    void *buf) {
-    return (tutti_exodus_array){.what = (tutti_exodus_what)what,
+    return (tutti_exodus_array){.what = (tutti_exodus_array_kind)what,
                                 .kind = e->kind,
                                 .id = e->id,
                                 .n = n,

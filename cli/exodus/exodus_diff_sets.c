@@ -15,7 +15,8 @@ typedef struct {
 } members;
 
 static int has_array(const tutti_exodus *x, int what, const tutti_exodus_entity *e) {
-    const tutti_exodus_array a = {.what = (tutti_exodus_what)what, .kind = e->kind, .id = e->id};
+    const tutti_exodus_array a = {
+        .what = (tutti_exodus_array_kind)what, .kind = e->kind, .id = e->id};
     tutti_count entries, numbers;
     tutti_type type;
     return tutti_exodus_array_size(x, &a, &entries, &numbers, &type) == TUTTI_OK && entries > 0;
@@ -48,7 +49,7 @@ static void range_of_rank(const cli_world *w, tutti_count all, tutti_count *firs
 
 static tutti_exodus_array of_set(int what, const tutti_exodus_entity *e, tutti_count first,
                                  tutti_count n, void *buf) {
-    return (tutti_exodus_array){.what = (tutti_exodus_what)what,
+    return (tutti_exodus_array){.what = (tutti_exodus_array_kind)what,
                                 .kind = e->kind,
                                 .id = e->id,
                                 .first = first,

@@ -260,7 +260,7 @@ static tutti_err kind_define(const exodus_outline *o, tutti_exodus *to, tutti_ex
     if (t->variables > 0 && defined == 0 && err == TUTTI_OK)
         err = tutti_exodus_variables(to, kind, t->variables, (const char *const *)t->variable);
     if (t->variables > 0 && t->n > 0 && kind >= TUTTI_EXODUS_ELEMENT_BLOCK && err == TUTTI_OK)
-        err = tutti_exodus_truth(to, kind, t->has);
+        err = tutti_exodus_truth_table(to, kind, t->has);
     return err;
 }
 

@@ -88,7 +88,7 @@ static void variables_write(const xdmf *k, tutti_exodus_kind kind, tutti_count n
         tutti_off at = 0;
         tutti_type type = TUTTI_FLOAT64;
         if (data_wanted(k->config, t->variable[v]) && t->has[number * t->variables + v] &&
-            tutti_exodus_field_place(k->x, step, &f, &at, &type) == TUTTI_OK)
+            tutti_exodus_field_offset(k->x, step, &f, &at, &type) == TUTTI_OK)
             attribute_write(k, t->variable[v], nodal ? "Node" : "Cell",
                             nodal ? k->o.p.nodes : t->entity[number].entries, at, type);
     }
@@ -119,7 +119,7 @@ static void block_write(const xdmf *k, tutti_count b, tutti_count step) {
     const tutti_exodus_array a = {.what = TUTTI_EXODUS_IDS, .kind = TUTTI_EXODUS_NODAL};
     tutti_off at = 0;
     tutti_type type = TUTTI_INT32;
-    if (k->o.p.has_node_ids && tutti_exodus_array_place(k->x, &a, &at, &type) == TUTTI_OK)
+    if (k->o.p.has_node_ids && tutti_exodus_array_offset(k->x, &a, &at, &type) == TUTTI_OK)
         attribute_write(k, "GlobalNodeId", "Node", k->o.p.nodes, at, type);
     variables_write(k, TUTTI_EXODUS_NODAL, 0, step);
     variables_write(k, TUTTI_EXODUS_ELEMENT_BLOCK, b, step);
@@ -224,7 +224,7 @@ static int write_files(xdmf *k, const char *path) {
 
 int exodus_export_xdmf(const data_config *config) {
     xdmf k = {.config = config};
-    const tutti_exodus_deal deal = {.by = TUTTI_EXODUS_BY_ORDER};
+    const tutti_exodus_distribution deal = {.by = TUTTI_EXODUS_BY_ORDER};
     if (tutti_exodus_open(MPI_COMM_SELF, config->path[0], TUTTI_READ, NULL, &k.x) != TUTTI_OK)
         return cli_error_open(config->path[0], "Exodus file");
     char *path = config->out ? cli_strdup(config->out) : cli_format("%s.xmf", config->path[0]);

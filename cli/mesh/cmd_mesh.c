@@ -38,7 +38,8 @@ int mesh_case_open(const mesh_config *c, mesh_case *m) {
 
 int mesh_case_divide(const mesh_config *c, mesh_case *m) {
     m->of = cli_malloc((size_t)m->v.nodes * sizeof *m->of + 1);
-    if (tutti_mesh_partition(m->mesh, c->parts, (tutti_mesh_by)c->by, NULL, m->of) != TUTTI_OK ||
+    if (tutti_mesh_partition(m->mesh, c->parts, (tutti_mesh_partitioner)c->by, NULL, m->of) !=
+            TUTTI_OK ||
         tutti_mesh_cut_get(m->mesh, c->parts, m->of, NULL, &m->cut) != TUTTI_OK ||
         tutti_mesh_classify(m->mesh, m->of, &m->start, &m->holder) != TUTTI_OK)
         return cli_error_tutti();

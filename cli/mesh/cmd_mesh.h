@@ -21,7 +21,8 @@ typedef struct mesh_config {
     cli_call call; /* bits: MESH_... */
     const char *path, *to;
     int parts;
-    int by, order, format; /* tutti_mesh_by, tutti_mesh_order; tutti_mesh_format, -1: not given */
+    int by, order,
+        format; /* tutti_mesh_partitioner, tutti_mesh_order; tutti_mesh_format, -1: not given */
     tutti_replicas_rule rule[MESH_RULES];
     int rules;
     tutti_off seed;
@@ -36,7 +37,7 @@ typedef struct mesh_config {
 
 extern const cli_group mesh_group;
 const char *mesh_order_name(int order); /* tutti_mesh_order */
-const char *mesh_by_name(int by);       /* tutti_mesh_by */
+const char *mesh_by_name(int by);       /* tutti_mesh_partitioner */
 
 /* A mesh on this process alone, in the order that is asked for, and divided. */
 typedef struct mesh_case {

@@ -40,9 +40,9 @@ static void limit(tutti_profile *p, double bandwidth, int hosts) {
     }
 }
 
-static int networks_make(const mesh_config *c, network *n, tutti_place *place) {
+static int networks_make(const mesh_config *c, network *n, tutti_filesystem *place) {
     tutti_profile mine = {.measured = 0};
-    if (tutti_profile_place(c->dir, place) != TUTTI_OK ||
+    if (tutti_profile_filesystem(c->dir, place) != TUTTI_OK ||
         tutti_profile_load(c->options.profile, place, &mine) != TUTTI_OK)
         return cli_error_tutti();
     static const double gbit[] = {2, 0.1};
@@ -179,7 +179,7 @@ int mesh_tree(const cli_world *w, const void *config) {
     (void)w;
     network n[4] = {{.nodes = 0}};
     mesh_case m;
-    tutti_place place;
+    tutti_filesystem place;
     tutti_replicas_stats stats;
     int failed = mesh_case_open(c, &m);
     if (!failed) failed = mesh_case_divide(c, &m);

@@ -23,11 +23,11 @@ static int measure_directory(tune *t, int i) {
     tune_job *job = &t->job;
     const int dirs_left = t->config->call.operands - i;
     tune_probe *files = t->probe + t->machine;
-    tutti_place place;
+    tutti_filesystem place;
     tutti_profile p;
     int n = 0;
     const char *dir = t->config->call.operand[i];
-    int failed = tutti_profile_place(dir, &place) == TUTTI_OK ? 0 : cli_error_tutti();
+    int failed = tutti_profile_filesystem(dir, &place) == TUTTI_OK ? 0 : cli_error_tutti();
     if (cli_agree(&job->world, failed)) return 1;
     tutti_profile_defaults(&p, place.type);
     failed = tune_file_open(job, dir);

@@ -87,7 +87,7 @@ double tune_seconds(const tune_probe *p);
 /* From measurements to numbers. */
 void tune_fill(const tune_job *job, const tune_probe *probe, int n, tutti_profile *p);
 void tune_print_machine(const tune_job *job, const tutti_profile *p);
-void tune_print(const tune_job *job, const tutti_place *place, const tutti_profile *p);
+void tune_print(const tune_job *job, const tutti_filesystem *place, const tutti_profile *p);
 /* Bursts and unsteady rates. */
 void tune_print_steady(const tune_job *job, const tune_probe *probe, int n);
 

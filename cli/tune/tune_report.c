@@ -151,7 +151,7 @@ void tune_print_machine(const tune_job *job, const tutti_profile *p) {
         puts("  (one rank: messages, agreement and several ranks at once were not measured)");
 }
 
-void tune_print(const tune_job *job, const tutti_place *place, const tutti_profile *p) {
+void tune_print(const tune_job *job, const tutti_filesystem *place, const tutti_profile *p) {
     printf("\n%s, %s, MB/s by size of piece:\n", place->mount, place->type);
     printf("  %-12s %12s %12s %12s %12s\n", "", "write: one", "all", "read: one", "all");
     print_files(p, "");

@@ -21,7 +21,7 @@
 #include <tutti/error.h>
 #include <tutti/access.h>
 #include <tutti/file.h>
-#include <tutti/numbers.h>
+#include <tutti/element_types.h>
 
 TUTTI_BEGIN_DECLS
 

@@ -41,7 +41,7 @@
 #include <tutti/error.h>
 #include <tutti/decomposition.h>
 #include <tutti/file.h>
-#include <tutti/numbers.h>
+#include <tutti/element_types.h>
 
 TUTTI_BEGIN_DECLS
 

@@ -33,10 +33,10 @@ typedef enum tutti_decomposition_kind {
     TUTTI_DECOMPOSITION_UNSET = 0, /* not a kind: fails with TUTTI_ERR_ARG */
     /* positions in the space, 0 ... size - 1, in any order: n, index, own, memory */
     TUTTI_BY_INDEX,
-    TUTTI_BY_VALUE,   /* ids, located by the id map of the space: n, ids, own, memory */
-    TUTTI_BY_BOTH,    /* positions and ids, which must agree: n, index, ids, own, memory */
-    TUTTI_BY_SLICE,   /* a block of a grid, possibly strided: slice, slice_memory */
-    TUTTI_AS_THEY_LIE /* n entries after those of all lower ranks: n, own, memory */
+    TUTTI_BY_VALUE,     /* ids, located by the id map of the space: n, ids, own, memory */
+    TUTTI_BY_BOTH,      /* positions and ids, which must agree: n, index, ids, own, memory */
+    TUTTI_BY_SLICE,     /* a block of a grid, possibly strided: slice, slice_memory */
+    TUTTI_BY_RANK_ORDER /* n entries after those of all lower ranks: n, own, memory */
 } tutti_decomposition_kind;
 
 /** The entries of this rank.  Initialize it with designated initializers or {0}, and set `kind`.

@@ -53,7 +53,7 @@ typedef struct tutti_error_info {
     char operation[32]; /* "write", "open", ... or empty */
     char path[256];     /* the file (its end, if the path is longer) or empty */
     char text[512];     /* reason, one sentence */
-    int detail;         /* detail passed to tutti_refuse, 0: none */
+    int detail;         /* detail passed to tutti_set_local_error, 0: none */
 } tutti_error_info;
 
 /** Return a short text for a code.
@@ -87,7 +87,7 @@ TUTTI_API const char *tutti_last_message(void);
  *  @param[in] code    TUTTI_OK: cancel.
  *  @param[in] detail  a number chosen by the caller, returned on all ranks.
  *  @param[in] text    one sentence, or NULL. */
-TUTTI_API void tutti_refuse(tutti_err code, int detail, const char *text);
+TUTTI_API void tutti_set_local_error(tutti_err code, int detail, const char *text);
 
 TUTTI_END_DECLS
 #endif

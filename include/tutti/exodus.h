@@ -22,7 +22,7 @@
  * To read it, on any number of ranks:
  *
  *     tutti_exodus_open(comm, "out.e", TUTTI_READ, NULL, &x);
- *     tutti_exodus_get_mesh(x, &(tutti_exodus_deal){.by = TUTTI_EXODUS_BY_METIS}, &mine);
+ *     tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){.by = TUTTI_EXODUS_BY_METIS}, &mine);
  *     tutti_exodus_get(x, tutti_exodus_steps(x), 1, &field);    buf: in the order of the nodes
  *
  * The terms are those of Exodus: a *kind* of entity (element block, node set ...), entities with
@@ -47,7 +47,7 @@
 #include <tutti/dataset.h> /* levels of commits */
 #include <tutti/file.h>
 #include <tutti/decomposition.h>
-#include <tutti/numbers.h>
+#include <tutti/element_types.h>
 #include <tutti/replicas.h>
 
 TUTTI_BEGIN_DECLS
@@ -243,8 +243,8 @@ TUTTI_API tutti_err tutti_exodus_variables(tutti_exodus *x, tutti_exodus_kind ki
 /** Define which entities have which variables; default: all have all.
  *  Collective; all arguments must be the same on all ranks.
  *  @param[in] table  [entities of the kind * its variables] 1: the entity has the variable. */
-TUTTI_API tutti_err tutti_exodus_truth(tutti_exodus *x, tutti_exodus_kind kind,
-                                       const unsigned char *table) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_exodus_truth_table(tutti_exodus *x, tutti_exodus_kind kind,
+                                             const unsigned char *table) TUTTI_MUST_USE;
 
 /** Define the names of the attributes of an entity (nodes: TUTTI_EXODUS_NODAL, 0).
  *  Collective; all arguments must be the same on all ranks. */
@@ -345,17 +345,17 @@ TUTTI_API tutti_err tutti_exodus_put_mesh(tutti_exodus *x,
                                           const tutti_exodus_mesh *mesh) TUTTI_MUST_USE;
 
 /** How a mesh is distributed. */
-typedef enum tutti_exodus_by {
+typedef enum tutti_exodus_partitioner {
     TUTTI_EXODUS_BY_ORDER, /* elements in the order of the file, the same number per rank */
     /* METIS, on rank 0; coordinate bisection where METIS is missing or unsuitable */
     TUTTI_EXODUS_BY_METIS,
     TUTTI_EXODUS_BY_CURVE, /* pieces of the Hilbert curve through the bounding box; in parallel */
     TUTTI_EXODUS_BY_LIST,  /* as given by `rank` */
     TUTTI_EXODUS_ON_ROOT   /* all elements on rank 0 */
-} tutti_exodus_by;
+} tutti_exodus_partitioner;
 /** A distribution of a mesh.  Initialize it with {0} or designated initializers. */
-typedef struct tutti_exodus_deal {
-    tutti_exodus_by by;
+typedef struct tutti_exodus_distribution {
+    tutti_exodus_partitioner by;
     /* layers of elements around own ones (with a common node): 0, 1 ...; INT_MAX: all connected
      * elements */
     int halo;
@@ -364,15 +364,16 @@ typedef struct tutti_exodus_deal {
     tutti_count first, n;
     const int *rank;
     int64_t reserved[8]; /* 0: for later versions */
-} tutti_exodus_deal;
+} tutti_exodus_distribution;
 
 /** Read the mesh: the elements of this rank with all their nodes and set members.
- *  Collective; `deal` must be the same on all ranks, except first, n and rank.
+ *  Collective; `distribution` must be the same on all ranks, except first, n and rank.
  *  In each block own elements come first.  The mesh can be passed to tutti_exodus_put_mesh of
  *  another file with the same entities.  The handle records it, for results.
  *  @param[out] mesh_out  belongs to the handle, valid until the next get_mesh, put_mesh or
  *      close. */
-TUTTI_API tutti_err tutti_exodus_get_mesh(tutti_exodus *x, const tutti_exodus_deal *deal,
+TUTTI_API tutti_err tutti_exodus_get_mesh(tutti_exodus *x,
+                                          const tutti_exodus_distribution *distribution,
                                           const tutti_exodus_mesh **mesh_out) TUTTI_MUST_USE;
 
 /** Return what the last tutti_exodus_get_mesh ignored, or "".
@@ -503,7 +504,7 @@ TUTTI_API tutti_err tutti_exodus_decomposition(tutti_exodus *x, tutti_exodus_kin
 /** @name Arrays
  *  Partial reads and writes of arrays in the order of the file; everything except results. */
 /**@{*/
-typedef enum tutti_exodus_what {
+typedef enum tutti_exodus_array_kind {
     TUTTI_EXODUS_COORDINATES,  /* NODAL; component 0, 1, 2 */
     TUTTI_EXODUS_CONNECTIVITY, /* of a block: nodes of its entries, from 1 (nfaced: faces) */
     TUTTI_EXODUS_EDGES,        /* of a block: edges of its entries */
@@ -517,11 +518,11 @@ typedef enum tutti_exodus_what {
     TUTTI_EXODUS_IDS,     /* NODAL, or a kind of blocks: the id map */
     TUTTI_EXODUS_MAP,     /* an additional map */
     TUTTI_EXODUS_ORDER    /* ELEMENT_BLOCK: the order map */
-} tutti_exodus_what;
+} tutti_exodus_array_kind;
 
 /** A piece of an array; first, n and buf are local. */
 typedef struct tutti_exodus_array {
-    tutti_exodus_what what;
+    tutti_exodus_array_kind what;
     tutti_exodus_kind kind;
     int64_t id;           /* of the entity; 0 for nodes.  IDS, ORDER: ignored */
     int component;        /* of coordinates */
@@ -546,12 +547,12 @@ TUTTI_API tutti_err tutti_exodus_array_size(const tutti_exodus *x, const tutti_e
  *  @param[out] at_out    bytes from the beginning of the file.
  *  @param[out] type_out  NULL, or the type.
  *  @return TUTTI_ERR_NOT_FOUND if the file has no such array, or it is empty. */
-TUTTI_API tutti_err tutti_exodus_array_place(const tutti_exodus *x, const tutti_exodus_array *a,
-                                             tutti_off *at_out,
-                                             tutti_type *type_out) TUTTI_MUST_USE;
-TUTTI_API tutti_err tutti_exodus_field_place(const tutti_exodus *x, tutti_count step,
-                                             const tutti_exodus_field *f, tutti_off *at_out,
-                                             tutti_type *type_out) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_exodus_array_offset(const tutti_exodus *x, const tutti_exodus_array *a,
+                                              tutti_off *at_out,
+                                              tutti_type *type_out) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_exodus_field_offset(const tutti_exodus *x, tutti_count step,
+                                              const tutti_exodus_field *f, tutti_off *at_out,
+                                              tutti_type *type_out) TUTTI_MUST_USE;
 /** Write pieces of n arrays in one operation, after the definitions have ended and before the
  *  first step.
  *  Collective; n and the arrays (except first, n, entries and buf) must be the same on all ranks. */

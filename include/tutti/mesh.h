@@ -64,7 +64,7 @@ typedef enum tutti_mesh_type {
         TUTTI_MESH_TYPES
 } tutti_mesh_type;
 
-enum { TUTTI_MESH_MOST_NODES = 8 }; /* nodes of an element */
+enum { TUTTI_MESH_MAX_NODES = 8 }; /* nodes of an element */
 
 /** Return the number of nodes of an element type; 0 for unknown types.
  *  Not collective. */
@@ -222,11 +222,11 @@ TUTTI_API tutti_err tutti_mesh_renumber(tutti_mesh *m, tutti_mesh_order order) T
 
 /** @name Partitions */
 /**@{*/
-typedef enum tutti_mesh_by {
+typedef enum tutti_mesh_partitioner {
     TUTTI_MESH_METIS,    /* METIS, k-way: few neighbours are separated; on rank 0 */
     TUTTI_MESH_BY_CURVE, /* pieces of the Hilbert curve; in parallel */
     TUTTI_MESH_BY_RCB    /* recursive coordinate bisection; on rank 0 */
-} tutti_mesh_by;
+} tutti_mesh_partitioner;
 
 /** Return whether METIS is available.
  *  Not collective. */
@@ -245,11 +245,11 @@ TUTTI_API int tutti_mesh_has_metis(void);
  *  @param[in] load     [nodes of the slice] >= 0; NULL: all are 1.
  *  @param[out] of_out  [nodes of the slice] the partition of each node.
  *  @return TUTTI_ERR_OVERFLOW if the graph is too large for METIS. */
-TUTTI_API tutti_err tutti_mesh_partition(tutti_mesh *m, int parts, tutti_mesh_by by,
+TUTTI_API tutti_err tutti_mesh_partition(tutti_mesh *m, int parts, tutti_mesh_partitioner by,
                                          const tutti_count *load, int *of_out) TUTTI_MUST_USE;
 
 /** Return the partitioner that the last tutti_mesh_partition of this mesh used: a
- *  tutti_mesh_by, -1 if there was none.
+ *  tutti_mesh_partitioner, -1 if there was none.
  *  Not collective. */
 TUTTI_API int tutti_mesh_partitioned_by(const tutti_mesh *m);
 

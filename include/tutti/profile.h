@@ -90,12 +90,12 @@ typedef struct tutti_profile {
 } tutti_profile;
 
 /** The file system of a path. */
-typedef struct tutti_place {
+typedef struct tutti_filesystem {
     char mount[256];           /* where it is mounted */
     char type[16];             /* "ext", "tmpfs", "fuse", ... or "other" */
     unsigned int major, minor; /* of the device */
     int64_t reserved[4];       /* 0 */
-} tutti_place;
+} tutti_filesystem;
 
 /** A row of the table, for programs that list the values. */
 typedef struct tutti_profile_info {
@@ -113,16 +113,16 @@ TUTTI_API const tutti_profile_info *tutti_profile_row(int i);
  *  Not collective.
  *  Values that the caller does not have are the defaults; additional ones are set to 0. */
 TUTTI_API void tutti_profile_defaults_sized(tutti_profile *p, const char *type, size_t struct_size);
-TUTTI_API tutti_err tutti_profile_load_sized(const char *file, const tutti_place *place,
+TUTTI_API tutti_err tutti_profile_load_sized(const char *file, const tutti_filesystem *place,
                                              tutti_profile *p_out,
                                              size_t struct_size) TUTTI_MUST_USE;
-TUTTI_API tutti_err tutti_profile_save_sized(const char *file, const tutti_place *place,
+TUTTI_API tutti_err tutti_profile_save_sized(const char *file, const tutti_filesystem *place,
                                              const tutti_profile *p,
                                              size_t struct_size) TUTTI_MUST_USE;
 
 /** Set the default values for a type of file system.
  *  Not collective.
- *  @param[in] type  as in tutti_place; NULL: a local file system. */
+ *  @param[in] type  as in tutti_filesystem; NULL: a local file system. */
 static inline void tutti_profile_defaults(tutti_profile *p, const char *type) {
     tutti_profile_defaults_sized(p, type, sizeof *p);
 }
@@ -130,7 +130,8 @@ static inline void tutti_profile_defaults(tutti_profile *p, const char *type) {
 /** Find the file system of a path.
  *  Not collective.
  *  @param[in] path  its last component need not exist. */
-TUTTI_API tutti_err tutti_profile_place(const char *path, tutti_place *place_out) TUTTI_MUST_USE;
+TUTTI_API tutti_err tutti_profile_filesystem(const char *path,
+                                             tutti_filesystem *place_out) TUTTI_MUST_USE;
 
 /** Return the path of the profile of the user: $XDG_CONFIG_HOME/tutti/profile or
  *  ~/.config/tutti/profile.
@@ -146,7 +147,7 @@ TUTTI_API tutti_err tutti_profile_path(char *path_out, size_t size) TUTTI_MUST_U
  *  @param[in] place  values that the profile does not have are the defaults of its type.
  *  @return TUTTI_ERR_FORMAT if a line of `file` is invalid; the message names it. */
 TUTTI_MUST_USE static inline tutti_err tutti_profile_load(const char *file,
-                                                          const tutti_place *place,
+                                                          const tutti_filesystem *place,
                                                           tutti_profile *p_out) {
     return tutti_profile_load_sized(file, place, p_out, sizeof *p_out);
 }
@@ -155,7 +156,7 @@ TUTTI_MUST_USE static inline tutti_err tutti_profile_load(const char *file,
  *  Not collective.
  *  Missing directories are created; the file is replaced atomically. */
 TUTTI_MUST_USE static inline tutti_err tutti_profile_save(const char *file,
-                                                          const tutti_place *place,
+                                                          const tutti_filesystem *place,
                                                           const tutti_profile *p) {
     return tutti_profile_save_sized(file, place, p, sizeof *p);
 }

@@ -13,7 +13,7 @@
 #include <tutti/mpitype.h>
 #include <tutti/fortran.h>
 #include <tutti/file.h>
-#include <tutti/numbers.h>
+#include <tutti/element_types.h>
 #include <tutti/parts.h>
 #include <tutti/array.h>
 #include <tutti/replicas.h>

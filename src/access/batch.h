@@ -12,7 +12,7 @@
 #ifndef TUTTI_BATCH_H
 #define TUTTI_BATCH_H
 
-#include <tutti/numbers.h>
+#include <tutti/element_types.h>
 #include "access/convert.h"
 #include "access/side.h"
 

@@ -16,7 +16,7 @@
 #ifndef TUTTI_CONVERT_H
 #define TUTTI_CONVERT_H
 
-#include <tutti/numbers.h>
+#include <tutti/element_types.h>
 #include "access/side.h"
 
 /* The types in an order that suits the kernels. */

@@ -1,6 +1,6 @@
 /* access: types of numbers.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include <tutti/numbers.h>
+#include <tutti/element_types.h>
 
 #include <string.h>
 #include "base/error_impl.h"

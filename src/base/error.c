@@ -126,7 +126,7 @@ void tutti__error_assign(const tutti_error_info *info) {
     last.text[sizeof last.text - 1] = '\0';
 }
 
-void tutti_refuse(tutti_err code, int detail, const char *text) {
+void tutti_set_local_error(tutti_err code, int detail, const char *text) {
     refusal = no_error;
     refusal.code = code;
     refusal.detail = detail;

@@ -94,7 +94,7 @@ static inline void tutti__error_restore(const tutti__kept_error *kept) {
         const tutti_err step_ = (step);                \
         before_ != TUTTI_OK ? before_ : step_;         \
     })
-/* The error that the caller has set by tutti_refuse, once; otherwise that argument access is NULL. */
+/* The error that the caller has set by tutti_set_local_error, once; otherwise that argument access is NULL. */
 tutti_err tutti__error_refusal(void);
 /* The same for another NULL argument: TUTTI_OK if the caller has set none. */
 tutti_err tutti__error_refused(void);

@@ -252,7 +252,7 @@ static int parse_device(const char *s, unsigned *major, unsigned *minor) {
 
 /* `type` and `device`; 0: it is neither. */
 static int read_place(reader *r, const char *key, const char *text, tutti_err *err_out) {
-    tutti_place *p = &r->set->files[r->set->n - 1].place;
+    tutti_filesystem *p = &r->set->files[r->set->n - 1].place;
     int good;
     if (strcmp(key, "type") == 0) {
         good = !r->typed++ && strlen(text) < sizeof p->type;
@@ -377,7 +377,7 @@ char *tutti__profile_print(const tutti__profile_set *s) {
               f);
         print_numbers(f, &s->machine, SECTION_MACHINE);
         for (int i = 0; i < s->n; i++) {
-            const tutti_place *p = &s->files[i].place;
+            const tutti_filesystem *p = &s->files[i].place;
             fprintf(f, "\n[filesystem %s]\n%-24s = %s\n%-24s = %u:%u\n", p->mount, "type", p->type,
                     "device", p->major, p->minor);
             print_numbers(f, &s->files[i].p, SECTION_FILES);
@@ -392,7 +392,7 @@ char *tutti__profile_print(const tutti__profile_set *s) {
 
 /* ---- picking --------------------------------------------------------------------------------- */
 
-static int find_place(const tutti__profile_set *s, const tutti_place *place) {
+static int find_place(const tutti__profile_set *s, const tutti_filesystem *place) {
     for (int i = 0; i < s->n; i++)
         if (strcmp(s->files[i].place.type, place->type) == 0 &&
             strcmp(s->files[i].place.mount, place->mount) == 0)
@@ -405,7 +405,7 @@ static int find_place(const tutti__profile_set *s, const tutti_place *place) {
     return -1;
 }
 
-void tutti__profile_pick(const tutti__profile_set *s, const tutti_place *place,
+void tutti__profile_pick(const tutti__profile_set *s, const tutti_filesystem *place,
                          tutti_profile *p_out) {
     const int i = find_place(s, place);
     tutti_profile_defaults(p_out, place->type);
@@ -425,7 +425,7 @@ void tutti__profile_pick(const tutti__profile_set *s, const tutti_place *place,
     }
 }
 
-static tutti_err check_place_and_numbers(const tutti_place *place, const tutti_profile *p) {
+static tutti_err check_place_and_numbers(const tutti_filesystem *place, const tutti_profile *p) {
     for (const char *c = place->mount; *c; c++)
         TUTTI_CHECK((unsigned char)*c >= ' ', TUTTI_ERR_ARG,
                     "mount point contains a control character");
@@ -445,7 +445,7 @@ static tutti_err section_add(tutti__profile_set *s) {
     return TUTTI_OK;
 }
 
-tutti_err tutti__profile_put(tutti__profile_set *s, const tutti_place *place,
+tutti_err tutti__profile_put(tutti__profile_set *s, const tutti_filesystem *place,
                              const tutti_profile *p) {
     int i = 0;
     TUTTI_TRY(check_place_and_numbers(place, p));

@@ -11,7 +11,7 @@ enum { TUTTI__PROFILE_BYTES = 256 << 10, TUTTI__PROFILE_SECTIONS = 64 };
 
 /* The entries of a text for one file system. */
 typedef struct tutti__profile_files {
-    tutti_place place;
+    tutti_filesystem place;
     tutti_profile p; /* the numbers of FILES count */
     int line;        /* where the section begins */
 } tutti__profile_files;
@@ -34,16 +34,16 @@ char *tutti__profile_print(const tutti__profile_set *s);
 /* The numbers for a place: those of the file system with its type and mount point, else with its
  * type and device, else what is usual (and, where that is elsewhere, not more than the network
  * carries). */
-void tutti__profile_pick(const tutti__profile_set *s, const tutti_place *place,
+void tutti__profile_pick(const tutti__profile_set *s, const tutti_filesystem *place,
                          tutti_profile *p_out);
 
 /* Put numbers in; a file system that is known is replaced. */
-tutti_err tutti__profile_put(tutti__profile_set *s, const tutti_place *place,
+tutti_err tutti__profile_put(tutti__profile_set *s, const tutti_filesystem *place,
                              const tutti_profile *p) TUTTI_MUST_USE;
 
 /* tutti_profile_load; *ignored_out is the error of a default file, which is then ignored (code
  * TUTTI_OK: none). */
-tutti_err tutti__profile_load(const char *file, const tutti_place *place, tutti_profile *p_out,
+tutti_err tutti__profile_load(const char *file, const tutti_filesystem *place, tutti_profile *p_out,
                               tutti_error_info *ignored_out) TUTTI_MUST_USE;
 
 #endif

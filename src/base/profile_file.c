@@ -82,7 +82,7 @@ static void mount_of(path_text path, dev_t device) {
     }
 }
 
-tutti_err tutti_profile_place(const char *path, tutti_place *place_out) {
+tutti_err tutti_profile_filesystem(const char *path, tutti_filesystem *place_out) {
     path_text full;
     struct stat st;
     struct statfs fs;
@@ -91,7 +91,7 @@ tutti_err tutti_profile_place(const char *path, tutti_place *place_out) {
     if (stat(full, &st) != 0 || statfs(full, &fs) != 0)
         return at_file(path, tutti__error_sys(errno, -1, "cannot determine its file system"));
     mount_of(full, st.st_dev);
-    tutti_place place;
+    tutti_filesystem place;
     memset(&place, 0, sizeof place);
     TUTTI_CHECK(strlen(full) < sizeof place.mount, TUTTI_ERR_UNSUPPORTED,
                 "path of the mount point exceeds %zu bytes", sizeof place.mount - 1);
@@ -193,8 +193,8 @@ static tutti_err find_set(const char *file, int *found_out, tutti__profile_set *
     return *found_out ? TUTTI_OK : load_unnamed(SYSTEM_PROFILE, found_out, set_out, ignored_out);
 }
 
-tutti_err tutti_profile_load_sized(const char *file, const tutti_place *place, tutti_profile *p_out,
-                                   size_t struct_size) {
+tutti_err tutti_profile_load_sized(const char *file, const tutti_filesystem *place,
+                                   tutti_profile *p_out, size_t struct_size) {
     tutti_error_info ignored;
     tutti_profile full;
     TUTTI_CHECK(place && p_out, TUTTI_ERR_ARG, "argument place or profile_out is NULL");
@@ -204,7 +204,7 @@ tutti_err tutti_profile_load_sized(const char *file, const tutti_place *place, t
     return TUTTI_OK;
 }
 
-tutti_err tutti__profile_load(const char *file, const tutti_place *place, tutti_profile *p_out,
+tutti_err tutti__profile_load(const char *file, const tutti_filesystem *place, tutti_profile *p_out,
                               tutti_error_info *ignored_out) {
     tutti__profile_set set = {.n = 0};
     int found = 0;
@@ -254,7 +254,7 @@ static tutti_err replace_file(const char *file, const char *text) {
     return tutti__error_sys(failed, -1, "write");
 }
 
-tutti_err tutti_profile_save_sized(const char *file, const tutti_place *place,
+tutti_err tutti_profile_save_sized(const char *file, const tutti_filesystem *place,
                                    const tutti_profile *p, size_t struct_size) {
     tutti__profile_set set = {.n = 0};
     tutti_profile full;

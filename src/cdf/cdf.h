@@ -13,7 +13,7 @@
 #ifndef TUTTI_CDF_H
 #define TUTTI_CDF_H
 
-#include <tutti/numbers.h>
+#include <tutti/element_types.h>
 #include "base/memory.h"
 
 /* Types of the format, with the numbers that stand in files. */

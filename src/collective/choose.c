@@ -194,11 +194,11 @@ int tutti__choose_store(const tutti_options *opt, const tutti_profile *p) {
 }
 
 void tutti__choose_profile(const char *path, const tutti_options *opt, tutti_profile *out) {
-    tutti_place place = {.type = "other"};
+    tutti_filesystem place = {.type = "other"};
     tutti_error_info ignored = {.code = TUTTI_OK}, named = ignored;
     const int nowhere = opt->store == TUTTI_STORE_MEM || opt->store == TUTTI_STORE_NULL;
     /* an error of the path itself is reported by open */
-    if (!nowhere && tutti_profile_place(path, &place) != TUTTI_OK) tutti__error_clear();
+    if (!nowhere && tutti_profile_filesystem(path, &place) != TUTTI_OK) tutti__error_clear();
     /* a profile is optional: a missing or invalid one is not an error */
     tutti_err err = tutti__profile_load(opt->profile, &place, out, &ignored);
     if (err != TUTTI_OK) {

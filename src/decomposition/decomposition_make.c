@@ -48,9 +48,11 @@ static int slice_is_set(const tutti_slice *s) {
 /* A field that is set although the kind ignores it usually means that the kind is wrong. */
 static tutti_err check_fields(const tutti_decomposition_spec *s) {
     static const char *const names[] = {
-        [TUTTI_BY_INDEX] = "TUTTI_BY_INDEX",       [TUTTI_BY_VALUE] = "TUTTI_BY_VALUE",
-        [TUTTI_BY_BOTH] = "TUTTI_BY_BOTH",         [TUTTI_BY_SLICE] = "TUTTI_BY_SLICE",
-        [TUTTI_AS_THEY_LIE] = "TUTTI_AS_THEY_LIE",
+        [TUTTI_BY_INDEX] = "TUTTI_BY_INDEX",
+        [TUTTI_BY_VALUE] = "TUTTI_BY_VALUE",
+        [TUTTI_BY_BOTH] = "TUTTI_BY_BOTH",
+        [TUTTI_BY_SLICE] = "TUTTI_BY_SLICE",
+        [TUTTI_BY_RANK_ORDER] = "TUTTI_BY_RANK_ORDER",
     };
     const int by_slice = s->kind == TUTTI_BY_SLICE;
     const struct {
@@ -72,8 +74,8 @@ static tutti_err check_fields(const tutti_decomposition_spec *s) {
 
 static tutti_err check_spec(const tutti_decomposition_spec *s, const tutti__space_view *v) {
     TUTTI_CHECK(s->kind != TUTTI_DECOMPOSITION_UNSET, TUTTI_ERR_ARG, "field kind is not set");
-    TUTTI_CHECK((int)s->kind >= TUTTI_BY_INDEX && (int)s->kind <= TUTTI_AS_THEY_LIE, TUTTI_ERR_ARG,
-                "unknown kind %d of decomposition", (int)s->kind);
+    TUTTI_CHECK((int)s->kind >= TUTTI_BY_INDEX && (int)s->kind <= TUTTI_BY_RANK_ORDER,
+                TUTTI_ERR_ARG, "unknown kind %d of decomposition", (int)s->kind);
     TUTTI_TRY(check_fields(s));
     TUTTI_CHECK(s->whole == 0 || s->whole == 1, TUTTI_ERR_ARG, "whole is %d: must be 0 or 1",
                 s->whole);
@@ -242,7 +244,7 @@ static tutti_err make_all_runs(making *m) {
     tutti_decomposition *p = m->p;
     p->facts.entries = m->spec->n;
     p->facts.written = m->spec->n;
-    if (m->spec->kind == TUTTI_AS_THEY_LIE && !m->spec->memory && m->spec->n > 0) {
+    if (m->spec->kind == TUTTI_BY_RANK_ORDER && !m->spec->memory && m->spec->n > 0) {
         p->held = (tutti__entry_runs){1, m->spec->n, tutti__malloc(sizeof *p->held.run)};
         if (!p->held.run) return TUTTI_ERR_NOMEM;
         p->held.run[0] = (tutti__entry_run){m->first, 0, 0, m->spec->n};
@@ -281,7 +283,7 @@ static tutti_err build_decomposition(making *m) {
             p->memory = tutti__slice_section(p->ndims, slice, m->spec->slice_memory);
         return tutti__slices_meet(m->team, m->spec->whole, p);
     }
-    if (m->spec->kind == TUTTI_AS_THEY_LIE) {
+    if (m->spec->kind == TUTTI_BY_RANK_ORDER) {
         TUTTI_TRY(place_in_rank_order(m));
     } else {
         if (has_ids(m->spec)) {

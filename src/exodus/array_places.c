@@ -9,9 +9,9 @@ static tutti_err tell(const tutti__exodus_place *p, tutti_off *at_out, tutti_typ
     return TUTTI_OK;
 }
 
-tutti_err tutti_exodus_array_place(const tutti_exodus *x, const tutti_exodus_array *a,
-                                   tutti_off *at_out, tutti_type *type_out) {
-    static const char name[] = "array_place";
+tutti_err tutti_exodus_array_offset(const tutti_exodus *x, const tutti_exodus_array *a,
+                                    tutti_off *at_out, tutti_type *type_out) {
+    static const char name[] = "array_offset";
     tutti__exodus_place p = {0};
     TUTTI_TRY(tutti__exodus_live(x));
     TUTTI_CHECK(a && at_out, TUTTI_ERR_ARG, "the array or the place for it is NULL");
@@ -20,8 +20,8 @@ tutti_err tutti_exodus_array_place(const tutti_exodus *x, const tutti_exodus_arr
     return tutti__exodus_named(x, name, tell(&p, at_out, type_out));
 }
 
-static tutti_err field_place(const tutti_exodus *x, tutti_count step, const tutti_exodus_field *f,
-                             tutti__exodus_place *out) {
+static tutti_err field_offset(const tutti_exodus *x, tutti_count step, const tutti_exodus_field *f,
+                              tutti__exodus_place *out) {
     tutti_count number = 0;
     TUTTI_CHECK((int)f->kind >= 0 && f->kind < TUTTI_EXODUS_KINDS, TUTTI_ERR_ARG,
                 "there is no kind %d", (int)f->kind);
@@ -40,14 +40,14 @@ static tutti_err field_place(const tutti_exodus *x, tutti_count step, const tutt
     return tutti__exodus_place_of_field(x, f->kind, number, variable, step, out);
 }
 
-tutti_err tutti_exodus_field_place(const tutti_exodus *x, tutti_count step,
-                                   const tutti_exodus_field *f, tutti_off *at_out,
-                                   tutti_type *type_out) {
-    static const char name[] = "field_place";
+tutti_err tutti_exodus_field_offset(const tutti_exodus *x, tutti_count step,
+                                    const tutti_exodus_field *f, tutti_off *at_out,
+                                    tutti_type *type_out) {
+    static const char name[] = "field_offset";
     tutti__exodus_place p = {0};
     TUTTI_TRY(tutti__exodus_live(x));
     TUTTI_CHECK(f && at_out, TUTTI_ERR_ARG, "the field or the place for it is NULL");
     TUTTI_TRY(tutti__exodus_named(x, name, tutti__exodus_defined(x)));
-    TUTTI_TRY(tutti__exodus_named(x, name, field_place(x, step, f, &p)));
+    TUTTI_TRY(tutti__exodus_named(x, name, field_offset(x, step, f, &p)));
     return tutti__exodus_named(x, name, tell(&p, at_out, type_out));
 }

@@ -70,7 +70,8 @@ tutti_err tutti_exodus_variables(tutti_exodus *x, tutti_exodus_kind kind, int n,
     return tutti__exodus_agree(x, tutti__exodus_model_variables(&x->model, kind, n, names, 1));
 }
 
-tutti_err tutti_exodus_truth(tutti_exodus *x, tutti_exodus_kind kind, const unsigned char *table) {
+tutti_err tutti_exodus_truth_table(tutti_exodus *x, tutti_exodus_kind kind,
+                                   const unsigned char *table) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__exodus_enter(x));
     tutti_err err = tutti__exodus_defining(x);

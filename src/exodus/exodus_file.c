@@ -205,7 +205,7 @@ tutti_err tutti__exodus_file_make(tutti_exodus *x) {
     const int root = x->team->rank == 0;
     const tutti_err made = root ? root_make(x) : TUTTI_OK;
     if (made != TUTTI_OK) /* the others wait for rank 0 in open, and get this error */
-        tutti_refuse(made, tutti_last_error()->detail, tutti_last_error()->text);
+        tutti_set_local_error(made, tutti_last_error()->detail, tutti_last_error()->text);
     const tutti_err err = open_data(x, made == TUTTI_OK ? x->path : NULL);
     if (err != TUTTI_OK && root) {
         if (x->fd >= 0) {

@@ -3,7 +3,7 @@
 #ifndef TUTTI_SIDECAR_H
 #define TUTTI_SIDECAR_H
 
-#include <tutti/numbers.h>
+#include <tutti/element_types.h>
 #include "base/memory.h"
 
 typedef struct tutti__sidecar tutti__sidecar;

@@ -13,14 +13,14 @@
 /* The share of this rank. */
 typedef struct {
     tutti_exodus *x;
-    const tutti_exodus_deal *deal;
+    const tutti_exodus_distribution *deal;
     tutti_count all, first, n;
     int *rank;               /* [n] of each element */
     tutti__entries elements; /* with their nodes; start is NULL: not read */
     tutti__incidence nodes;  /* elements of each node of the share of nodes */
 } distribution;
 
-tutti_err tutti__distribution_check(const tutti_exodus *x, const tutti_exodus_deal *deal) {
+tutti_err tutti__distribution_check(const tutti_exodus *x, const tutti_exodus_distribution *deal) {
     const tutti_count all = x->model.p.elements;
     TUTTI_CHECK((int)deal->by >= TUTTI_EXODUS_BY_ORDER && (int)deal->by <= TUTTI_EXODUS_ON_ROOT,
                 TUTTI_ERR_ARG, "unknown method %d of distributing a mesh", (int)deal->by);
@@ -222,7 +222,7 @@ static tutti_err by_partition(distribution *d, int metis) {
 
 /* Each rank passes the ranks of some elements: send them to the shares of these elements. */
 static tutti_err by_list(distribution *d) {
-    const tutti_exodus_deal *deal = d->deal;
+    const tutti_exodus_distribution *deal = d->deal;
     tutti__incidence given = {.n = 0};
     tutti__pair *pairs = tutti__malloc((size_t)(deal->n + 1) * sizeof *pairs);
     tutti_count given_n = deal->n;
@@ -369,7 +369,7 @@ static tutti_err assign_and_send(distribution *d, tutti_err local_err, tutti__lo
     return err;
 }
 
-tutti_err tutti__distribute_elements(tutti_exodus *x, const tutti_exodus_deal *deal,
+tutti_err tutti__distribute_elements(tutti_exodus *x, const tutti_exodus_distribution *deal,
                                      tutti_err local_err, tutti__local_elements *out) {
     const tutti__team *t = x->team;
     distribution d = {.x = x, .deal = deal, .all = x->model.p.elements};

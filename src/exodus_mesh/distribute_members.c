@@ -27,7 +27,7 @@ typedef struct {
 } slicing;
 
 /* Add one array of the sets of the slice to the values that are read. */
-static tutti_err slice_add(slicing *s, tutti_exodus_what what, tutti__values *b, found *at) {
+static tutti_err slice_add(slicing *s, tutti_exodus_array_kind what, tutti__values *b, found *at) {
     const tutti__exodus_table *table = &s->x->model.of[s->kind];
     tutti_count lo, hi;
     TUTTI_ASSERT(s->starts && at);

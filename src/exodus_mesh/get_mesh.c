@@ -275,7 +275,7 @@ static tutti_err get(tutti__read_state *g) {
     return tutti__exodus_agree(g->x, local_err);
 }
 
-tutti_err tutti_exodus_get_mesh(tutti_exodus *x, const tutti_exodus_deal *deal,
+tutti_err tutti_exodus_get_mesh(tutti_exodus *x, const tutti_exodus_distribution *deal,
                                 const tutti_exodus_mesh **mesh_out) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__exodus_live(x));

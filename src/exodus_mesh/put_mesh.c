@@ -111,7 +111,7 @@ static tutti_err set_counts(put_state *p) {
 
 /* ---- values */
 
-static tutti_err place_of(const put_state *p, tutti_exodus_what what,
+static tutti_err place_of(const put_state *p, tutti_exodus_array_kind what,
                           const tutti_exodus_entity *row, tutti__exodus_place *out) {
     const tutti_exodus_array a = {.what = what, .kind = row->kind, .id = row->id};
     return tutti__exodus_place_of(p->x, &a, out);
@@ -215,7 +215,7 @@ static tutti_err lists_add(put_state *p, const tutti__entity_class *f, tutti_cou
 
 /* One array of indices of a block or set. */
 static tutti_err indices_add(put_state *p, const tutti__entity_class *f, tutti_count c,
-                             tutti_exodus_what what, const source *from) {
+                             tutti_exodus_array_kind what, const source *from) {
     tutti__exodus_place at;
     TUTTI_TRY(place_of(p, what, &p->x->model.of[f->kind].row[c], &at));
     return array_add(p, f, c, f->before[c], &at, from);

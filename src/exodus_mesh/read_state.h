@@ -45,7 +45,7 @@ typedef struct {
 
 typedef struct {
     tutti_exodus *x;
-    const tutti_exodus_deal *deal;
+    const tutti_exodus_distribution *deal;
     tutti__read_class of[TUTTI_EXODUS_FACE_BLOCK + 1]; /* NODAL, and blocks */
     tutti_count all_members;
     tutti__member *member; /* of all kinds, kind by kind */

@@ -261,7 +261,7 @@ static tutti_err read_elements_41(reader *r) {
     for (int64_t k = 0; k < blocks; k++) {
         block b;
         int type = 0;
-        int64_t tags[1 + TUTTI_MESH_MOST_NODES] = {0};
+        int64_t tags[1 + TUTTI_MESH_MAX_NODES] = {0};
         TUTTI_TRY(read_block(r, n - r->d.elements, 4, "elements", &b));
         TUTTI_TRY(find_type(r, b.third, &type));
         int32_t physical = 0;
@@ -304,7 +304,7 @@ static tutti_err read_nodes_22(reader *r) {
 static tutti_err read_element_22(reader *r, int type, int32_t n_tags) {
     tutti__scan *s = &r->scan;
     int32_t tag[2] = {0, 0}, one = 0;
-    int64_t nodes[TUTTI_MESH_MOST_NODES] = {0};
+    int64_t nodes[TUTTI_MESH_MAX_NODES] = {0};
     for (int32_t i = 0; i < n_tags; i++) TUTTI_TRY(tutti__scan_i32(s, i < 2 ? &tag[i] : &one));
     for (int i = 0; i < tutti_mesh_type_nodes(type); i++) {
         if (s->binary) {

@@ -61,7 +61,7 @@ static tutti_err find_neighbours(const tutti__incidence *in, const cells *c, tut
 /* Records for other ranks: for each element of this rank and each other rank that has nodes of it,
  * the nodes of the element, as records of one size. */
 typedef struct {
-    tutti_count node[TUTTI_MESH_MOST_NODES]; /* -1 behind the last */
+    tutti_count node[TUTTI_MESH_MAX_NODES]; /* -1 behind the last */
 } cell_record;
 
 static tutti_err collect_records(const tutti_mesh *m, tutti_count *n_out, cell_record **v_out,
@@ -72,7 +72,7 @@ static tutti_err collect_records(const tutti_mesh *m, tutti_count *n_out, cell_r
     for (int pass = 0; pass < 2; pass++) { /* counts, then fills */
         n = 0;
         for (tutti_count e = 0; e < d->elements; e++) {
-            int seen[TUTTI_MESH_MOST_NODES], k = 0;
+            int seen[TUTTI_MESH_MAX_NODES], k = 0;
             for (tutti_count i = d->start[e]; i < d->start[e + 1]; i++) {
                 const int r = tutti__share_rank(m->all_nodes, t->size, d->node[i]);
                 int known = r == t->rank;
@@ -104,7 +104,7 @@ static tutti_err merge_cells(const tutti__mesh_data *d, tutti_count n, const cel
     const tutti_count own = d->elements > 0 ? d->start[d->elements] : 0;
     tutti_count *start = tutti__malloc(((size_t)(d->elements + n) + 1) * sizeof *start);
     tutti_count *node =
-        tutti__malloc(((size_t)own + (size_t)n * TUTTI_MESH_MOST_NODES) * sizeof *node);
+        tutti__malloc(((size_t)own + (size_t)n * TUTTI_MESH_MAX_NODES) * sizeof *node);
     *start_out = start;
     *node_out = node;
     if (!start || !node) return TUTTI_ERR_NOMEM;
@@ -115,7 +115,7 @@ static tutti_err merge_cells(const tutti__mesh_data *d, tutti_count n, const cel
     }
     for (tutti_count i = 0; i < n; i++) {
         tutti_count at = start[d->elements + i];
-        for (int j = 0; j < TUTTI_MESH_MOST_NODES && v[i].node[j] >= 0; j++)
+        for (int j = 0; j < TUTTI_MESH_MAX_NODES && v[i].node[j] >= 0; j++)
             node[at++] = v[i].node[j];
         start[d->elements + i + 1] = at;
     }

@@ -44,7 +44,7 @@ struct tutti_mesh {
     tutti_count first_node, first_element; /* of this rank */
     tutti__mesh_data own; /* the slice of this rank; the groups of the whole mesh */
     tutti__graph graph;   /* start is NULL: not made yet */
-    int partitioned_by;   /* tutti_mesh_by; -1: not partitioned yet */
+    int partitioned_by;   /* tutti_mesh_partitioner; -1: not partitioned yet */
 };
 
 /* ---- mesh_object.c */

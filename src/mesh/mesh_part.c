@@ -28,7 +28,7 @@ typedef struct {
 
 typedef struct {
     tutti_count position;
-    tutti_count node[TUTTI_MESH_MOST_NODES]; /* -1 behind the last */
+    tutti_count node[TUTTI_MESH_MAX_NODES]; /* -1 behind the last */
     int32_t physical, entity;
     int32_t type, own; /* own: the partition of its lowest node */
 } element_record;
@@ -53,7 +53,7 @@ static tutti_err send_elements_to_parts(tutti_mesh *m, const int *of, tutti_coun
         for (tutti_count e = 0; e < d->elements; e++) {
             const tutti_count *node = d->node + d->start[e];
             const int nodes = (int)(d->start[e + 1] - d->start[e]);
-            int seen[TUTTI_MESH_MOST_NODES], k = 0, lowest = 0;
+            int seen[TUTTI_MESH_MAX_NODES], k = 0, lowest = 0;
             for (int i = 0; i < nodes; i++) {
                 const int p = *(const int *)tutti__share_value(&part, node[i]);
                 int known = 0;

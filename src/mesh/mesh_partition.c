@@ -16,8 +16,8 @@ static tutti_err check_loads(const tutti_mesh *m, const tutti_count *load) {
     return TUTTI_OK;
 }
 
-tutti_err tutti_mesh_partition(tutti_mesh *m, int parts, tutti_mesh_by by, const tutti_count *load,
-                               int *of_out) {
+tutti_err tutti_mesh_partition(tutti_mesh *m, int parts, tutti_mesh_partitioner by,
+                               const tutti_count *load, int *of_out) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__mesh_live(m));
     uint64_t h = tutti__hash(TUTTI__HASH_START, &by, sizeof by);

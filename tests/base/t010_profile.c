@@ -13,8 +13,9 @@ static double *number(tutti_profile *p, int i) {
     return (double *)(void *)((char *)p + tutti_profile_row(i)->field);
 }
 
-static tutti_place place_at(const char *mount, const char *type, unsigned major, unsigned minor) {
-    tutti_place p;
+static tutti_filesystem place_at(const char *mount, const char *type, unsigned major,
+                                 unsigned minor) {
+    tutti_filesystem p;
     memset(&p, 0, sizeof p);
     snprintf(p.mount, sizeof p.mount, "%s", mount);
     snprintf(p.type, sizeof p.type, "%s", type);
@@ -58,7 +59,7 @@ static void test_round_trip(void) {
     for (int round = 0; round < 200; round++) {
         tutti__profile_set set = {.n = 0}, back;
         tutti_profile p[5], got;
-        tutti_place place[5];
+        tutti_filesystem place[5];
         const int n = (int)rnd(5);
         tutti_profile_defaults(&set.machine, NULL);
         for (int i = 0; i < n; i++) {
@@ -94,7 +95,7 @@ static void test_pick(void) {
     tutti__profile_set set;
     tutti_profile p;
     CHECK_OK(tutti__profile_parse(text, sizeof text - 1, &set));
-    tutti_place place = place_at("/data", "ext", 9, 9);
+    tutti_filesystem place = place_at("/data", "ext", 9, 9);
     tutti__profile_pick(&set, &place, &p);
     CHECK(p.measured == 1 && p.write_one_4k == 5e5 && p.cores == 64 && p.remote == 0, "by mount");
     place = place_at("/elsewhere", "ext", 8, 1);
@@ -173,7 +174,7 @@ static void test_refusals(void) {
 static void test_damage(void) {
     tutti__profile_set set = {.n = 0}, back;
     tutti_profile p;
-    const tutti_place place = place_at("/work", "ext", 254, 0);
+    const tutti_filesystem place = place_at("/work", "ext", 254, 0);
     make_up(&p, "ext");
     CHECK_OK(tutti__profile_put(&set, &place, &p));
     char *text = tutti__profile_print(&set);
@@ -221,7 +222,7 @@ static void write_file(const char *path, const char *text) {
 
 static double cores_of(const char *file) {
     tutti_profile p;
-    const tutti_place place = place_at("/nowhere", "other", 0, 0);
+    const tutti_filesystem place = place_at("/nowhere", "other", 0, 0);
     CHECK_OK(tutti_profile_load(file, &place, &p));
     return p.cores;
 }
@@ -229,7 +230,7 @@ static double cores_of(const char *file) {
 static void test_order(const char *dir) {
     char path[512], text[600];
     tutti_profile p;
-    const tutti_place place = place_at("/nowhere", "other", 0, 0);
+    const tutti_filesystem place = place_at("/nowhere", "other", 0, 0);
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     setenv("HOME", dir, 1);
     unsetenv("XDG_CONFIG_HOME");
@@ -271,7 +272,7 @@ static void test_order(const char *dir) {
 static void test_save(const char *dir) {
     char path[512];
     tutti_profile a, b, got;
-    tutti_place pa = place_at("/a", "ext", 1, 2), pb = place_at("/b", "nfs", 0, 3);
+    tutti_filesystem pa = place_at("/a", "ext", 1, 2), pb = place_at("/b", "nfs", 0, 3);
     make_up(&a, "ext");
     make_up(&b, "nfs");
     snprintf(path, sizeof path, "%s/new/deep/profile", dir);
@@ -300,7 +301,7 @@ static void test_save(const char *dir) {
 static void test_full(void) {
     tutti__profile_set set = {.n = 0};
     tutti_profile p;
-    tutti_place place;
+    tutti_filesystem place;
     char mount[32];
     make_up(&p, "ext");
     for (int i = 0; i <= TUTTI__PROFILE_SECTIONS; i++) {
@@ -320,20 +321,20 @@ static void test_full(void) {
 
 static void test_place(const char *dir) {
     char path[512];
-    tutti_place a, b;
-    CHECK_OK(tutti_profile_place(dir, &a));
+    tutti_filesystem a, b;
+    CHECK_OK(tutti_profile_filesystem(dir, &a));
     CHECK(a.mount[0] == '/' && a.type[0], "%s %s", a.mount, a.type);
     snprintf(path, sizeof path, "%s/not-there", dir);
-    CHECK_OK(tutti_profile_place(path, &b));
+    CHECK_OK(tutti_profile_filesystem(path, &b));
     CHECK(memcmp(&a, &b, sizeof a) == 0, "%s, %s", a.mount, b.mount);
     snprintf(path, sizeof path, "%s/not-there/file", dir);
-    CHECK_ERR(tutti_profile_place(path, &b), TUTTI_ERR_NOT_FOUND);
-    CHECK_OK(tutti_profile_place("/proc/self/status", &b));
+    CHECK_ERR(tutti_profile_filesystem(path, &b), TUTTI_ERR_NOT_FOUND);
+    CHECK_OK(tutti_profile_filesystem("/proc/self/status", &b));
     CHECK(strcmp(b.mount, "/proc") == 0, "%s", b.mount);
-    CHECK_OK(tutti_profile_place("file", &a));
-    CHECK_OK(tutti_profile_place(".", &b));
+    CHECK_OK(tutti_profile_filesystem("file", &a));
+    CHECK_OK(tutti_profile_filesystem(".", &b));
     CHECK(memcmp(&a, &b, sizeof a) == 0, "%s, %s", a.mount, b.mount);
-    CHECK_ERR(tutti_profile_place("", &b), TUTTI_ERR_ARG);
+    CHECK_ERR(tutti_profile_filesystem("", &b), TUTTI_ERR_ARG);
 }
 
 int main(void) {

@@ -23,7 +23,7 @@ int main(int argc, char **argv) {
     const tutti_variable_spec of_a = {.space = "nodes", .type = TUTTI_FLOAT32};
     const tutti_variable_spec of_b = {
         .space = "nodes", .item = TUTTI_VECTOR, .components = 2, .type = TUTTI_FLOAT64};
-    const tutti_decomposition_spec lie = {.kind = TUTTI_AS_THEY_LIE, .n = n};
+    const tutti_decomposition_spec lie = {.kind = TUTTI_BY_RANK_ORDER, .n = n};
     const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE;
     int bad = tutti_dataset_open(MPI_COMM_WORLD, argv[1], mode, NULL, &d) ||
               tutti_dataset_list(d, "nodes") || tutti_dataset_variable(d, "a", &of_a) ||

@@ -49,7 +49,7 @@ static int state(tutti_dataset *d, int index, int nodes, int dies) {
     const tutti_decomposition_spec all = {.kind = TUTTI_BY_SLICE, .slice = {.hi = {ROWS, COLUMNS}}};
     const tutti_decomposition_spec one = {.kind = TUTTI_BY_SLICE,
                                           .slice = {.lo = {1, 0}, .hi = {2, COLUMNS}}};
-    const tutti_decomposition_spec lie = {.kind = TUTTI_AS_THEY_LIE, .n = nodes};
+    const tutti_decomposition_spec lie = {.kind = TUTTI_BY_RANK_ORDER, .n = nodes};
     for (int i = 0; i < ROWS * COLUMNS; i++) heat[i] = factor * (100 * index + i);
     for (int i = 0; i < 3 * nodes; i++) velocity[i] = i + index / 4.0;
     for (int i = 0; i < nodes; i++) count[i] = 10 * index + i;

@@ -39,7 +39,7 @@ static void define(tutti_exodus *x) {
     must(tutti_exodus_define(x, SHAPES + 2, e));
     must(tutti_exodus_variables(x, TUTTI_EXODUS_NODAL, 1, nodal));
     must(tutti_exodus_variables(x, TUTTI_EXODUS_ELEMENT_BLOCK, 2, element));
-    must(tutti_exodus_truth(x, TUTTI_EXODUS_ELEMENT_BLOCK, truth));
+    must(tutti_exodus_truth_table(x, TUTTI_EXODUS_ELEMENT_BLOCK, truth));
 }
 
 int main(int argc, char **argv) {

@@ -47,7 +47,7 @@ static int corner(int element, int k) {
 
 static tutti_exodus_array array(int what, int kind, int64_t id, tutti_count n, void *buf) {
     return (tutti_exodus_array){
-        .what = (tutti_exodus_what)what,
+        .what = (tutti_exodus_array_kind)what,
         .kind = (tutti_exodus_kind)kind,
         .id = id,
         .n = n,
@@ -127,10 +127,10 @@ static void put_step(tutti_exodus *x, int step) {
     tutti_decomposition *nodes = NULL, *elements = NULL;
     must(tutti_exodus_decomposition(
         x, TUTTI_EXODUS_NODAL, 0,
-        &(tutti_decomposition_spec){.kind = TUTTI_AS_THEY_LIE, .n = NODES}, &nodes));
+        &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = NODES}, &nodes));
     must(tutti_exodus_decomposition(
         x, TUTTI_EXODUS_ELEMENT_BLOCK, 1,
-        &(tutti_decomposition_spec){.kind = TUTTI_AS_THEY_LIE, .n = ELEMENTS}, &elements));
+        &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = ELEMENTS}, &elements));
     for (int i = 0; i < NODES; i++) {
         const int n = node_at(i);
         t[i] = 10 * step + 0.125 * n;

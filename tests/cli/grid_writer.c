@@ -33,8 +33,8 @@ static int step(tutti_dataset *d, int index, tutti_decomposition *plane, tutti_d
 int main(int argc, char **argv) {
     tutti_dataset *d = NULL;
     tutti_decomposition *plane = NULL, *box = NULL;
-    const tutti_decomposition_spec all_plane = {.kind = TUTTI_AS_THEY_LIE, .n = PLANE};
-    const tutti_decomposition_spec all_box = {.kind = TUTTI_AS_THEY_LIE, .n = BOX};
+    const tutti_decomposition_spec all_plane = {.kind = TUTTI_BY_RANK_ORDER, .n = PLANE};
+    const tutti_decomposition_spec all_box = {.kind = TUTTI_BY_RANK_ORDER, .n = BOX};
     if (argc != 2) return 2;
     MPI_Init(&argc, &argv);
     int bad = tutti_dataset_open(MPI_COMM_SELF, argv[1], TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE,

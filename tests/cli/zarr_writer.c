@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
     tutti_decomposition *plane = NULL, *line = NULL;
     const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE;
     const tutti_decomposition_spec all = {.kind = TUTTI_BY_SLICE, .slice = {.hi = {ROWS, COLUMNS}}};
-    const tutti_decomposition_spec lie = {.kind = TUTTI_AS_THEY_LIE, .n = LINE};
+    const tutti_decomposition_spec lie = {.kind = TUTTI_BY_RANK_ORDER, .n = LINE};
     double *buf = malloc((size_t)ROWS * COLUMNS * 16);
     MPI_Init(&argc, &argv);
     int bad = argc < 2 || !buf || tutti_dataset_open(MPI_COMM_WORLD, argv[1], mode, NULL, &d) ||

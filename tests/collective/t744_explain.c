@@ -54,9 +54,9 @@ static void test_choice(void) {
     memcpy(first, how, sizeof first);
     MPI_Bcast(first, sizeof first, MPI_CHAR, 0, MPI_COMM_WORLD);
     CHECK(strcmp(first, how) == 0, "%s, rank 0: %s", how, first);
-    tutti_place place;
+    tutti_filesystem place;
     tutti_profile p;
-    CHECK_OK(tutti_profile_place(".", &place));
+    CHECK_OK(tutti_profile_filesystem(".", &place));
     tutti_profile_defaults(&p, place.type);
     p.write_one_64 = p.write_one_512 = p.write_one_4k = 1e4;
     p.write_all_64 = p.write_all_512 = p.write_all_4k = 1e4;

@@ -129,7 +129,7 @@ static void datasets(void) {
                    set, "u", &(tutti_variable_spec){.space = "line", .type = TUTTI_FLOAT64}),
                TUTTI_OK);
     CHECK_SAME(tutti_decomposition_create(
-                   set, "line", &(tutti_decomposition_spec){.kind = TUTTI_AS_THEY_LIE, .n = EACH},
+                   set, "line", &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = EACH},
                    &entries),
                TUTTI_OK);
     CHECK_SAME(tutti_dataset_begin(set, TUTTI_STATE, 1, 0), TUTTI_OK);
@@ -152,7 +152,7 @@ static void exodus_files(void) {
     CHECK_SAME(tutti_exodus_end_definitions(exodus), TUTTI_OK);
     CHECK_SAME(tutti_exodus_decomposition(
                    exodus, TUTTI_EXODUS_NODAL, 0,
-                   &(tutti_decomposition_spec){.kind = TUTTI_AS_THEY_LIE, .n = NODES}, &nodes),
+                   &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = NODES}, &nodes),
                TUTTI_OK);
     CHECK_SAME(tutti_exodus_begin(exodus, 0.5), TUTTI_OK);
     try_start("exodus_put_start", exodus_put);

@@ -153,7 +153,7 @@ static void datasets(void) {
     fails(tutti_decomposition_create(d, rank == 0 ? "a" : "b", &spec, &p), 0, "'a'");
     spec.kind = last() ? TUTTI_DECOMPOSITION_UNSET : TUTTI_BY_VALUE;
     fails(tutti_decomposition_create(d, "line", &spec, &p), 0, "TUTTI_BY_VALUE");
-    spec = (tutti_decomposition_spec){.kind = TUTTI_AS_THEY_LIE, .n = EACH};
+    spec = (tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = EACH};
     CHECK_SAME(tutti_decomposition_create(d, "line", &spec, &p), TUTTI_OK);
     fails(last() ? tutti_decomposition_create(d, "line", &spec, &q) : tutti_dataset_commit(d), -1,
           "while rank");
@@ -193,7 +193,7 @@ static void exodus_files(void) {
                TUTTI_OK);
     fails(last() ? tutti_exodus_commit(x) : tutti_exodus_begin(x, 0.5), -1, "while rank");
     CHECK_SAME(tutti_exodus_end_definitions(x), TUTTI_OK);
-    tutti_decomposition_spec spec = {.kind = TUTTI_AS_THEY_LIE, .n = -1 - rank};
+    tutti_decomposition_spec spec = {.kind = TUTTI_BY_RANK_ORDER, .n = -1 - rank};
     fails(tutti_exodus_decomposition(x, TUTTI_EXODUS_NODAL, 0, &spec, &p), 0, "-1");
     fails(tutti_exodus_decomposition(x, TUTTI_EXODUS_NODE_SET, 5 + rank, &spec, &p), 0, "5");
     spec.n = EACH;

@@ -51,7 +51,7 @@ static inline tutti_decomposition *powercut_mine(tutti_dataset *d, tutti_count *
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const tutti_count lo = (tutti_count)POWERCUT_N * rank / ranks,
                       n = (tutti_count)POWERCUT_N * (rank + 1) / ranks - lo;
-    const tutti_decomposition_spec spec = {.kind = TUTTI_AS_THEY_LIE, .n = n};
+    const tutti_decomposition_spec spec = {.kind = TUTTI_BY_RANK_ORDER, .n = n};
     if (tutti_decomposition_create(d, "x", &spec, &p)) {
         fprintf(stderr, "decomposition: %s\n", tutti_last_message());
         abort();

@@ -61,7 +61,7 @@ static void look(int64_t index, tutti_count n) {
     double u[2 * EACH];
     tutti_count segment = -1;
     tutti_decomposition *p = NULL;
-    const tutti_decomposition_spec spec = {.kind = TUTTI_AS_THEY_LIE, .n = n / ranks, .whole = 1};
+    const tutti_decomposition_spec spec = {.kind = TUTTI_BY_RANK_ORDER, .n = n / ranks, .whole = 1};
     CHECK_SAME(tutti_dataset_find_index(d, TUTTI_STATE, index, &segment), TUTTI_OK);
     CHECK_SAME(tutti_decomposition_create_at(d, "nodes", segment, &spec, &p), TUTTI_OK);
     CHECK_SAME(tutti_dataset_get(d, segment, 1, &(tutti_get){"u", p, TUTTI_FLOAT64, u}), TUTTI_OK);

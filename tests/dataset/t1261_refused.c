@@ -23,7 +23,7 @@ static void made(void) {
     const tutti_variable_spec a = {.space = "grid", .type = TUTTI_FLOAT64};
     const tutti_variable_spec small = {.space = "grid", .type = TUTTI_INT8};
     const tutti_variable_spec z = {.space = "grid", .type = TUTTI_COMPLEX64};
-    const tutti_decomposition_spec lie = {.kind = TUTTI_AS_THEY_LIE, .n = share};
+    const tutti_decomposition_spec lie = {.kind = TUTTI_BY_RANK_ORDER, .n = share};
     const tutti_decomposition_spec none = {.kind = TUTTI_BY_INDEX};
     const tutti_dataset_options opt = visible();
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path,

@@ -88,7 +88,7 @@ typedef struct {
  * dimension; 3: one behind the other.   part: not all */
 static held hold(tutti_dataset *d, tutti_count segment, int s, int kind, int part) {
     held h = {.turned = kind == 0 && mix((uint64_t)s, 3) % 2};
-    tutti_decomposition_spec spec = {.kind = kind == 3 ? TUTTI_AS_THEY_LIE : TUTTI_BY_SLICE};
+    tutti_decomposition_spec spec = {.kind = kind == 3 ? TUTTI_BY_RANK_ORDER : TUTTI_BY_SLICE};
     const tutti_count all = space[s].entries, last = space[s].ndims - 1;
     tutti_count *index = malloc((size_t)(2 * all + 1) * sizeof *index);
     for (int k = 0; k < space[s].ndims && (kind == 1 || kind == 2); k++)

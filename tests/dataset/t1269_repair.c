@@ -91,7 +91,7 @@ static tutti_decomposition *mine_of(tutti_dataset *d, const char *space, tutti_c
                                     tutti_count n) {
     tutti_decomposition *p = NULL;
     const tutti_count lo = n * rank / ranks, hi = n * (rank + 1) / ranks;
-    const tutti_decomposition_spec spec = {.kind = TUTTI_AS_THEY_LIE, .n = hi - lo};
+    const tutti_decomposition_spec spec = {.kind = TUTTI_BY_RANK_ORDER, .n = hi - lo};
     CHECK_OK(tutti_decomposition_create_at(d, space, segment, &spec, &p));
     return p;
 }

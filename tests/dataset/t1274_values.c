@@ -35,7 +35,7 @@ static void opened(int ieee) {
     CHECK_SAME(tutti_dataset_variable(d, name[2], &s), TUTTI_OK);
     lo = ENTRIES * rank / ranks;
     hi = ENTRIES * (rank + 1) / ranks;
-    const tutti_decomposition_spec lie = {.kind = TUTTI_AS_THEY_LIE, .n = hi - lo};
+    const tutti_decomposition_spec lie = {.kind = TUTTI_BY_RANK_ORDER, .n = hi - lo};
     CHECK_SAME(tutti_decomposition_create(d, "grid", &lie, &mine), TUTTI_OK);
     for (int i = 0; i < PARTS; i++)
         for (int k = 0; k < ENTRIES * NUMBERS; k++) v[i][k] = k % 50;

@@ -22,7 +22,7 @@ static void opened(int mode, int per_file) {
     tutti_dataset_options opt = visible();
     opt.indices_per_file = per_file;
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, mode, &opt, &d), TUTTI_OK);
-    const tutti_decomposition_spec lie = {.kind = TUTTI_AS_THEY_LIE, .n = hi - lo};
+    const tutti_decomposition_spec lie = {.kind = TUTTI_BY_RANK_ORDER, .n = hi - lo};
     if (mode & TUTTI_CREATE) {
         const tutti_variable_spec a = {.space = "line", .type = TUTTI_FLOAT64};
         const tutti_variable_spec b = {

@@ -90,7 +90,7 @@ static void names_and_types(void) {
 }
 
 static void no_entries(void) {
-    const tutti_decomposition_spec none = {.kind = TUTTI_AS_THEY_LIE};
+    const tutti_decomposition_spec none = {.kind = TUTTI_BY_RANK_ORDER};
     tutti_decomposition *p = NULL;
     check_where("no entries");
     fresh();

@@ -140,7 +140,7 @@ static void large(void) {
     refuse(&space, &spec, TUTTI_ERR_MISMATCH, words);
 }
 
-static void as_they_lie(int k) {
+static void by_rank_order(int k) {
     tutti_count first = 0, n[HELD_RANKS], all = 0;
     for (int who = 0; who < ranks; who++) {
         n[who] = rnd(3) == 0 ? 0 : rnd(40);
@@ -157,7 +157,7 @@ static void as_they_lie(int k) {
         memory[i] = with_memory ? 2 * (n[rank] - i) : i;
         writes[i] = 1;
     }
-    const tutti_decomposition_spec spec = {.kind = TUTTI_AS_THEY_LIE,
+    const tutti_decomposition_spec spec = {.kind = TUTTI_BY_RANK_ORDER,
                                            .n = n[rank],
                                            .own = rnd(2) ? writes : NULL,
                                            .memory = with_memory ? memory : NULL,
@@ -182,7 +182,7 @@ int main(int argc, char **argv) {
     decomposed_begin(&argc, &argv, 1251);
     snprintf(path, sizeof path, "%s/t1251.dat", check_dir());
     for (int k = 0; k < (ranks > 3 ? 14 : 60); k++) trial(k);
-    for (int k = 0; k < 6; k++) as_they_lie(k);
+    for (int k = 0; k < 6; k++) by_rank_order(k);
     if (ranks <= 3) large();
     file_remove(path);
     return decomposed_end();

@@ -104,7 +104,7 @@ static void bad_lists(void) {
                  (long long)end - 1);
         refuse(&space, &s, TUTTI_ERR_MISMATCH, words);
     }
-    s = fine(TUTTI_AS_THEY_LIE);
+    s = fine(TUTTI_BY_RANK_ORDER);
     s.n = EACH + last();
     snprintf(words, sizeof words,
              "%d entries of rank %d after %lld entries of lower ranks exceed the space of %lld",
@@ -216,10 +216,10 @@ static void foreign_fields(void) {
                                         "TUTTI_BY_VALUE",
                                         "TUTTI_BY_BOTH",
                                         "TUTTI_BY_SLICE",
-                                        "TUTTI_AS_THEY_LIE"};
+                                        "TUTTI_BY_RANK_ORDER"};
     const tutti__decomposed space = nodes();
     check_where("foreign fields");
-    for (int kind = TUTTI_BY_INDEX; kind <= TUTTI_AS_THEY_LIE; kind++)
+    for (int kind = TUTTI_BY_INDEX; kind <= TUTTI_BY_RANK_ORDER; kind++)
         for (int i = 0; i < 7; i++) {
             char words[200];
             tutti_decomposition_spec s = {.kind = (tutti_decomposition_kind)kind};
@@ -304,7 +304,7 @@ static void stale(void) {
 static void no_memory(void) {
     const tutti__decomposed space = nodes();
     tutti_decomposition_spec specs[] = {
-        fine(TUTTI_BY_BOTH), fine(TUTTI_AS_THEY_LIE), {.kind = TUTTI_BY_SLICE}};
+        fine(TUTTI_BY_BOTH), fine(TUTTI_BY_RANK_ORDER), {.kind = TUTTI_BY_SLICE}};
     tutti_decomposition *p = NULL;
     specs[1].n = EACH;
     specs[2].slice = tutti_slice_all(1, space.view.shape);

@@ -222,7 +222,7 @@ int main(int argc, char **argv) {
     if (argc != 2 || !out) MPI_Abort(MPI_COMM_WORLD, 2);
     OK(tutti_exodus_open(MPI_COMM_WORLD, argv[1], TUTTI_READ, NULL, &x));
     OK(tutti_exodus_parameters_get(x, &p));
-    OK(tutti_exodus_get_mesh(x, &(tutti_exodus_deal){.by = TUTTI_EXODUS_ON_ROOT}, &m));
+    OK(tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){.by = TUTTI_EXODUS_ON_ROOT}, &m));
     print_file();
     print_nodes();
     print_variables(TUTTI_EXODUS_GLOBAL, "global", 1);

@@ -644,7 +644,7 @@ static tutti_err ev_define(tutti_exodus *x) {
     unsigned char truth[EV_BLOCKS * 3];
     for (int i = 0; i < EV_BLOCKS * 3; i++)
         truth[i] = (unsigned char)ev_truth(TUTTI_EXODUS_ELEMENT_BLOCK, i / 3, i % 3);
-    EV_TRY(tutti_exodus_truth(x, TUTTI_EXODUS_ELEMENT_BLOCK, truth));
+    EV_TRY(tutti_exodus_truth_table(x, TUTTI_EXODUS_ELEMENT_BLOCK, truth));
     EV_TRY(tutti_exodus_attribute_names(x, TUTTI_EXODUS_ELEMENT_BLOCK, 10, 2,
                                         (const char *[]){"thick", "angle"}));
     EV_TRY(

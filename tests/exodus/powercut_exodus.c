@@ -54,7 +54,7 @@ static tutti_err step_put(tutti_exodus *x, const tutti_exodus_mesh *mesh, double
 }
 
 static tutti_err mesh_get(tutti_exodus *x, const tutti_exodus_mesh **out) {
-    return tutti_exodus_get_mesh(x, &(tutti_exodus_deal){.by = TUTTI_EXODUS_BY_ORDER}, out);
+    return tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){.by = TUTTI_EXODUS_BY_ORDER}, out);
 }
 
 /* ---- write */

@@ -62,7 +62,7 @@ static const tutti_exodus_entity sample_entities[] = {
 
 /* Arrays, each with what it is of. */
 typedef struct {
-    tutti_exodus_what what;
+    tutti_exodus_array_kind what;
     tutti_exodus_kind kind;
     int64_t id;
     int component;
@@ -183,7 +183,7 @@ static inline void sample_define(tutti_exodus *x) {
     CHECK_OK(tutti_exodus_variables(x, TUTTI_EXODUS_GLOBAL, SAMPLE_GLOBALS, sample_global));
     for (int i = 0; i < SAMPLE_N(singles); i++)
         CHECK_OK(tutti_exodus_variables(x, singles[i].kind, 1, &singles[i].name));
-    CHECK_OK(tutti_exodus_truth(x, TUTTI_EXODUS_ELEMENT_BLOCK, sample_truth));
+    CHECK_OK(tutti_exodus_truth_table(x, TUTTI_EXODUS_ELEMENT_BLOCK, sample_truth));
     CHECK_OK(tutti_exodus_attribute_names(x, TUTTI_EXODUS_ELEMENT_BLOCK, 10, 2,
                                           (const char *[]){"thickness", "age"}));
     CHECK_OK(tutti_exodus_attribute_names(x, TUTTI_EXODUS_NODAL, 0, 2, (const char *[]){"a", "b"}));

@@ -171,7 +171,7 @@ static void follows(void) {
     sample_piece(MPI_COMM_WORLD, SAMPLE_TETS, &first, &n);
     CHECK_SAME(tutti_exodus_decomposition(
                    x, TUTTI_EXODUS_ELEMENT_BLOCK, 20,
-                   &(tutti_decomposition_spec){.kind = TUTTI_AS_THEY_LIE, .n = n}, &tets),
+                   &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = n}, &tets),
                TUTTI_OK);
     f = (tutti_exodus_field){.kind = TUTTI_EXODUS_ELEMENT_BLOCK,
                              .id = 20,

@@ -88,7 +88,7 @@ static void small_mesh(tutti_exodus *x, tutti_count nodes, double time) {
                TUTTI_OK);
     CHECK_SAME(tutti_exodus_decomposition(
                    x, TUTTI_EXODUS_NODAL, 0,
-                   &(tutti_decomposition_spec){.kind = TUTTI_AS_THEY_LIE, .n = n}, &p),
+                   &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = n}, &p),
                TUTTI_OK);
     CHECK_SAME(tutti_exodus_begin(x, time), TUTTI_OK);
     CHECK_SAME(tutti_exodus_put(x, 1,

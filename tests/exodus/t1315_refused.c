@@ -88,8 +88,9 @@ static void defining(void) {
                TUTTI_ERR_ARG);
     CHECK_SAME(tutti_exodus_variables(x, TUTTI_EXODUS_ELEMENT_BLOCK, 2, (const char *[]){"s", "t"}),
                TUTTI_OK);
-    CHECK_SAME(tutti_exodus_truth(x, TUTTI_EXODUS_ELEMENT_BLOCK, (unsigned char[]){1, 1, 1, 0}),
-               TUTTI_OK);
+    CHECK_SAME(
+        tutti_exodus_truth_table(x, TUTTI_EXODUS_ELEMENT_BLOCK, (unsigned char[]){1, 1, 1, 0}),
+        TUTTI_OK);
     CHECK_SAME(tutti_exodus_property(x, TUTTI_EXODUS_ELEMENT_BLOCK, "ID", (int64_t[]){1, 2}),
                TUTTI_ERR_ARG);
     CHECK_SAME(tutti_exodus_put_arrays(x, 0, NULL), TUTTI_ERR_STATE);

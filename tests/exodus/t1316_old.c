@@ -160,7 +160,7 @@ static void append(const char *path) {
     sample_piece(MPI_COMM_WORLD, NODES, &first, &n);
     CHECK_SAME(tutti_exodus_decomposition(
                    x, TUTTI_EXODUS_NODAL, 0,
-                   &(tutti_decomposition_spec){.kind = TUTTI_AS_THEY_LIE, .n = n}, &mine),
+                   &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = n}, &mine),
                TUTTI_OK);
     CHECK_SAME(tutti_exodus_begin(x, 3), TUTTI_OK);
     for (int k = 0; k < VARS; k++) {

@@ -113,9 +113,9 @@ static void check_set(const corpus_file *f, int is_side, int k, const tutti_exod
     CHECK(fits || !s->factors, "set %d: factors that do not fit", k);
 }
 
-static void check_mesh(tutti_exodus *x, const corpus_file *f, tutti_exodus_by by) {
+static void check_mesh(tutti_exodus *x, const corpus_file *f, tutti_exodus_partitioner by) {
     const tutti_exodus_mesh *m = NULL;
-    CHECK_SAME(tutti_exodus_get_mesh(x, &(tutti_exodus_deal){.by = by}, &m), TUTTI_OK);
+    CHECK_SAME(tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){.by = by}, &m), TUTTI_OK);
     if (!m) return;
     const char *warning = tutti_exodus_mesh_warning(x);
     CHECK((warning[0] != 0) == f->unfit, "warning \"%s\"", warning);
@@ -216,8 +216,9 @@ static void check_copy(tutti_exodus *x, const corpus_file *f) {
     opt.overwrite = 1;
     opt.level = TUTTI_VISIBLE;
     opt.name_length = f->name_length > 32 ? f->name_length : 32;
-    CHECK_SAME(tutti_exodus_get_mesh(x, &(tutti_exodus_deal){.by = TUTTI_EXODUS_BY_ORDER}, &m),
-               TUTTI_OK);
+    CHECK_SAME(
+        tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){.by = TUTTI_EXODUS_BY_ORDER}, &m),
+        TUTTI_OK);
     CHECK_SAME(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &y), TUTTI_OK);
     if (!y) return;
     CHECK_SAME(define_as(x, y), TUTTI_OK);
@@ -241,8 +242,9 @@ static void check_copy(tutti_exodus *x, const corpus_file *f) {
     copy.steps = (int)tutti_exodus_steps(y);
     for (int s = 0; s < copy.steps; s++) copy.times[s] = s;
     check_entities(y, &copy);
-    CHECK_SAME(tutti_exodus_get_mesh(y, &(tutti_exodus_deal){.by = TUTTI_EXODUS_BY_CURVE}, &m),
-               TUTTI_OK);
+    CHECK_SAME(
+        tutti_exodus_get_mesh(y, &(tutti_exodus_distribution){.by = TUTTI_EXODUS_BY_CURVE}, &m),
+        TUTTI_OK);
     check_nodes(&copy, m);
     check_blocks(y, &copy, m);
     for (int b = 0; b < copy.steps; b++) {
@@ -281,8 +283,8 @@ static void check_unfit_factors(tutti_exodus *x) {
 }
 
 static void check_file(const corpus_file *f) {
-    static const tutti_exodus_by BY[] = {TUTTI_EXODUS_BY_ORDER, TUTTI_EXODUS_BY_CURVE,
-                                         TUTTI_EXODUS_ON_ROOT};
+    static const tutti_exodus_partitioner BY[] = {TUTTI_EXODUS_BY_ORDER, TUTTI_EXODUS_BY_CURVE,
+                                                  TUTTI_EXODUS_ON_ROOT};
     char path[1300];
     tutti_exodus *x = NULL;
     check_where(f->file);

@@ -79,7 +79,7 @@ static void check_step(tutti_exodus *x, tutti_count step, double time) {
     const tutti_exodus_mesh *m = NULL;
     const tutti_exodus_field field = {
         .kind = TUTTI_EXODUS_NODAL, .variable = "temperature", .type = TUTTI_FLOAT64, .buf = t};
-    CHECK_SAME(tutti_exodus_get_mesh(x, &(tutti_exodus_deal){0}, &m), TUTTI_OK);
+    CHECK_SAME(tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){0}, &m), TUTTI_OK);
     CHECK_SAME(tutti_exodus_get(x, step, 1, &field), TUTTI_OK);
     CHECK_SAME(tutti_exodus_times(x, step, 1, &at), TUTTI_OK);
     CHECK(at == time, "time %g, not %g", at, time);
@@ -162,8 +162,9 @@ static void continue_golden(void) {
     CHECK_SAME(tutti_exodus_next_file(x), TUTTI_OK);
     for (int i = 0; i < 2; i++) { /* the last of this file, the first of the next one */
         const tutti_exodus_mesh *m = NULL;
-        CHECK_SAME(tutti_exodus_get_mesh(x, &(tutti_exodus_deal){.by = TUTTI_EXODUS_ON_ROOT}, &m),
-                   TUTTI_OK);
+        CHECK_SAME(
+            tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){.by = TUTTI_EXODUS_ON_ROOT}, &m),
+            TUTTI_OK);
         CHECK_SAME(put_step(x, 2 + 0.5 * i), TUTTI_OK);
     }
     CHECK(strcmp(tutti_exodus_path(x), in_dir("plate.e-s.0003")) == 0, "%s", tutti_exodus_path(x));
@@ -172,8 +173,9 @@ static void continue_golden(void) {
 
     x = open_file(in_dir("plate.e"), TUTTI_READ | TUTTI_WRITE, 0); /* its sidecar is old */
     const tutti_exodus_mesh *m = NULL;
-    CHECK_SAME(tutti_exodus_get_mesh(x, &(tutti_exodus_deal){.by = TUTTI_EXODUS_ON_ROOT}, &m),
-               TUTTI_OK);
+    CHECK_SAME(
+        tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){.by = TUTTI_EXODUS_ON_ROOT}, &m),
+        TUTTI_OK);
     CHECK_SAME(put_step(x, 1.25), TUTTI_OK);
     CHECK_SAME(tutti_exodus_verify(x, &bytes), TUTTI_OK);
     check_step(x, 3, 1.25);
@@ -234,7 +236,7 @@ static void other_mesh_follows(void) {
     copy_file(in_dir("other.e"), in_dir("two.e-s0002"));
     x = open_file(in_dir("two.e"), TUTTI_READ, 0);
     field.entries = first_node(x);
-    CHECK_SAME(tutti_exodus_get_mesh(x, &(tutti_exodus_deal){0}, &m), TUTTI_OK);
+    CHECK_SAME(tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){0}, &m), TUTTI_OK);
     CHECK_SAME(tutti_exodus_get(x, 1, 1, &field), TUTTI_OK);
     CHECK(t == 20, "%g", t);
     CHECK_SAME(tutti_exodus_next_file(x), TUTTI_OK);

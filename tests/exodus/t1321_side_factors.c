@@ -88,7 +88,7 @@ static void get(const char *topology, int nodes, int dims) {
     const tutti_exodus_mesh *m = NULL;
     tutti_exodus *x = NULL;
     CHECK_SAME(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL, &x), TUTTI_OK);
-    CHECK_SAME(tutti_exodus_get_mesh(x, &(tutti_exodus_deal){0}, &m), TUTTI_OK);
+    CHECK_SAME(tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){0}, &m), TUTTI_OK);
     CHECK(tutti_exodus_mesh_warning(x)[0] == 0, "%s", tutti_exodus_mesh_warning(x));
     const tutti_exodus_members *s = &m->side_sets[0];
     CHECK_EQ(s->n, m->blocks[0].n * tutti_exodus_topology_sides(topology, nodes, dims));

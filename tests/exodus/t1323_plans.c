@@ -26,7 +26,7 @@ static void steps_put(const char *path, tutti_count nodes, const tutti_exodus_op
     sample_piece(MPI_COMM_WORLD, nodes, &first, &n);
     CHECK_SAME(tutti_exodus_decomposition(
                    x, TUTTI_EXODUS_NODAL, 0,
-                   &(tutti_decomposition_spec){.kind = TUTTI_AS_THEY_LIE, .n = n}, &mine),
+                   &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = n}, &mine),
                TUTTI_OK);
     double *v = malloc((size_t)(n + 1) * sizeof *v);
     CHECK_SAME(tutti_exodus_begin(x, 0), TUTTI_OK);

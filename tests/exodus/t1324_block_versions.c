@@ -73,7 +73,7 @@ static void append(tutti_count step) {
     sample_piece(MPI_COMM_WORLD, NODES, &first, &n);
     CHECK_SAME(tutti_exodus_decomposition(
                    x, TUTTI_EXODUS_NODAL, 0,
-                   &(tutti_decomposition_spec){.kind = TUTTI_AS_THEY_LIE, .n = n}, &mine),
+                   &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = n}, &mine),
                TUTTI_OK);
     const tutti_exodus_field field = {.kind = TUTTI_EXODUS_NODAL,
                                       .variable = "temperature",

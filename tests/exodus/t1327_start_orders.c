@@ -36,7 +36,7 @@ static void file_create(result_file *f, const char *name) {
     sample_piece(MPI_COMM_WORLD, NODES, &f->first, &f->n);
     CHECK_SAME(tutti_exodus_decomposition(
                    f->x, TUTTI_EXODUS_NODAL, 0,
-                   &(tutti_decomposition_spec){.kind = TUTTI_AS_THEY_LIE, .n = f->n}, &f->mine),
+                   &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = f->n}, &f->mine),
                TUTTI_OK);
     f->v = calloc((size_t)f->n + 1, sizeof *f->v);
     f->field = (tutti_exodus_field){.kind = TUTTI_EXODUS_NODAL,

@@ -110,7 +110,7 @@ int main(int argc, char **argv) {
     sample_piece(MPI_COMM_WORLD, NODES, &first, &n);
     CHECK_SAME(tutti_exodus_decomposition(
                    x, TUTTI_EXODUS_NODAL, 0,
-                   &(tutti_decomposition_spec){.kind = TUTTI_AS_THEY_LIE, .n = n}, &mine),
+                   &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = n}, &mine),
                TUTTI_OK);
     double *v = calloc((size_t)n + 1, sizeof *v);
     const tutti_exodus_field field = {.kind = TUTTI_EXODUS_NODAL,

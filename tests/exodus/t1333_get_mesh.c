@@ -118,12 +118,12 @@ static void sets_check(const tutti_exodus_mesh *m) {
 
 /* ---- ways */
 
-static void once(tutti_exodus_options *opt, tutti_exodus_by by, int halo) {
+static void once(tutti_exodus_options *opt, tutti_exodus_partitioner by, int halo) {
     char where[100];
     tutti_exodus *x = NULL;
     const tutti_exodus_mesh *m = NULL;
     int to[W_ENTRIES];
-    tutti_exodus_deal deal = {.by = by, .halo = halo};
+    tutti_exodus_distribution deal = {.by = by, .halo = halo};
     snprintf(where, sizeof where, "by %s, halo %d", by_name[by], halo);
     check_where(where);
     if (by == TUTTI_EXODUS_BY_LIST) { /* slices of any length */
@@ -147,7 +147,7 @@ static void once(tutti_exodus_options *opt, tutti_exodus_by by, int halo) {
     CHECK_OK(tutti_exodus_close(&x));
 }
 
-static void refused(tutti_exodus *x, const tutti_exodus_deal *deal, const char *words) {
+static void refused(tutti_exodus *x, const tutti_exodus_distribution *deal, const char *words) {
     const tutti_exodus_mesh *m = NULL;
     CHECK_SAME(tutti_exodus_get_mesh(x, deal, &m), TUTTI_ERR_ARG);
     CHECK(strstr(tutti_last_message(), words), "'%s' is not in: %s", words, tutti_last_message());
@@ -159,20 +159,23 @@ static void refusals(void) {
     const int n = world.entries[W_ELEMENT], wrong[1] = {ranks}, right[1] = {0};
     check_where("refused");
     CHECK_OK(tutti_exodus_open(MPI_COMM_WORLD, path[0], TUTTI_READ, NULL, &x));
-    refused(x, &(tutti_exodus_deal){.by = (tutti_exodus_by)9}, "unknown method 9");
-    refused(x, &(tutti_exodus_deal){.halo = -1}, "halo is -1");
+    refused(x, &(tutti_exodus_distribution){.by = (tutti_exodus_partitioner)9}, "unknown method 9");
+    refused(x, &(tutti_exodus_distribution){.halo = -1}, "halo is -1");
     refused(x, NULL, "NULL");
     if (n > 1) {
+        refused(x,
+                &(tutti_exodus_distribution){
+                    .by = TUTTI_EXODUS_BY_LIST, .n = rank == ranks - 1, .rank = wrong},
+                "is for rank");
         refused(
             x,
-            &(tutti_exodus_deal){.by = TUTTI_EXODUS_BY_LIST, .n = rank == ranks - 1, .rank = wrong},
-            "is for rank");
-        refused(x, &(tutti_exodus_deal){.by = TUTTI_EXODUS_BY_LIST, .n = rank == 0, .rank = right},
-                "ranks of 1 elements are given");
+            &(tutti_exodus_distribution){.by = TUTTI_EXODUS_BY_LIST, .n = rank == 0, .rank = right},
+            "ranks of 1 elements are given");
     }
     /* ranks mean different things */
-    CHECK_SAME(tutti_exodus_get_mesh(x, &(tutti_exodus_deal){.halo = rank == ranks - 1}, &m),
-               ranks > 1 ? TUTTI_ERR_MISMATCH : TUTTI_OK);
+    CHECK_SAME(
+        tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){.halo = rank == ranks - 1}, &m),
+        ranks > 1 ? TUTTI_ERR_MISMATCH : TUTTI_OK);
     CHECK_OK(tutti_exodus_close(&x));
 }
 
@@ -196,7 +199,8 @@ int main(int argc, char **argv) {
         CHECK_OK(same_everywhere(world_write(MPI_COMM_WORLD, path[0], &opt, &mine->mesh)));
         free(mine);
         for (int by = 0; by <= TUTTI_EXODUS_ON_ROOT; by++) /* many ranks: half of the ways */
-            if (ranks < 5 || by % 2 != k % 2) once(&opt, (tutti_exodus_by)by, (k + by) % 3);
+            if (ranks < 5 || by % 2 != k % 2)
+                once(&opt, (tutti_exodus_partitioner)by, (k + by) % 3);
         if (k == 0) refusals();
         if (k == 0)
             start = account_now(); /* teams, with what they have, are kept for the next time */

@@ -36,8 +36,8 @@ static void write_first(MPI_Comm comm) {
 }
 
 /* Steps 1 ... `steps` are compared; one more is appended, if `appends`. */
-static void restart(MPI_Comm comm, tutti_exodus_by by, int steps, int appends) {
-    const tutti_exodus_deal deal = {.by = by, .halo = by == TUTTI_EXODUS_BY_CURVE};
+static void restart(MPI_Comm comm, tutti_exodus_partitioner by, int steps, int appends) {
+    const tutti_exodus_distribution deal = {.by = by, .halo = by == TUTTI_EXODUS_BY_CURVE};
     const tutti_exodus_mesh *m = NULL;
     tutti_exodus *x = NULL;
     const int mode = appends ? TUTTI_READ | TUTTI_WRITE : TUTTI_READ;
@@ -59,8 +59,8 @@ static MPI_Comm first_ranks(int n) {
 }
 
 static void trial(int n, int m) {
-    static const tutti_exodus_by methods[] = {TUTTI_EXODUS_BY_ORDER, TUTTI_EXODUS_BY_METIS,
-                                              TUTTI_EXODUS_BY_CURVE};
+    static const tutti_exodus_partitioner methods[] = {TUTTI_EXODUS_BY_ORDER, TUTTI_EXODUS_BY_METIS,
+                                                       TUTTI_EXODUS_BY_CURVE};
     char where[64];
     snprintf(where, sizeof where, "%d ranks to %d", n, m);
     check_where(where);

@@ -129,7 +129,7 @@ static void refuse_definitions(tutti_exodus *f) {
     CHECK_SAME(tutti_exodus_variables(f, TUTTI_EXODUS_NODAL, 1, (const char *[]){"u"}), TUTTI_OK);
     CHECK_SAME(tutti_exodus_variables(f, TUTTI_EXODUS_ELEMENT_BLOCK, 1, (const char *[]){"s"}),
                TUTTI_OK);
-    CHECK_SAME(tutti_exodus_truth(f, TUTTI_EXODUS_ELEMENT_BLOCK, (unsigned char[]){1, 0}),
+    CHECK_SAME(tutti_exodus_truth_table(f, TUTTI_EXODUS_ELEMENT_BLOCK, (unsigned char[]){1, 0}),
                TUTTI_OK);
 }
 

@@ -132,9 +132,11 @@ static void try_case(size_t i) {
     CHECK_EQ(tutti_exodus_steps(x), cases[i].steps);
     for (int by = TUTTI_EXODUS_BY_ORDER; by <= TUTTI_EXODUS_ON_ROOT; by++)
         if (by != TUTTI_EXODUS_BY_LIST)
-            CHECK_SAME(tutti_exodus_get_mesh(
-                           x, &(tutti_exodus_deal){.by = (tutti_exodus_by)by, .halo = 1}, &mesh),
-                       cases[i].good == MESH ? TUTTI_OK : TUTTI_ERR_FORMAT);
+            CHECK_SAME(
+                tutti_exodus_get_mesh(
+                    x, &(tutti_exodus_distribution){.by = (tutti_exodus_partitioner)by, .halo = 1},
+                    &mesh),
+                cases[i].good == MESH ? TUTTI_OK : TUTTI_ERR_FORMAT);
     read_arrays(x);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
 }

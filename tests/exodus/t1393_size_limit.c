@@ -31,7 +31,7 @@ int main(int argc, char **argv) {
     check_where("commit of a step that ends before its record");
     CHECK_OK(tutti_exodus_decomposition(
         x, TUTTI_EXODUS_NODAL, 0,
-        &(tutti_decomposition_spec){.kind = TUTTI_AS_THEY_LIE, .n = NODES}, &p));
+        &(tutti_decomposition_spec){.kind = TUTTI_BY_RANK_ORDER, .n = NODES}, &p));
     CHECK_OK(tutti_exodus_begin(x, 1));
     CHECK_OK(tutti_exodus_put(x, 1,
                               &(tutti_exodus_field){.kind = TUTTI_EXODUS_NODAL,

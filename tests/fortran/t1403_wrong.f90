@@ -411,7 +411,7 @@ contains
     call tutti_exodus_variables(x, TUTTI_EXODUS_NODAL, [character(4) :: "t", "u"], ierr)
     call fine(ierr, "variables")
     call tutti_exodus_variables(x, TUTTI_EXODUS_ELEMENT_BLOCK, [character(4) :: "a"], ierr)
-    call tutti_exodus_truth(x, TUTTI_EXODUS_ELEMENT_BLOCK, reshape([logical ::], [0, 1]), ierr)
+    call tutti_exodus_truth_table(x, TUTTI_EXODUS_ELEMENT_BLOCK, reshape([logical ::], [0, 1]), ierr)
     call code_is(ierr, TUTTI_ERR_ARG, "too small a truth table")
     call tutti_exodus_property(x, TUTTI_EXODUS_ELEMENT_BLOCK, "p", [integer(int64) ::], ierr)
     call code_is(ierr, TUTTI_ERR_ARG, "too few values of a property")

@@ -44,7 +44,7 @@ contains
     type(tutti_option_info) :: row
     type(tutti_profile) :: profile
     type(tutti_profile_info) :: number
-    type(tutti_place) :: place
+    type(tutti_filesystem) :: place
     type(tutti_forecast) :: forecast
     type(MPI_Info) :: info
     character(40) :: value
@@ -84,7 +84,7 @@ contains
     call tutti_profile_defaults(profile)
     number = tutti_profile_row(0)
     call check(profile%copy_4k > 0 .and. tutti_text(number%section) /= "", "a profile")
-    call tutti_profile_place(path("."), place, ierr)
+    call tutti_profile_filesystem(path("."), place, ierr)
     call check(ierr == 0 .and. len(tutti_text(place%mount)) > 0, "a place")
     call tutti_profile_load(place, profile, ierr=ierr)
     call fine(ierr, "load of a profile")

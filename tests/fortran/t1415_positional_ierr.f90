@@ -157,7 +157,7 @@ contains
     call tutti_exodus_array_size(x, TUTTI_EXODUS_CONNECTIVITY, TUTTI_EXODUS_ELEMENT_BLOCK, entries, count, type, ierr, &
         id=99_int64)
     call check(ierr /= TUTTI_OK .and. ierr /= -77, "the size of an unknown block")
-    call tutti_exodus_field_place(x, 0_int64, TUTTI_EXODUS_NODAL, "t", at, type, ierr)
+    call tutti_exodus_field_offset(x, 0_int64, TUTTI_EXODUS_NODAL, "t", at, type, ierr)
     call check(ierr /= TUTTI_OK .and. ierr /= -77, "the place of an unknown variable")
     call tutti_exodus_decomposition(x, TUTTI_EXODUS_ELEMENT_BLOCK, mine, ierr, id=99_int64)
     call check(ierr /= TUTTI_OK .and. ierr /= -77, "entries of an unknown block")

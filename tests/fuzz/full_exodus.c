@@ -40,8 +40,8 @@ static void read_all(tutti_exodus *x) {
     tutti_exodus_parameters p;
     double time[4];
     for (int by = TUTTI_EXODUS_BY_ORDER; by <= TUTTI_EXODUS_BY_CURVE; by++)
-        (void)!tutti_exodus_get_mesh(x, &(tutti_exodus_deal){.by = (tutti_exodus_by)by, .halo = 2},
-                                     &mesh);
+        (void)!tutti_exodus_get_mesh(
+            x, &(tutti_exodus_distribution){.by = (tutti_exodus_partitioner)by, .halo = 2}, &mesh);
     if (tutti_exodus_parameters_get(x, &p) != TUTTI_OK) abort();
     const tutti_count steps = tutti_exodus_steps(x);
     if (steps > 0) (void)!tutti_exodus_times(x, 1, steps < 4 ? steps : 4, time);
@@ -58,7 +58,7 @@ static void read_all(tutti_exodus *x) {
                 abort();
             for (int what = 0; what <= TUTTI_EXODUS_ORDER && kind > 0; what++)
                 if (what != TUTTI_EXODUS_COORDINATES)
-                    read_array(x, (tutti_exodus_array){.what = (tutti_exodus_what)what,
+                    read_array(x, (tutti_exodus_array){.what = (tutti_exodus_array_kind)what,
                                                        .kind = (tutti_exodus_kind)kind,
                                                        .id = e.id});
             read_results(x, kind, i, e.id);

@@ -32,7 +32,7 @@ more_rows("options.h", "TUTTI_OPTION_TABLE", 'X(SIZE, later, 7, "", "of a later 
 more_rows("stats.h", "TUTTI_STATS_TABLE", 'X(tutti_count, later, "of a later version")')
 more_rows("profile.h", "TUTTI_PROFILE_TABLE", 'X(FILES, later, RATE, 5, 6, "of a later version")')
 edit("array.h", r"^\} tutti_tiles_stats;", "    double later;\n} tutti_tiles_stats;")
-for name, structs in (("access.h", 1), ("array.h", 4), ("profile.h", 2), ("numbers.h", 1), ("parts.h", 1),
+for name, structs in (("access.h", 1), ("array.h", 4), ("profile.h", 2), ("element_types.h", 1), ("parts.h", 1),
                       ("replicas.h", 3)):
     edit(name, r"int64_t reserved\[(\d)\];", lambda m: f"int64_t later, reserved[{int(m[1]) - 1}];", structs)
 END

@@ -91,7 +91,7 @@ static void failures(const widget *w, int who) {
     CHECK(r.min == INT64_MAX && r.max == INT64_MIN, "ranges of a call that was refused");
     mine = TUTTI_OK;
     if (rank == who) {
-        tutti_refuse(TUTTI_ERR_FORMAT, 4711, "the caller's reason");
+        tutti_set_local_error(TUTTI_ERR_FORMAT, 4711, "the caller's reason");
         mine = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument values is NULL");
     }
     const tutti_err refused = tutti__object_call(&w->object, &(tutti__call){.name = "put"}, mine);

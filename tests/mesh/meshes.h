@@ -26,7 +26,7 @@ static inline whole whole_make(tutti_count nodes, tutti_count elements) {
                    calloc(e, sizeof(int32_t)),
                    calloc(e, sizeof(int32_t)),
                    calloc(e, sizeof(tutti_count)),
-                   calloc(TUTTI_MESH_MOST_NODES * e, sizeof(tutti_count))};
+                   calloc(TUTTI_MESH_MAX_NODES * e, sizeof(tutti_count))};
 }
 
 static inline void whole_free(whole *w) {

@@ -72,14 +72,14 @@ static void partitions(const whole *w, int parts, int loaded) {
         struct sigaction mine = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART}, now,
                          old;
         sigaction(SIGTERM, &mine, &old);
-        CHECK_SAME(tutti_mesh_partition(m, parts, (tutti_mesh_by)by,
+        CHECK_SAME(tutti_mesh_partition(m, parts, (tutti_mesh_partitioner)by,
                                         loads ? load + v.first_node : NULL, of),
                    TUTTI_OK);
         sigaction(SIGTERM, &old, &now);
         CHECK(now.sa_sigaction == handler && (now.sa_flags & SA_RESTART) &&
                   (now.sa_flags & SA_SIGINFO),
               "the program's handler of SIGTERM is not what it was");
-        CHECK_OK(tutti_mesh_partition(alone, parts, (tutti_mesh_by)by, loads, all));
+        CHECK_OK(tutti_mesh_partition(alone, parts, (tutti_mesh_partitioner)by, loads, all));
         CHECK(memcmp(of, all + v.first_node, (size_t)v.nodes * sizeof *of) == 0,
               "%d parts by %d: other partitions than alone", parts, by);
         CHECK_SAME(tutti_mesh_cut_get(m, parts, of, loads ? load + v.first_node : NULL, &a),

@@ -43,7 +43,8 @@ static void refused(tutti_mesh *m, tutti_mesh_part *p, tutti_replicas *r) {
     for (int order = TUTTI_MESH_FILE; order <= TUTTI_MESH_RCM; order++)
         CHECK_ERR(tutti_mesh_renumber(m, (tutti_mesh_order)order), TUTTI_ERR_STATE);
     for (int by = TUTTI_MESH_METIS; by <= TUTTI_MESH_BY_RCB; by++)
-        CHECK_ERR(tutti_mesh_partition(m, 2, (tutti_mesh_by)by, NULL, of), TUTTI_ERR_STATE);
+        CHECK_ERR(tutti_mesh_partition(m, 2, (tutti_mesh_partitioner)by, NULL, of),
+                  TUTTI_ERR_STATE);
     CHECK_ERR(tutti_mesh_cut_get(m, 2, of, NULL, &cut), TUTTI_ERR_STATE);
     CHECK_ERR(tutti_mesh_classify(m, of, &start, &holder), TUTTI_ERR_STATE);
     CHECK_ERR(tutti_mesh_part_make(m, of, &q), TUTTI_ERR_STATE);

@@ -185,9 +185,9 @@ def test_looking(comm, rng, path):
         np.testing.assert_array_equal(connectivity, QUADS[LEFT + 1:LEFT + 3] + 1)
         raises(lambda: x.find("element block", 77))
         raises(lambda: x.array_size("map", "node map", 1))
-        at, kind = x.array_place("coordinates", component=1)
+        at, kind = x.array_offset("coordinates", component=1)
         np.testing.assert_array_equal(np.fromfile(path, kind, NODES, offset=at), XY[:, 1])
-        at, kind = x.field_place(2, "temperature")
+        at, kind = x.field_offset(2, "temperature")
         np.testing.assert_array_equal(np.fromfile(path, kind, NODES, offset=at), np.arange(NODES) * 10 + 1)
         assert x.warning == "" and x.mesh_warning == "" and not x.refresh() and repr(x).endswith("open>")
         raises(lambda: x.get(1, "temperature"))  # no mesh was read

@@ -199,7 +199,7 @@ def __getattr__(name: str):
 def refuse(error: BaseException) -> None:
     """Say why this rank cannot take part: the next collective call, which gets NULL, tells it to all ranks."""
     code = error.code if isinstance(error, Error) else CODES["TUTTI_ERR_ARG"]
-    library.tutti_refuse(code, 0, f"{type(error).__name__}: {error}"[:500].encode("utf-8", "replace")
+    library.tutti_set_local_error(code, 0, f"{type(error).__name__}: {error}"[:500].encode("utf-8", "replace")
                          if not isinstance(error, Error) else error.text.encode("utf-8", "replace"))
 
 

@@ -186,7 +186,7 @@ def spec_of(made: Decomposition, keep: List[Any], *, index: Any, ids: Any, n: Op
                             "TUTTI_BY_INDEX" if at is not None else "TUTTI_BY_VALUE"]
         spec.n = len(at if at is not None else names)
     elif n is not None:
-        spec.kind, spec.n = NUMBERS["TUTTI_AS_THEY_LIE"], operator.index(n)
+        spec.kind, spec.n = NUMBERS["TUTTI_BY_RANK_ORDER"], operator.index(n)
     else:
         raise TypeError(_HOW)
     spec.index, spec.ids = pointer(at), pointer(names)

@@ -75,7 +75,7 @@ class ArraySize(NamedTuple):
     dtype: np.dtype
 
 
-class Place(NamedTuple):
+class FileOffset(NamedTuple):
     """Where numbers begin in the file, and their type there."""
     offset: int
     dtype: np.dtype
@@ -343,7 +343,7 @@ class Exodus(Committing, Reporting):
             keep.append(array)
             return self._live(), number, address(array)
 
-        _c.together(_c.tutti_exodus_truth, prepare, (self._live(), -1, None))
+        _c.together(_c.tutti_exodus_truth_table, prepare, (self._live(), -1, None))
 
     def attribute_names(self, kind: Any, id: int, names: Sequence[str]) -> None:  # pylint: disable=redefined-builtin
         """Names of the attributes of an entity; of nodes: "nodal", 0."""
@@ -414,13 +414,13 @@ class Exodus(Committing, Reporting):
         def prepare():
             if by not in BY:
                 raise ValueError(f"by '{by}', none of {', '.join(BY)}")
-            deal = _c.tutti_exodus_deal()
-            deal.by, deal.halo = NUMBERS["TUTTI_EXODUS_" + BY[by]], operator.index(halo)
+            distribution = _c.tutti_exodus_distribution()
+            distribution.by, distribution.halo = NUMBERS["TUTTI_EXODUS_" + BY[by]], operator.index(halo)
             ranks = numbers(rank, np.intc, "rank")
             if ranks is not None:
-                deal.first, deal.n, deal.rank = operator.index(first), len(ranks), address(ranks)
-            keep.extend((deal, ranks))
-            return self._live(), _byref(deal), _byref(out)
+                distribution.first, distribution.n, distribution.rank = operator.index(first), len(ranks), address(ranks)
+            keep.extend((distribution, ranks))
+            return self._live(), _byref(distribution), _byref(out)
 
         self._counts = None
         _c.together(_c.tutti_exodus_get_mesh, prepare, (self._live(), None, None))
@@ -623,20 +623,20 @@ class Exodus(Committing, Reporting):
         _c.tutti_exodus_array_size(self._live(), _byref(array), _byref(entries), _byref(each), _byref(kind))
         return ArraySize(entries.value, each.value, DTYPES[kind.value])
 
-    def array_place(self, what: str, kind: Any = "nodal", id: int = 0, component: int = 0) -> Place:  # pylint: disable=redefined-builtin
+    def array_offset(self, what: str, kind: Any = "nodal", id: int = 0, component: int = 0) -> FileOffset:  # pylint: disable=redefined-builtin
         """Where it begins in the file, and the type of its numbers there.  Local."""
         at, type_ = ctypes.c_int64(), ctypes.c_int()
         array = self._array(what, kind, id, component)
-        _c.tutti_exodus_array_place(self._live(), _byref(array), _byref(at), _byref(type_))
-        return Place(at.value, DTYPES[type_.value].newbyteorder(">"))
+        _c.tutti_exodus_array_offset(self._live(), _byref(array), _byref(at), _byref(type_))
+        return FileOffset(at.value, DTYPES[type_.value].newbyteorder(">"))
 
-    def field_place(self, step: int, key: Any) -> Place:
+    def field_offset(self, step: int, key: Any) -> FileOffset:
         """Where a field begins in a step, and the type of its numbers there.  Local."""
         at, type_ = ctypes.c_int64(), ctypes.c_int()
         kind, id_, variable = _key(key)
         field = _c.tutti_exodus_field(kind, id_, _c.text_bytes(variable), TYPES["float64"])
-        _c.tutti_exodus_field_place(self._live(), step, _byref(field), _byref(at), _byref(type_))
-        return Place(at.value, DTYPES[type_.value].newbyteorder(">"))
+        _c.tutti_exodus_field_offset(self._live(), step, _byref(field), _byref(at), _byref(type_))
+        return FileOffset(at.value, DTYPES[type_.value].newbyteorder(">"))
 
     def _pieces(self, pieces: Sequence[Dict[str, Any]], writable: bool) -> Tuple[int, Any, List[np.ndarray], Any]:
         made, arrays, keep = (_c.tutti_exodus_array * max(len(pieces), 1))(), [], []

@@ -121,8 +121,8 @@ class Profile:
 
     @staticmethod
     def _place(where: Any) -> Any:
-        place = _c.tutti_place()
-        _c.tutti_profile_place(_c.path_bytes(where), _byref(place))
+        place = _c.tutti_filesystem()
+        _c.tutti_profile_filesystem(_c.path_bytes(where), _byref(place))
         return place
 
     @classmethod

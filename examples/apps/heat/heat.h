@@ -119,7 +119,8 @@ typedef struct results results;
 /** A new file with the mesh, without steps. */
 void results_create(MPI_Comm comm, const char *path, const settings *s);
 /** Open it, and deal its mesh out.   @param[out] s_out  as it was created with */
-results *results_open(MPI_Comm comm, const char *path, tutti_exodus_by by, settings *s_out);
+results *results_open(MPI_Comm comm, const char *path, tutti_exodus_partitioner by,
+                      settings *s_out);
 domain *results_domain(const results *r);
 /** Steps in the file, and the last of them.   @return how many; 0: u_out is not touched */
 int results_last(results *r, double *time_out, double *u_out);

@@ -23,7 +23,7 @@
 typedef struct job {
     settings s;
     int steps, check, resume;
-    tutti_exodus_by by;
+    tutti_exodus_partitioner by;
     const char *path;
 } job;
 

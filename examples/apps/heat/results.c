@@ -74,11 +74,12 @@ static int read_settings(const tutti_exodus *x, settings *s) {
     return 1;
 }
 
-results *results_open(MPI_Comm comm, const char *path, tutti_exodus_by by, settings *s_out) {
+results *results_open(MPI_Comm comm, const char *path, tutti_exodus_partitioner by,
+                      settings *s_out) {
     results *r = room(1, sizeof *r);
     must(tutti_exodus_open(comm, path, TUTTI_READ | TUTTI_WRITE, NULL, &r->x));
     if (!read_settings(r->x, s_out)) give_up("'%s' is not a file of this program", path);
-    must(tutti_exodus_get_mesh(r->x, &(tutti_exodus_deal){.by = by, .halo = 1}, &r->mesh));
+    must(tutti_exodus_get_mesh(r->x, &(tutti_exodus_distribution){.by = by, .halo = 1}, &r->mesh));
     tutti_count own[2];
     for (int k = 0; k < 2; k++)
         own[k] = tutti_exodus_own_elements(r->x, TUTTI_EXODUS_ELEMENT_BLOCK, k);

@@ -111,10 +111,10 @@ static void stats(void) {
 
 static void profile(void) {
     tutti_profile *p = guarded(sizeof *p), *q = guarded(sizeof *q);
-    tutti_place *place = guarded(sizeof *place);
+    tutti_filesystem *place = guarded(sizeof *place);
     char file[600];
     snprintf(file, sizeof file, "%s.profile", path);
-    CHECK(tutti_profile_place(path, place) == TUTTI_OK);
+    CHECK(tutti_profile_filesystem(path, place) == TUTTI_OK);
     tutti_profile_defaults(p, place->type);
     WHOLE(p);
     WHOLE(place);

@@ -1,7 +1,7 @@
 /* Tutti: element types and their conversion between memory and file.
  * SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TUTTI_NUMBERS_H
-#define TUTTI_NUMBERS_H
+#ifndef TUTTI_ELEMENT_TYPES_H
+#define TUTTI_ELEMENT_TYPES_H
 
 #include <tutti/types.h>
 #include <tutti/error.h>
