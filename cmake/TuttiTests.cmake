@@ -402,6 +402,8 @@ foreach(_file IN LISTS _benches)
     if(_stem STREQUAL "mpiio_patterns") # looks at datatypes only
         target_link_libraries(experiments.${_stem} PRIVATE tutti_measuring tutti_standalone_mpi m)
         add_dependencies(tests experiments.${_stem}) # t968 runs it
+    elseif(_stem STREQUAL "small_steps") # runs with the shared library of any build: compare_builds.py
+        target_link_libraries(experiments.${_stem} PRIVATE tutti tutti_standalone_mpi)
     else()
         target_link_libraries(experiments.${_stem} PRIVATE tutti_internal tutti_plugins tutti_standalone_mpi m)
     endif()

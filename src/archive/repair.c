@@ -126,7 +126,7 @@ static tutti_err native_compare(tutti__repair *r, tutti__meta *m, const tutti__m
         return TUTTI_OK;
     const int whole = tutti__trailer_rows(f->fd, &t, &rows);
     if (whole <= 0) return whole ? TUTTI_ERR_NOMEM : TUTTI_OK;
-    const tutti_err err = tutti__meta_rows(m, g->id, 0, &ours, &n);
+    const tutti_err err = tutti__meta_rows(m, g->id, TUTTI__ROW_INFO, &ours, &n);
     if (err == TUTTI_OK)
         *out =
             t.start == g->start && t.trailer == g->trailer &&

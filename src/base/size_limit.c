@@ -3,6 +3,7 @@
 #include "base/size_limit.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +14,9 @@ static void only_xfsz(sigset_t *set) {
 
 void tutti__size_limit_begin(tutti__size_limit *s) {
     sigset_t set, pending;
+    struct rlimit limit;
+    s->blocked = 0;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY) return;
     only_xfsz(&set);
     sigemptyset(&pending);
     (void)sigpending(&pending);
@@ -25,7 +29,8 @@ int tutti__size_limit_end(const tutti__size_limit *s) {
     const int keep = errno;
     sigset_t set;
     int got = -1;
-    if (!s->blocked) return 0; /* a pending one was blocked by the program, and is the program's */
+    if (!s->blocked)
+        return 0; /* no limit, or a signal that the program has blocked and left pending */
     only_xfsz(&set);
     do got = sigtimedwait(&set, NULL, &now);
     while (got < 0 && errno == EINTR);

@@ -78,9 +78,10 @@ tutti_err tutti__meta_remove_file(tutti__meta *m, int64_t id) TUTTI_MUST_USE;
 tutti_err tutti__meta_clear(tutti__meta *m, int64_t generation) TUTTI_MUST_USE;
 /* "generation", "serial", "id_high", "id_low", "container", "commit" or "defined" (docs/reference/format.md) */
 tutti_err tutti__meta_set(tutti__meta *m, const char *key, int64_t value) TUTTI_MUST_USE;
-/* The rows that belong to a segment, for its trailer (docs/reference/format.md); tutti__free them.  `infos`: with
- * all changes of infos that no trailer has yet. */
-tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, int infos, char **out,
+/* The rows that belong to a segment, for its trailer (docs/reference/format.md); tutti__free them.
+ * `tables`: how many tables of tutti__row_table, from the first; TUTTI__ROW_INFO: without infos; TUTTI__ROW_TABLES: with all
+ * changes of infos that no trailer has yet. */
+tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, int tables, char **out,
                            size_t *bytes_out) TUTTI_MUST_USE;
 /* These changes are in the trailer of that segment. */
 tutti_err tutti__meta_infos_written(tutti__meta *m, int64_t segment) TUTTI_MUST_USE;

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 #include "metadata/meta.h"
 
-enum { TUTTI__PATH = 4096, TUTTI__STATEMENTS = 19 };
+enum { TUTTI__PATH = 4096, TUTTI__STATEMENTS = 31 };
 
 struct tutti__meta {
     sqlite3 *db;

@@ -28,8 +28,15 @@ enum {
     DROP_INFO,
     GET_INFO,
     SET_REMOVED,
-    DROP_REMOVED
+    DROP_REMOVED,
+    INFOS_WRITTEN,
+    REMOVED_WRITTEN,
+    INFOS_UNWRITTEN,
+    REMOVED_UNWRITTEN,
+    SELECT_ROWS, /* the rows of a segment, one statement per table in the order of tutti__row_table */
+    STATEMENTS = SELECT_ROWS + TUTTI__ROW_TABLES
 };
+_Static_assert((int)STATEMENTS == (int)TUTTI__STATEMENTS, "number of prepared statements");
 
 static const char *const TEXT[TUTTI__STATEMENTS] = {
     [ADD_FILE] = "INSERT INTO files VALUES(?, ?, ?)",
@@ -52,6 +59,28 @@ static const char *const TEXT[TUTTI__STATEMENTS] = {
     [SET_REMOVED] = ("INSERT OR REPLACE INTO removed SELECT variable, segment, name, 0 FROM infos"
                      " WHERE (variable, segment, name) = (?, ?, ?)"),
     [DROP_REMOVED] = "DELETE FROM removed WHERE (variable, segment, name) = (?, ?, ?)",
+    [INFOS_WRITTEN] = "UPDATE infos SET home = ? WHERE home = 0",
+    [REMOVED_WRITTEN] = "UPDATE removed SET home = ? WHERE home = 0",
+    [INFOS_UNWRITTEN] = "UPDATE infos SET home = 0 WHERE home = ?",
+    [REMOVED_UNWRITTEN] = "UPDATE removed SET home = 0 WHERE home = ?",
+    [SELECT_ROWS + TUTTI__ROW_SEGMENT] = "SELECT * FROM segments WHERE id = ?",
+    [SELECT_ROWS + TUTTI__ROW_FILE] =
+        "SELECT * FROM files WHERE id = (SELECT file FROM segments WHERE id = ?)",
+    [SELECT_ROWS + TUTTI__ROW_SPACE] = "SELECT * FROM spaces WHERE ? ORDER BY id",
+    [SELECT_ROWS + TUTTI__ROW_VARIABLE] = "SELECT * FROM variables WHERE ? ORDER BY id",
+    [SELECT_ROWS + TUTTI__ROW_SIZE] =
+        ("SELECT * FROM sizes WHERE segment = 0 OR (segment, space) IN (SELECT (SELECT b.segment"
+         " FROM sizes AS b WHERE b.space = s.id AND b.segment <= ? ORDER BY b.segment DESC LIMIT "
+         "1),"
+         " s.id FROM spaces AS s) ORDER BY segment, space"),
+    [SELECT_ROWS + TUTTI__ROW_SECTION] =
+        "SELECT * FROM sections WHERE segment = ? ORDER BY start, bytes",
+    [SELECT_ROWS + TUTTI__ROW_INFO] =
+        ("SELECT variable, segment, name, type, count, value FROM infos WHERE home = 0 AND ?"
+         " ORDER BY variable, segment, name"),
+    [SELECT_ROWS + TUTTI__ROW_REMOVED] =
+        ("SELECT variable, segment, name FROM removed WHERE home = 0 AND ?"
+         " ORDER BY variable, segment, name"),
 };
 
 static tutti_err statement(tutti__meta *m, int which, sqlite3_stmt **out) {
@@ -262,40 +291,24 @@ static tutti_err column_add(bytes *b, sqlite3_stmt *s, int i) {
     }
 }
 
-tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, int infos, char **out,
+tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, int tables, char **out,
                            size_t *bytes_out) {
-    /* in the order of tutti__row_table: all that is needed to read the segment */
-    static const char *const QUERIES[] = {
-        "SELECT * FROM segments WHERE id = ?",
-        "SELECT * FROM files WHERE id = (SELECT file FROM segments WHERE id = ?)",
-        "SELECT * FROM spaces WHERE ? ORDER BY id",
-        "SELECT * FROM variables WHERE ? ORDER BY id",
-        "SELECT * FROM sizes WHERE segment = 0 OR (segment, space) IN (SELECT (SELECT b.segment"
-        " FROM sizes AS b WHERE b.space = s.id AND b.segment <= ? ORDER BY b.segment DESC LIMIT 1),"
-        " s.id FROM spaces AS s) ORDER BY segment, space", /* those that hold for it */
-        "SELECT * FROM sections WHERE segment = ? ORDER BY start, bytes",
-        "SELECT variable, segment, name, type, count, value FROM infos WHERE home = 0 AND ?"
-        " ORDER BY variable, segment, name",
-        "SELECT variable, segment, name FROM removed WHERE home = 0 AND ?"
-        " ORDER BY variable, segment, name",
-    };
-    const size_t n = infos ? sizeof QUERIES / sizeof QUERIES[0] : TUTTI__ROW_INFO;
     bytes b = {NULL, 0, 0};
     tutti_err err = TUTTI_OK;
-    for (size_t q = 0; q < n && err == TUTTI_OK; q++) {
+    for (int q = 0; q < tables && err == TUTTI_OK; q++) {
         sqlite3_stmt *s = NULL;
         int row = 0;
-        err = tutti__sql_prepare(m, QUERIES[q], &s);
+        err = statement(m, SELECT_ROWS + q, &s);
         if (err == TUTTI_OK) sqlite3_bind_int64(s, 1, segment);
         if (err == TUTTI_OK) err = tutti__sql_step(m, s, &row);
         while (err == TUTTI_OK && row) {
-            err = number_add(&b, 'r', q);
+            err = number_add(&b, 'r', (uint64_t)q);
             if (err == TUTTI_OK) err = number_add(&b, 'c', (uint64_t)sqlite3_column_count(s));
             for (int i = 0; i < sqlite3_column_count(s) && err == TUTTI_OK; i++)
                 err = column_add(&b, s, i);
             if (err == TUTTI_OK) err = tutti__sql_step(m, s, &row);
         }
-        sqlite3_finalize(s);
+        if (s) sqlite3_reset(s); /* ends the read transaction of the statement */
     }
     if (err != TUTTI_OK) {
         tutti__free(b.at);
@@ -351,19 +364,21 @@ tutti_err tutti__meta_row_add(tutti__meta *m, const tutti__row *r) {
 
 /* ---- infos and trailers: `home` is the segment whose trailer has a change; 0: none has */
 
-static tutti_err run_home(tutti__meta *m, const char *text, int64_t id) {
-    const tutti__cell cell = {.kind = 'i', .number = id};
-    return row_run(m, text, &cell, 1);
+static tutti_err set_home(tutti__meta *m, int which, int64_t segment) {
+    sqlite3_stmt *s = NULL;
+    TUTTI_TRY(statement(m, which, &s));
+    sqlite3_bind_int64(s, 1, segment);
+    return run(m, s);
 }
 
 tutti_err tutti__meta_infos_written(tutti__meta *m, int64_t segment) {
-    TUTTI_TRY(run_home(m, "UPDATE infos SET home = ? WHERE home = 0", segment));
-    return run_home(m, "UPDATE removed SET home = ? WHERE home = 0", segment);
+    TUTTI_TRY(set_home(m, INFOS_WRITTEN, segment));
+    return set_home(m, REMOVED_WRITTEN, segment);
 }
 
 tutti_err tutti__meta_infos_unwritten(tutti__meta *m, int64_t segment) {
-    TUTTI_TRY(run_home(m, "UPDATE infos SET home = 0 WHERE home = ?", segment));
-    return run_home(m, "UPDATE removed SET home = 0 WHERE home = ?", segment);
+    TUTTI_TRY(set_home(m, INFOS_UNWRITTEN, segment));
+    return set_home(m, REMOVED_UNWRITTEN, segment);
 }
 
 tutti_err tutti__meta_infos_orphaned(tutti__meta *m, int64_t *n_out) {

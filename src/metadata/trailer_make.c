@@ -27,21 +27,25 @@ static char *trailer_pack(const tutti__trailer_spec *spec, const tutti__segment_
 
 tutti_err tutti__trailer_make(tutti__meta *m, const tutti__trailer_spec *spec,
                               tutti__segment_row *g, char **out) {
-    char *rows = NULL;
-    size_t bytes = 0;
+    char *rows = NULL, *row = NULL;
+    size_t bytes = 0, row_bytes = 0;
     if (spec->is_new) TUTTI_TRY(tutti__meta_add_segment(m, g));
-    /* the row of the segment has the end of the trailer, which depends on the length of the rows; numbers have
-     * a fixed length */
-    TUTTI_TRY(tutti__meta_rows(m, g->id, 1, &rows, &bytes));
-    tutti__free(rows);
-    rows = NULL;
+    TUTTI_TRY(tutti__meta_rows(m, g->id, TUTTI__ROW_TABLES, &rows, &bytes));
+    /* The row of the segment comes first and contains the end of the trailer, which depends on the length of all rows.
+     * Integers have a fixed length: only that row is replaced. */
     g->end = tutti__align_up(g->trailer + 8 * spec->blocks + (tutti_off)bytes +
                                  (tutti_off)sizeof(tutti__footer),
                              TUTTI__SEGMENT_ALIGN);
-    TUTTI_TRY(tutti__meta_end_segment(m, g));
-    TUTTI_TRY(tutti__meta_rows(m, g->id, 1, &rows, &bytes));
-    *out = trailer_pack(spec, g, rows, bytes);
+    tutti_err err = tutti__meta_end_segment(m, g);
+    if (err == TUTTI_OK) err = tutti__meta_rows(m, g->id, TUTTI__ROW_SEGMENT + 1, &row, &row_bytes);
+    if (err == TUTTI_OK) {
+        TUTTI_ASSERT(row_bytes <= bytes);
+        memcpy(rows, row, row_bytes);
+        *out = trailer_pack(spec, g, rows, bytes);
+        if (!*out) err = TUTTI_ERR_NOMEM;
+    }
+    tutti__free(row);
     tutti__free(rows);
-    if (!*out) return TUTTI_ERR_NOMEM;
+    if (err != TUTTI_OK) return err;
     return spec->joined ? TUTTI_OK : tutti__meta_infos_written(m, g->id);
 }
