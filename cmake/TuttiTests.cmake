@@ -404,6 +404,7 @@ foreach(_file IN LISTS _benches)
         add_dependencies(tests experiments.${_stem}) # t968 runs it
     elseif(_stem STREQUAL "small_steps") # runs with the shared library of any build: compare_builds.py
         target_link_libraries(experiments.${_stem} PRIVATE tutti tutti_standalone_mpi)
+        add_dependencies(tests experiments.${_stem}) # t997 runs it
     else()
         target_link_libraries(experiments.${_stem} PRIVATE tutti_internal tutti_plugins tutti_standalone_mpi m)
     endif()

@@ -50,14 +50,14 @@ def main():
     parser.add_argument("--json", help="write the samples to FILE")
     parser.add_argument("program", nargs="+")
     args = parser.parse_args()
-    samples = {args.old: [], args.new: []}
+    builds, samples = (args.old, args.new), ([], [])
     for pair in range(args.pairs):
-        for build in (args.old, args.new) if pair % 2 == 0 else (args.new, args.old):
-            samples[build].append(run_program(args, build))
+        for which in (0, 1) if pair % 2 == 0 else (1, 0):
+            samples[which].append(run_program(args, builds[which]))
     rows = []
     print("%-30s %10s %10s %9s  %s" % ("", "old ms", "new ms", "old / new", "95 % bounds"))
-    for key in samples[args.old][0]:
-        old, new = ([run[key] for run in samples[build]] for build in (args.old, args.new))
+    for key in samples[0][0]:
+        old, new = ([run[key] for run in runs] for runs in samples)
         middle, low, high = ratio(old, new)
         rows.append({"series": key[0], "variant": key[1], "old": old, "new": new, "ratio": middle, "low": low, "high": high})
         print("%-30s %10.3f %10.3f %9.2f  %.2f - %.2f" % (" ".join(key), 1e3 * median(old), 1e3 * median(new), middle, low, high))
