@@ -53,6 +53,13 @@ typedef struct {
 tutti_err tutti__layout_get(MPI_Datatype type, tutti__layout *out) TUTTI_MUST_USE;
 void tutti__layout_free(tutti__layout *l);
 
+/* ---- long lists of blocks that were read before (type_recent.c); thread-safe */
+/* 1: *out is the side of equal contents with an equal child, shared. */
+int tutti__recent_find(const tutti__contents *c, const tutti__layout *child, tutti__side *out);
+/* Keep a side while views exist; takes c->number over, and sets it to NULL, if it does. */
+void tutti__recent_add(tutti__contents *c, const tutti__layout *child, tutti__side side);
+void tutti__recent_view(int change); /* +1: a view is made; -1: it is freed */
+
 /* ---- building blocks (type_blocks.c).  Sides that are passed by value are taken over, also on
  * failure. */
 tutti__side tutti__side_share(tutti__side s);

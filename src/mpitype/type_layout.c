@@ -88,13 +88,17 @@ static tutti_err single_side(const tutti__layout *child, const tutti__contents *
     }
 }
 
-static tutti_err derived_side(const tutti__contents *c, int depth, tutti__side *out) {
+static tutti_err derived_side(tutti__contents *c, int depth, tutti__side *out) {
     tutti__layout child;
     TUTTI_CHECK(c->types == 1, TUTTI_ERR_UNSUPPORTED,
                 "datatype with constructor %d has %lld element types: expected 1", c->combiner,
                 (long long)c->types);
     TUTTI_TRY(layout_at(c->type[0], depth, &child));
-    const tutti_err err = single_side(&child, c, out);
+    tutti_err err = TUTTI_OK;
+    if (!tutti__recent_find(c, &child, out)) {
+        err = single_side(&child, c, out);
+        if (err == TUTTI_OK) tutti__recent_add(c, &child, *out);
+    }
     tutti__layout_free(&child);
     return err;
 }

@@ -117,6 +117,7 @@ tutti_err tutti_view_make(tutti_off displacement, MPI_Datatype filetype, tutti_v
     TUTTI_CHECK(v_out, TUTTI_ERR_ARG, "argument view_out is NULL");
     tutti_view *v = tutti__malloc(sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
+    tutti__recent_view(+1);
     tutti_err err = view_init(v, displacement, filetype);
     if (err != TUTTI_OK) goto undo_malloc;
     err = check_tile(&v->tile);
@@ -128,6 +129,7 @@ undo_layout:
     tutti__layout_free(&v->tile);
 undo_malloc:
     tutti__free(v);
+    tutti__recent_view(-1);
     return err;
 }
 
@@ -135,6 +137,7 @@ void tutti_view_free(tutti_view **v) {
     if (!v || !*v) return;
     tutti__layout_free(&(*v)->tile);
     tutti__free(*v);
+    tutti__recent_view(-1);
     *v = NULL;
 }
 

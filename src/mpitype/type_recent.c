@@ -1,0 +1,86 @@
+/* mpitype: long lists of blocks that views have used recently.
+ *
+ * PnetCDF sets a view of the same several hundred thousand blocks around every wait, each time through a new datatype.
+ * MPI reuses the handles of freed datatypes, so the contents are compared, not the handles.  A list that is found shares
+ * its side, so that later comparisons of accesses see one pointer.  Lists are kept as long as any view exists.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "mpitype/mpitype_impl.h"
+
+#include <pthread.h>
+#include <string.h>
+
+enum {
+    ENTRIES = 4,
+    MIN_NUMBERS = 4096,   /* shorter lists are built as fast as they are found */
+    MAX_NUMBERS = 4 << 20 /* 32 MiB per entry */
+};
+
+typedef struct {
+    tutti__contents contents; /* without datatypes */
+    tutti_off child_disp, child_bytes, child_extent;
+    tutti__side side;
+} entry;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all of these */
+static entry entries[ENTRIES];
+static int next_entry; /* the oldest one */
+static int64_t views;
+
+static void free_entry(entry *e) {
+    tutti__free(e->contents.number);
+    tutti__side_free(&e->side);
+    *e = (entry){.side = {0, NULL}};
+}
+
+/* Blocks of consecutive bytes only: their layout depends on the size and the extent of the child, not on its type. */
+static int is_long_list(const tutti__contents *c, const tutti__layout *child) {
+    const int has_blocks =
+        c->combiner == MPI_COMBINER_INDEXED || c->combiner == MPI_COMBINER_HINDEXED ||
+        c->combiner == MPI_COMBINER_INDEXED_BLOCK || c->combiner == MPI_COMBINER_HINDEXED_BLOCK;
+    return has_blocks && c->numbers >= MIN_NUMBERS && c->numbers <= MAX_NUMBERS &&
+           child->side.node && child->side.node->kind == TUTTI__RUN;
+}
+
+static int is_same_list(const entry *e, const tutti__contents *c, const tutti__layout *child) {
+    return e->contents.number && e->contents.combiner == c->combiner &&
+           e->contents.numbers == c->numbers && e->child_disp == child->side.disp &&
+           e->child_bytes == child->side.node->bytes && e->child_extent == child->extent &&
+           memcmp(e->contents.number, c->number, (size_t)c->numbers * sizeof *c->number) == 0;
+}
+
+int tutti__recent_find(const tutti__contents *c, const tutti__layout *child, tutti__side *out) {
+    int found = 0;
+    if (!is_long_list(c, child)) return 0;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < ENTRIES && !found; i++) {
+        found = is_same_list(&entries[i], c, child);
+        if (found) *out = tutti__side_share(entries[i].side);
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+void tutti__recent_add(tutti__contents *c, const tutti__layout *child, tutti__side side) {
+    if (!is_long_list(c, child)) return;
+    pthread_mutex_lock(&lock);
+    if (views > 0) {
+        entry *e = &entries[next_entry];
+        free_entry(e);
+        *e = (entry){
+            .contents = {.combiner = c->combiner, .numbers = c->numbers, .number = c->number},
+            .child_disp = child->side.disp,
+            .child_bytes = child->side.node->bytes,
+            .child_extent = child->extent,
+            .side = tutti__side_share(side)};
+        c->number = NULL;
+        next_entry = (next_entry + 1) % ENTRIES;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void tutti__recent_view(int change) {
+    pthread_mutex_lock(&lock);
+    views += change;
+    for (int i = 0; i < ENTRIES && views == 0; i++) free_entry(&entries[i]);
+    pthread_mutex_unlock(&lock);
+}

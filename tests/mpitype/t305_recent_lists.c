@@ -1,0 +1,60 @@
+/* TEST ranks=1 timeout=60 */
+/* Views of long lists of blocks with equal contents share one side while a view exists: also through a new datatype whose handle MPI
+ * has reused, never after a change of one block or of the element type, and not for short lists.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "check.h"
+#include "mpitype/mpitype_impl.h"
+#include <tutti/tutti.h>
+
+enum { LONG = 6000, SHORT = 100 };
+
+/* Blocks of 1 to 3 elements with gaps; block `changed` begins one element later. */
+static MPI_Datatype list_of(int n, int changed, MPI_Datatype element) {
+    static int length[LONG], place[LONG];
+    MPI_Datatype type;
+    for (int i = 0; i < n; i++) {
+        length[i] = 1 + i * i % 3;
+        place[i] = 5 * i + (i == changed);
+    }
+    MPI_Type_indexed(n, length, place, element, &type);
+    MPI_Type_commit(&type);
+    return type;
+}
+
+/* The node of a new datatype, which is freed before the next one is made. */
+static const void *node_of(int n, int changed, MPI_Datatype element, tutti__layout *out) {
+    MPI_Datatype type = list_of(n, changed, element);
+    CHECK_OK(tutti__layout_get(type, out));
+    MPI_Type_free(&type);
+    return out->side.node;
+}
+
+static void compare_lists(int n, int shared) {
+    tutti__layout a, b, c, d;
+    const void *first = node_of(n, -1, MPI_DOUBLE, &a);
+    CHECK((node_of(n, -1, MPI_DOUBLE, &b) == first) == shared, "%d blocks: equal contents", n);
+    CHECK(node_of(n, n / 2, MPI_DOUBLE, &c) != first, "%d blocks: one of them moved", n);
+    CHECK(node_of(n, -1, MPI_INT, &d) != first, "%d blocks: elements of 4 bytes", n);
+    CHECK_EQ(tutti__side_bytes(b.side), tutti__side_bytes(a.side));
+    CHECK_EQ(tutti__side_hi(b.side), tutti__side_hi(a.side));
+    CHECK_EQ(tutti__side_bytes(c.side), tutti__side_bytes(a.side));
+    CHECK_EQ(2 * tutti__side_bytes(d.side), tutti__side_bytes(a.side));
+    tutti__layout_free(&a);
+    tutti__layout_free(&b);
+    tutti__layout_free(&c);
+    tutti__layout_free(&d);
+}
+
+int main(int argc, char **argv) {
+    tutti_view *view = NULL;
+    MPI_Init(&argc, &argv);
+    compare_lists(LONG, 0); /* without a view nothing is kept */
+    CHECK_OK(tutti_view_make(0, MPI_BYTE, &view));
+    compare_lists(LONG, 1);
+    compare_lists(SHORT, 0);
+    compare_lists(LONG, 1);
+    tutti_view_free(&view);
+    compare_lists(LONG, 0);
+    MPI_Finalize();
+    return check_done();
+}
