@@ -13,7 +13,7 @@
 #include <tutti/tutti.h>
 #include "measure/standalone.h"
 
-enum { MAX_VARIABLES = 256 };
+enum { MAX_VARIABLES = 512 };
 
 static long variables = 8, bytes = 4096, steps = 50, rounds = 5;
 static char path[512], name[MAX_VARIABLES][16];
