@@ -1,4 +1,4 @@
-# The short way to everything; CMake does the work (scripts/build.sh).  `make help` lists the targets.
+# Shortcuts for common tasks; CMake builds (scripts/build.sh).  `make help` lists the targets.
 # SPDX-License-Identifier: BSD-3-Clause
 MPI ?= openmpi
 PREFIX ?= /usr/local
@@ -8,31 +8,31 @@ RUN ?= $(shell date -u +%Y-%m-%dT%H%M)
 BUILDS = openmpi mpich asan tsan
 export JOBS V WERROR TIER DESTDIR
 
-.PHONY: all run run-bipolar run-heat test test-full bench bench-papers lint format install uninstall dist html abi budget walk clean help
+.PHONY: all run run-bipolar run-heat test test-full bench bench-papers lint format install uninstall dist html abi budget call-graph clean help
 .NOTPARALLEL:
 
 all: ## build the library and the command (MPI=openmpi|mpich)
 	@scripts/build.sh $(MPI)
 
-run: ## build, then in a minute: patterns beside the MPI library, a mesh, a dataset that goes on; a report with pictures
+run: ## build and run a one-minute tour: comparison with the MPI library, a mesh, a resumed dataset; write a report
 	@scripts/packages.sh run
 	@scripts/build.sh openmpi all examples.step6_dataset
 	@scripts/tour.py build/openmpi build/run $(REPORT)
 
-run-bipolar: ## a transistor in three dimensions, on 2 and then on 4 ranks; ends with a picture of its potential
+run-bipolar: ## simulate a transistor in three dimensions, restarted from 2 on 4 ranks; plot its potential
 	@scripts/packages.sh run
-	@scripts/packages.sh bipolar || echo "going on with a mesh of bricks"
+	@scripts/packages.sh bipolar || echo "using a mesh of bricks instead"
 	@scripts/build.sh openmpi bipolar
 	@mkdir -p build/run
 	@examples/apps/bipolar/run.sh build/openmpi/tests/examples/bipolar build/run
 
-run-heat: ## transient heat on hexahedra and tetrahedra into an Exodus file, on 2 and then on 4 ranks; pictures by ParaView
+run-heat: ## simulate transient heat conduction, restarted from 2 on 4 ranks; write Exodus, plot with ParaView
 	@scripts/packages.sh run
 	@scripts/build.sh openmpi heat
 	@mkdir -p build/run
 	@examples/apps/heat/run.sh build/openmpi/tests/examples/heat build/run
 
-test: ## build for both MPIs and with sanitizers; one ctest over all of it (CTESTFLAGS="-R name")
+test: ## build for both MPI libraries and with sanitizers; run all tests (CTESTFLAGS="-R name")
 	@scripts/packages.sh run test optional
 	@mkdir -p build
 	@scripts/packages.sh tools $(if $(filter full,$(TIER)),long) >build/packages.log 2>&1 & packages=$$!; \
@@ -42,10 +42,10 @@ test: ## build for both MPIs and with sanitizers; one ctest over all of it (CTES
 	@echo 'subdirs($(BUILDS))' > build/CTestTestfile.cmake
 	@cd build && ctest -j$$((2 * $(JOBS) + 1)) --output-on-failure --no-label-summary $(CTESTFLAGS)
 
-test-full: ## the same with the long tests and the full products
+test-full: ## run test with the long tests and all combinations of parameters
 	@$(MAKE) --no-print-directory test TIER=full
 
-bench: ## measure what docs/appendix/results-limits.md shows (20 minutes)
+bench: ## repeat the measurements of docs/appendix/results-limits.md (20 minutes)
 	@scripts/packages.sh run
 	@scripts/build.sh openmpi
 	@mkdir -p build/run
@@ -57,53 +57,53 @@ bench: ## measure what docs/appendix/results-limits.md shows (20 minutes)
 	    --scaling build/plan-scaling.json
 	@echo "written: docs/appendix/results-limits.md, build/bench-*.html"
 
-bench-papers: ## repeat the papers' experiments into build/papers/RUN, bring docs/appendix/results.md up to date (20 minutes)
+bench-papers: ## repeat the experiments of the papers in build/papers/RUN; update docs/appendix/results.md (20 minutes)
 	@scripts/packages.sh run
 	@scripts/build.sh openmpi
 	@scripts/bench_papers.sh build/openmpi/tutti-experiments build/openmpi/tutti build/run build/papers/$(RUN)
 	@experiments/tutti_experiments/results.py --page docs/appendix/results.md $(sort $(wildcard build/papers/*) build/papers/$(RUN))
 	@echo "written: docs/appendix/results.md from all runs in build/papers; reports: build/papers/$(RUN)/*.html"
 
-lint: ## clang-format, clang-tidy, cppcheck, layers, headers, symbols, scripts, docs, sizes
+lint: ## check format, clang-tidy, cppcheck, layers, headers, symbols, scripts, documentation, sizes
 	@scripts/packages.sh run test lint
 	@scripts/build.sh openmpi all tests
 	@scripts/lint.sh build/openmpi
 
-format: ## rewrite the sources as clang-format wants them
+format: ## format the sources with clang-format
 	@scripts/sources.sh | xargs clang-format -i
 
-install: ## into PREFIX, for MPI=openmpi|mpich
+install: ## install into PREFIX (MPI=openmpi|mpich)
 	@scripts/packages.sh run $(if $(filter mpich,$(MPI)),test)
 	@scripts/build.sh $(MPI) installed
 	@cmake --install build/$(MPI) --prefix "$$(realpath -ms "$(PREFIX)")"
 
-uninstall: ## what `make install` put into PREFIX, for MPI=openmpi|mpich
+uninstall: ## remove the files that `make install` installed in PREFIX (MPI=openmpi|mpich)
 	@scripts/uninstall.sh "$$(realpath -ms "$(PREFIX)")" $(MPI)
 
-dist: ## build/tutti-VERSION.tar.gz with the generated files: builds without git and Python
+dist: ## write build/tutti-VERSION.tar.gz, with the generated files: needs neither git nor Python to build
 	@scripts/packages.sh run
 	@scripts/build.sh openmpi generated
 	@scripts/dist.sh build build/openmpi/generated
 
-html: ## the handbook, a static site with search: build/html/index.html
+html: ## build the handbook, a static site with search, in build/html
 	@scripts/packages.sh handbook
 	@scripts/build.sh openmpi generated_man
 	@scripts/handbook.py build/openmpi/generated/man build/html
 	@echo "handbook to open: $(CURDIR)/build/html/index.html"
 
-abi: ## may this build take the place of the release FROM=TAG?
+abi: ## check that this build is ABI-compatible with the release FROM=TAG
 	@scripts/packages.sh abi
 	@scripts/build.sh openmpi tutti
 	@scripts/check_abi.sh --tag $(FROM) build/openmpi
 
-walk: ## the functions that a first collective write goes through; fails if they have become more
-	@scripts/walk.py write --check
+call-graph: ## count the functions that a first collective write enters; fail if there are more than allowed
+	@scripts/call_graph.py write --check
 
-budget: ## the longest functions and files, and where functions are cut too small
+budget: ## list the longest functions and files, and the modules with many one-caller functions
 	@python3 scripts/budget.py
 
-clean: ## remove all that was built
+clean: ## remove build/
 	rm -rf build
 
-help: ## this list
+help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 12

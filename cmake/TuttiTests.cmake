@@ -1,18 +1,18 @@
-# Tests are found by scanning: tests/<room>/t[0-9]*.c, t[0-9]*.f90 and t[0-9]*.sh whose first lines hold
+# Tests are found by scanning: tests/<module>/t[0-9]*.c, t[0-9]*.f90 and t[0-9]*.sh whose first lines hold
 #
 #   TEST ranks=1,2,5 timeout=60 [own=1] [tier=full] [labels=a,b] [args=x,y]
 #        [builds=openmpi,mpich] [tsan=1] [cores=0|1|2] [preload=mpiio|none]
 #
-# One ctest per (file, number of ranks), named <build>.<room>.<file>.n<ranks>.
+# One ctest per (file, number of ranks), named <build>.<module>.<file>.n<ranks>.
 # ranks=0 is a plain process without MPI: it runs in the builds openmpi and asan only (a script: in
 # openmpi only), unless `builds` says otherwise.  The build tsan takes the tests that say tsan=1 and
 # nothing else.  Exit code 77 means skipped.  Examples are tests too.
 #
 # A test uses `cores` cores, two if it has several ranks; cores=0 mostly sleeps, and runs beside others, one of
-# these at a time.  ctest counts in halves of cores, so that on n cores -j(2n+1) leaves room for one that sleeps.
+# these at a time.  ctest counts in halves of cores, so that on n cores -j(2n+1) leaves capacity for one that sleeps.
 #
-# Starting ranks costs more than most tests do.  So the files of a room that use MPI make one program, its `together`
-# (tests/support/together.c), and there is one launch of it per number of ranks: the ctest <build>.<room>.together.n<ranks>.
+# Starting ranks costs more than most tests do.  So the files of a module that use MPI make one program, its `together`
+# (tests/support/together.c), and there is one launch of it per number of ranks: the ctest <build>.<module>.together.n<ranks>.
 # The ctests of the tests depend on it and show what came out; run without it (ctest -R) they run by themselves.
 # own=1: a program and launches of its own.  Plain processes and scripts have these always.
 #
@@ -95,7 +95,7 @@ function(tutti_test_ranks asked builds tsan out)
 endfunction()
 
 # What all ctests of this build have in common.  Those with long timeouts start first, so that no long test runs alone at the end.
-function(tutti_test_properties test room timeout cores labels)
+function(tutti_test_properties test module timeout cores labels)
     math(EXPR _limit "${timeout} + 30")
     math(EXPR _halves "2 * ${cores}")
     if(cores EQUAL 0)
@@ -103,22 +103,22 @@ function(tutti_test_properties test room timeout cores labels)
         set_tests_properties(${test} PROPERTIES RESOURCE_LOCK asleep)
     endif()
     set_tests_properties(${test} PROPERTIES TIMEOUT ${_limit} SKIP_RETURN_CODE 77
-        PROCESSORS ${_halves} COST ${timeout} LABELS "${TUTTI_BUILD_NAME};${room};${labels}"
+        PROCESSORS ${_halves} COST ${timeout} LABELS "${TUTTI_BUILD_NAME};${module};${labels}"
         ENVIRONMENT "TUTTI_BUILD_DIR=${PROJECT_BINARY_DIR};TUTTI_MPI=${TUTTI_MPI};TUTTI_SANITIZE=${TUTTI_SANITIZE};TUTTI_TEST_TIER=${TUTTI_TIER};TUTTI_COMMAND=${PROJECT_BINARY_DIR}/tutti;CC=${CMAKE_C_COMPILER}")
 endfunction()
 
-# One ctest: `command` on `ranks` ranks, under the name <build>.<room>.<stem>.n<ranks>.
-function(tutti_add_test room stem ranks timeout cores labels)
-    set(_test ${TUTTI_BUILD_NAME}.${room}.${stem}.n${ranks})
+# One ctest: `command` on `ranks` ranks, under the name <build>.<module>.<stem>.n<ranks>.
+function(tutti_add_test module stem ranks timeout cores labels)
+    set(_test ${TUTTI_BUILD_NAME}.${module}.${stem}.n${ranks})
     if(ranks GREATER 1)
         set(cores 2)
     endif()
     add_test(NAME ${_test} COMMAND ${PROJECT_SOURCE_DIR}/scripts/run_test.sh
         ${_test} ${timeout} ${TUTTI_MPI} ${ranks} ${ARGN})
-    tutti_test_properties(${_test} ${room} ${timeout} ${cores} "${labels}")
+    tutti_test_properties(${_test} ${module} ${timeout} ${cores} "${labels}")
 endfunction()
 
-# Applications of several files: a program, and its parts without main.c for the tests of the room apps.  They stand on
+# Applications of several files: a program, and its parts without main.c for the tests of the module apps.  They stand on
 # the public headers alone.
 foreach(_app bipolar heat)
     file(GLOB _parts CONFIGURE_DEPENDS examples/apps/${_app}/*.c)
@@ -132,11 +132,11 @@ foreach(_app bipolar heat)
     add_dependencies(tests ${_app})
 endforeach()
 
-# What a program of tests of `room` is compiled and linked with.
-function(tutti_test_program target room preload)
+# What a program of tests of `module` is compiled and linked with.
+function(tutti_test_program target module preload)
     target_compile_options(${target} PRIVATE ${_test_options})
-    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room})
-    if(room STREQUAL "examples")
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${module})
+    if(module STREQUAL "examples")
         target_link_libraries(${target} PRIVATE tutti tutti_flags tutti_plugins m)
     elseif(preload)
         target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/include)
@@ -147,10 +147,10 @@ function(tutti_test_program target room preload)
     else()
         target_compile_definitions(${target} PRIVATE TUTTI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
         target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-        if(room STREQUAL "cli")
+        if(module STREQUAL "cli")
             target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cli ${PROJECT_SOURCE_DIR})
             target_link_libraries(${target} PRIVATE tutti_png tutti_measure)
-        elseif(room STREQUAL "apps")
+        elseif(module STREQUAL "apps")
             target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/examples/apps)
             if(target MATCHES "_heat_") # both applications have a domain, a matrix and so on
                 target_sources(${target} PRIVATE $<TARGET_OBJECTS:heat_parts>)
@@ -165,10 +165,10 @@ function(tutti_test_program target room preload)
 endfunction()
 
 # A test's own program.
-function(tutti_own_program target room preload file stem)
+function(tutti_own_program target module preload file stem)
     add_executable(${target} EXCLUDE_FROM_ALL ${file})
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${stem})
-    tutti_test_program(${target} ${room} "${preload}")
+    tutti_test_program(${target} ${module} "${preload}")
 endfunction()
 
 # The command that runs a program of tests.
@@ -182,27 +182,27 @@ endfunction()
 
 # One more test for the program `target`: its main() gets a name of its own, and `target` a line in its list.  Examples
 # are programs of their own as well: the docs name them.
-function(tutti_join_together target room preload file stem args)
+function(tutti_join_together target module preload file stem args)
     if(NOT TARGET ${target})
         set(_list ${PROJECT_BINARY_DIR}/tests/${target}.c)
         add_executable(${target} EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/support/together.c ${_list})
         set_target_properties(${target} PROPERTIES OUTPUT_NAME together${preload})
-        tutti_test_program(${target} ${room} "${preload}")
+        tutti_test_program(${target} ${module} "${preload}")
         target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
         target_link_libraries(${target} PRIVATE dl)
         set_property(GLOBAL APPEND PROPERTY TUTTI_TOGETHER ${target})
         set_property(TARGET ${target} PROPERTY TUTTI_LIST ${_list})
-        set_property(TARGET ${target} PROPERTY TUTTI_ROOM ${room})
+        set_property(TARGET ${target} PROPERTY TUTTI_MODULE ${module})
         set_property(TARGET ${target} PROPERTY TUTTI_PRELOAD "${preload}")
     endif()
-    if(room STREQUAL "examples")
+    if(module STREQUAL "examples")
         set(_source ${PROJECT_BINARY_DIR}/tests/${target}.${stem}.c)
         file(CONFIGURE OUTPUT ${_source} CONTENT "#define main main_of_${stem}\n#include \"${file}\"\n")
-        tutti_own_program(${room}.${stem} ${room} "${preload}" ${file} ${stem})
+        tutti_own_program(${module}.${stem} ${module} "${preload}" ${file} ${stem})
     else()
         set(_source ${file})
         set_source_files_properties(${file} PROPERTIES COMPILE_DEFINITIONS main=main_of_${stem})
-        add_custom_target(${room}.${stem} DEPENDS ${target})
+        add_custom_target(${module}.${stem} DEPENDS ${target})
     endif()
     target_sources(${target} PRIVATE ${_source})
     string(REPLACE ";" "," args "${args}")
@@ -211,7 +211,7 @@ endfunction()
 
 # The list of tests of the program `target`, and a launch for each number of ranks.
 function(tutti_launch_together target)
-    foreach(_key LIST ROOM PRELOAD TESTS RANKS)
+    foreach(_key LIST MODULE PRELOAD TESTS RANKS)
         get_target_property(_${_key} ${target} TUTTI_${_key})
     endforeach()
     set(_declared "")
@@ -240,32 +240,32 @@ const together_test together_tests[] = {
         foreach(_item IN LISTS _names)
             string(REGEX MATCH "^(.*):(.*)$" _ "${_item}")
             math(EXPR _timeout "${_timeout} + ${CMAKE_MATCH_2}")
-            set_tests_properties(${TUTTI_BUILD_NAME}.${_ROOM}.${CMAKE_MATCH_1}.n${_n} PROPERTIES
+            set_tests_properties(${TUTTI_BUILD_NAME}.${_MODULE}.${CMAKE_MATCH_1}.n${_n} PROPERTIES
                 DEPENDS ${_test} PROCESSORS 1)
         endforeach()
         if(_n GREATER 1)
             set(_cores 2)
         endif()
         add_test(NAME ${_test} COMMAND ${PROJECT_SOURCE_DIR}/scripts/run_together.sh
-            ${TUTTI_BUILD_NAME}.${_ROOM} ${TUTTI_MPI} ${_n} ${_names} -- ${_command})
-        tutti_test_properties(${_test} ${_ROOM} ${_timeout} ${_cores} together)
+            ${TUTTI_BUILD_NAME}.${_MODULE} ${TUTTI_MPI} ${_n} ${_names} -- ${_command})
+        tutti_test_properties(${_test} ${_MODULE} ${_timeout} ${_cores} together)
     endforeach()
 endfunction()
 
 # A test or an example in Fortran: its program, or where there is no compiler the words that say so.
-function(tutti_fortran_program target room file stem out)
+function(tutti_fortran_program target module file stem out)
     if(NOT TUTTI_HAS_FORTRAN)
         set(${out} sh -c "echo '${TUTTI_FORTRAN_MISSING}' && exit 77" PARENT_SCOPE)
         return()
     endif()
     add_executable(${target} EXCLUDE_FROM_ALL ${file})
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${stem} LINKER_LANGUAGE Fortran
-        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room}
-        Fortran_MODULE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${room}/${stem}.mods)
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${module}
+        Fortran_MODULE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${module}/${stem}.mods)
     target_compile_options(${target} PRIVATE
         "$<$<Fortran_COMPILER_ID:GNU>:-std=f2018;-Wall;-Wextra;-Wno-compare-reals;-Wno-function-elimination;-Wno-maybe-uninitialized;-fcheck=all,no-array-temps;-g;$<$<BOOL:${TUTTI_WERROR}>:-Werror>>")
     target_link_libraries(${target} PRIVATE $<$<BOOL:${TUTTI_SANITIZE}>:tutti_flags> tutti_plugins tutti_fortran)
-    if(room STREQUAL "fortran")
+    if(module STREQUAL "fortran")
         target_link_libraries(${target} PRIVATE tutti_fortran_checks)
     endif()
     add_dependencies(tests ${target})
@@ -284,7 +284,7 @@ if(TUTTI_HAS_FORTRAN)
 endif()
 
 # Reads the TEST line of `file`; makes its executable and its tests.
-function(tutti_scan_test file room default)
+function(tutti_scan_test file module default)
     get_filename_component(_stem ${file} NAME_WE)
     get_filename_component(_kind ${file} LAST_EXT)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
@@ -326,19 +326,19 @@ function(tutti_scan_test file room default)
         math(EXPR _timeout "${_timeout} * 2")
     endif()
 
-    set(_target ${room}.${_stem})
+    set(_target ${module}.${_stem})
     if(_kind STREQUAL ".sh")
         set(_command sh ${file})
     elseif(_kind STREQUAL ".f90")
-        tutti_fortran_program(${_target} ${room} ${file} ${_stem} _command)
+        tutti_fortran_program(${_target} ${module} ${file} ${_stem} _command)
         list(APPEND _command ${_args})
     elseif(_own OR "0" IN_LIST _ranks)
-        tutti_own_program(${_target} ${room} "${_preload}" ${file} ${_stem})
+        tutti_own_program(${_target} ${module} "${_preload}" ${file} ${_stem})
         tutti_test_command(${_target} "${_preload}" _command)
         list(APPEND _command ${_args})
     else()
-        set(_together ${room}.together${_preload})
-        tutti_join_together(${_together} ${room} "${_preload}" ${file} ${_stem} "${_args}")
+        set(_together ${module}.together${_preload})
+        tutti_join_together(${_together} ${module} "${_preload}" ${file} ${_stem} "${_args}")
         tutti_test_command(${_together} "${_preload}" _command)
         list(APPEND _command ${_stem})
         foreach(_n IN LISTS _ranks)
@@ -350,9 +350,9 @@ function(tutti_scan_test file room default)
         set(_ranks 0)
     endif()
     foreach(_n IN LISTS _ranks)
-        tutti_add_test(${room} ${_stem} ${_n} ${_timeout} ${_cores} "${_labels}" ${_command})
-        if(_kind STREQUAL ".c" AND NOT _preload AND NOT room STREQUAL "examples")
-            set_property(TEST ${TUTTI_BUILD_NAME}.${room}.${_stem}.n${_n} APPEND PROPERTY ENVIRONMENT TUTTI_TEST_COUNTS=1)
+        tutti_add_test(${module} ${_stem} ${_n} ${_timeout} ${_cores} "${_labels}" ${_command})
+        if(_kind STREQUAL ".c" AND NOT _preload AND NOT module STREQUAL "examples")
+            set_property(TEST ${TUTTI_BUILD_NAME}.${module}.${_stem}.n${_n} APPEND PROPERTY ENVIRONMENT TUTTI_TEST_COUNTS=1)
         endif()
     endforeach()
 endfunction()
@@ -360,10 +360,10 @@ endfunction()
 string(REPLACE ";" "|" TUTTI_RANKS_REGEX "${TUTTI_RANKS}")
 file(GLOB _tests CONFIGURE_DEPENDS tests/*/t[0-9]*.c tests/*/t[0-9]*.f90 tests/*/t[0-9]*.sh)
 foreach(_file IN LISTS _tests)
-    get_filename_component(_room ${_file} DIRECTORY)
-    get_filename_component(_room ${_room} NAME)
-    if(NOT _room STREQUAL "support")
-        tutti_scan_test(${_file} ${_room} "")
+    get_filename_component(_module ${_file} DIRECTORY)
+    get_filename_component(_module ${_module} NAME)
+    if(NOT _module STREQUAL "support")
+        tutti_scan_test(${_file} ${_module} "")
     endif()
 endforeach()
 file(GLOB _examples CONFIGURE_DEPENDS examples/*.c examples/apps/*.c)

@@ -88,7 +88,7 @@ def report(folders, title):
 
 
 def report_paragraphs(folders):
-    """Shares of all functions by top folder (src: by room too), and the files with most of them."""
+    """Shares of all functions by top folder (src: by module too), and the files with most of them."""
     functions_in, once_in, worst = collections.Counter(), collections.Counter(), []
     for path in sorted(p for f in folders for p in (top / f).rglob("*.c")):
         once, parts = list(one_caller(path)), path.relative_to(top).parts

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """check_cycles.py BUILD: checks the symbols that the objects of a build define and need.
 
-  - a file of src/ROOM needs symbols of its own room and of rooms before it only (the idle hook and
+  - a file of src/MODULE needs symbols of its own module and of modules before it only (the idle hook and
     other function pointers go up unseen; an include that goes up is for check_layers.py)
-  - the files of a room form no cycle: there is an order in which they can be read; the same holds
+  - the files of a module form no cycle: there is an order in which they can be read; the same holds
     for the files of mpiio/ and of cli/
   - no private name (tutti__...) is defined in two files, nor a struct of that name in two headers
 
-With --graph it prints the files of every room in that order, each with the files of its room it uses.
+With --graph it prints the files of every module in that order, each with the files of its module it uses.
 SPDX-License-Identifier: BSD-3-Clause"""
 import collections
 import pathlib
@@ -15,7 +15,7 @@ import re
 import subprocess
 import sys
 
-from check_layers import ROOMS
+from check_layers import MODULES
 
 top = pathlib.Path(__file__).resolve().parent.parent
 wrong = []
@@ -77,13 +77,13 @@ def components(graph):
     return out
 
 
-def check_rooms(graph):
+def check_modules(graph):
     for source, needs in graph.items():
-        room = source.split("/")[0]
+        module = source.split("/")[0]
         for other, name in needs.items():
             below = other.split("/")[0]
-            if ROOMS.index(below) > ROOMS.index(room):
-                wrong.append(f"src/{source} needs {name} of src/{other}: '{below}' is below '{room}'")
+            if MODULES.index(below) > MODULES.index(module):
+                wrong.append(f"src/{source} needs {name} of src/{other}: '{below}' is below '{module}'")
 
 
 def check_cycles(graph):
@@ -118,11 +118,11 @@ def main():
     graph = graph_of(found)
     if "--graph" in sys.argv:
         for part in components(graph):
-            room = part[0].split("/")[0]
+            module = part[0].split("/")[0]
             for source in part:
-                mine = sorted(o.split("/")[1] for o in graph[source] if o.startswith(room + "/"))
+                mine = sorted(o.split("/")[1] for o in graph[source] if o.startswith(module + "/"))
                 print(f"{source:40}  {' '.join(mine)}")
-    check_rooms(graph)
+    check_modules(graph)
     check_cycles(graph)
     check_cycles(graph_of(objects(build, "tutti_mpiio", "mpiio")))
     check_cycles(graph_of(objects(build, "tutti_measuring", "cli") | objects(build, "tutti_command", "cli")))

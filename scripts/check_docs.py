@@ -18,7 +18,7 @@ import sys
 import gen_api_man
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-ROOMS = ("include", "src", "bindings", "mpiio", "cli", "examples", "tests", "scripts", "cmake", "experiments", "docs")
+MODULES = ("include", "src", "bindings", "mpiio", "cli", "examples", "tests", "scripts", "cmake", "experiments", "docs")
 # names that only show how names are made
 PATTERNS = {"tutti_object_verb", "tutti__object_verb"}
 
@@ -33,9 +33,9 @@ def texts(*folders):
 
 
 HEADERS = "\n".join(text for _, text in texts("include"))
-SOURCES = "\n".join(text for path, text in texts(*ROOMS) if path != pathlib.Path(__file__).resolve())
+SOURCES = "\n".join(text for path, text in texts(*MODULES) if path != pathlib.Path(__file__).resolve())
 SOURCES += (TOP / "CMakeLists.txt").read_text() + (TOP / "Makefile").read_text()
-FILES = [str(p.relative_to(TOP)) for room in ROOMS for p in (TOP / room).rglob("*")] + [
+FILES = [str(p.relative_to(TOP)) for module in MODULES for p in (TOP / module).rglob("*")] + [
     p.name for p in TOP.iterdir()]
 PUBLIC = set(re.findall(r"\btutti_\w+", re.sub(r"/\*.*?\*/", "", HEADERS, flags=re.S)))
 for _name in ("tutti.F90", "exodus.inc"):
@@ -75,12 +75,12 @@ def there(name):
 
 
 def files(text):
-    """Paths in backquotes, and in code blocks those that begin with a room."""
+    """Paths in backquotes, and in code blocks those that begin with a module."""
     named = set(re.findall(r"`<?([\w.-]+(?:/[\w.-]+)*\.(?:h|c|py|sh|md|txt|cmake))>?`", text))
     for line in re.findall(r"^    +(.*)$", text, re.M):
-        named |= set(re.findall(rf"(?<![\w/])(?:{'|'.join(ROOMS)})/[\w./-]*", line))
+        named |= set(re.findall(rf"(?<![\w/])(?:{'|'.join(MODULES)})/[\w./-]*", line))
     for name in sorted(named):
-        if not re.search(r"NNN|ROOM|NAME", name) and f"`{name}`:\n\n```" not in text and not there(name):
+        if not re.search(r"NNN|MODULE|NAME", name) and f"`{name}`:\n\n```" not in text and not there(name):
             yield f"names {name}, which is not there"
 
 

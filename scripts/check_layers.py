@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Checks who includes whom: folders are the architecture, and a room uses only the rooms above it.
+"""Checks who includes whom: folders are the architecture, and a module uses only the modules above it.
 
-  - a file of src/ROOM includes files of its own room and of rooms before it in ROOMS
-  - the rooms after collective reach LAYER of the engine and no other header of it, not even through
-    another header; the sources of the room LAYER_ROOM, which serves the others, may include them
-  - the rooms of PURE never reach mpi.h, not even through another header
+  - a file of src/MODULE includes files of its own module and of modules before it in MODULES
+  - the modules after collective reach LAYER of the engine and no other header of it, not even through
+    another header; the sources of the module LAYER_MODULE, which serves the others, may include them
+  - the modules of PURE never reach mpi.h, not even through another header
   - the edges (the command, the interposer, examples) include public headers only, and SHARED; the experiments those
     of the command too
   - a public header includes public headers only
@@ -16,13 +16,13 @@ import pathlib
 import re
 import sys
 
-ROOMS = ["base", "comm", "access", "cdf", "plan", "mpitype", "exchange", "store", "file", "direct", "twophase",
+MODULES = ["base", "comm", "access", "cdf", "plan", "mpitype", "exchange", "store", "file", "direct", "twophase",
          "engine", "collective", "layer", "decomposition", "array", "replicas", "mesh", "timestep", "metadata",
          "netcdf", "compression", "segments", "dataset", "archive", "exodus", "nemesis", "exodus_mesh"]
 PURE = {"base", "access", "cdf", "plan", "store", "compression"}
 ENGINE = {"plan", "exchange", "store", "file", "direct", "twophase", "engine", "collective"}
 LAYER = "collective/layer.h"  # all that the layers above files use of them
-LAYER_ROOM = "layer"
+LAYER_MODULE = "layer"
 EDGES = ["bindings", "cli", "mpiio", "examples"]
 SHARED = {"base/shared_memory.h": "mpiio"}  # depends on the C library only and is compiled into the interposer too
 
@@ -79,21 +79,21 @@ def short(path):
     return str(path.relative_to(top)) if isinstance(path, pathlib.Path) else path
 
 
-def check_room(path):
-    room = path.relative_to(src).parts[0]
-    if room not in ROOMS:
-        wrong.append(f"{short(path)}: there is no room '{room}' in scripts/check_layers.py")
+def check_module(path):
+    module = path.relative_to(src).parts[0]
+    if module not in MODULES:
+        wrong.append(f"{short(path)}: there is no module '{module}' in scripts/check_layers.py")
         return
     for name in includes(path):
         found = resolve(name, path)
         if found is None or not found.is_relative_to(src):
             continue
         other = found.relative_to(src).parts[0]
-        if other in ROOMS and ROOMS.index(other) > ROOMS.index(room):
-            wrong.append(f"{short(path)} includes {name}: '{other}' is below '{room}'")
-    if room in PURE:
-        refuse(chain_to(path, is_mpi, set()), f"the room '{room}' knows no MPI")
-    if ROOMS.index(room) > ROOMS.index("collective") and room != LAYER_ROOM:
+        if other in MODULES and MODULES.index(other) > MODULES.index(module):
+            wrong.append(f"{short(path)} includes {name}: '{other}' is below '{module}'")
+    if module in PURE:
+        refuse(chain_to(path, is_mpi, set()), f"the module '{module}' knows no MPI")
+    if MODULES.index(module) > MODULES.index("collective") and module != LAYER_MODULE:
         refuse(chain_to(path, is_private, set()), f"layers use {LAYER} of the engine")
 
 
@@ -121,7 +121,7 @@ def check_names(paths):
 
 def main():
     for path in sources(src):
-        check_room(path)
+        check_module(path)
     check_names(sources(src))
     for path in sources(public):
         check_public_only(path, public)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run_together.sh PREFIX MPI RANKS NAME:SECONDS... -- command...   runs the tests of a room in one launch.
+# run_together.sh PREFIX MPI RANKS NAME:SECONDS... -- command...   runs the tests of a module in one launch.
 #
 # The command is a program of tests/support/together.c; it is given the names and tells by lines "@begin NAME ." and
 # "@end NAME CODE SECONDS ." where it is.  What comes out is left for the tests' own ctests, PREFIX.NAME.nRANKS, which find it by

@@ -143,7 +143,7 @@ try() {
 # make_disk BYTES: the file, the device on it, the file system
 make_disk() {
     free=$(($(stat -f -c '%a * %S' "$state")))
-    [ $((free * 9 / 10)) -ge "$1" ] || give_up "no room for $1 bytes beside $dir"
+    [ $((free * 9 / 10)) -ge "$1" ] || give_up "not enough free space for $1 bytes beside $dir"
     try fallocate -l "$1" "$state/image"
     losetup --direct-io=on -f "$state/image" 2>"$state/log" || try losetup -f "$state/image"
     device=$(loops)

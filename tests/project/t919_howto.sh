@@ -5,8 +5,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
-# shellcheck source=tests/house/user/shell.sh
-. "$top/tests/house/user/shell.sh"
+# shellcheck source=tests/project/user/shell.sh
+. "$top/tests/project/user/shell.sh"
 for module in pip setuptools wheel numpy; do
     /usr/bin/python3 -c "import $module" 2>/dev/null || { echo "skipped: no Python module $module"; exit 77; }
 done
@@ -53,7 +53,7 @@ for page in tutorial/index tutorial/lesson01 tutorial/lesson02 tutorial/lesson03
     tutorial/lesson07 tutorial/lesson08 tutorial/lesson09 tutorial/lesson10; do
     # shellcheck disable=SC2016 # marks of code; check_docs.py compares code with the programs
     sed '/^```/,/^```/d' "$top/docs/$page.md" >plain.md
-    python3 "$top/tests/house/user/page_commands.py" plain.md . | here | sed 's|cmake --build steps|& -j2|' | follow "docs/$page.md"
+    python3 "$top/tests/project/user/page_commands.py" plain.md . | here | sed 's|cmake --build steps|& -j2|' | follow "docs/$page.md"
     case $page in
     */lesson03) grep -q 'tutti: write of .*two-phase' out || { fail 'TUTTI_EXPLAIN does not explain the third program'; cat out; } ;;
     esac
@@ -63,10 +63,10 @@ for page in restart layout archive read-without-mpi hdf5 tune gmsh-paraview impo
     before=$(wc -l <followed)
     case $page in
     imported-mesh) user 'rm -f mesh.e*' ;;
-    gmsh-paraview) python3 "$top/tests/house/user/page_commands.py" "$top/docs/howto/imported-mesh.md" . >/dev/null ;;
+    gmsh-paraview) python3 "$top/tests/project/user/page_commands.py" "$top/docs/howto/imported-mesh.md" . >/dev/null ;;
     darshan) echo 'export TUTTI_STATS=1' >>"$TUTTI_TEST_DIR/profile" ;;
     esac
-    python3 "$top/tests/house/user/page_commands.py" "$top/docs/howto/$page.md" . | here | follow "docs/howto/$page.md"
+    python3 "$top/tests/project/user/page_commands.py" "$top/docs/howto/$page.md" . | here | follow "docs/howto/$page.md"
     [ "$(wc -l <followed)" -gt "$before" ] || fail "docs/howto/$page.md has no command"
 done
 # the last page: the wrapper and Tutti both saw the calls of both ranks
@@ -77,7 +77,7 @@ grep -q "tutti.*program.dat" out || { fail 'Tutti was not called behind the wrap
 line=$(grep '^    cmake -S . -B build/mine ' "$top/docs/howto/install-without-root.md" | sed "s|-S . -B build/mine|-S $top -B mine|")
 user "$line" || { fail "this failed: $line"; cat out; }
 for page in "$top"/docs/howto/*.md; do
-    grep -q "$(basename "$page" .md)" "$top/tests/house/t919_howto.sh" || fail "$page is not tested"
+    grep -q "$(basename "$page" .md)" "$top/tests/project/t919_howto.sh" || fail "$page is not tested"
 done
 [ ! -s stumbled ] || { head -100 stumbled; bad=1; }
 exit $bad

@@ -5,7 +5,7 @@
 # their pages.  An undocumented function fails the build.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
-# shellcheck source=tests/house/clone.sh
+# shellcheck source=tests/project/clone.sh
 . "$(dirname "$0")/clone.sh"
 cd "$TUTTI_TEST_DIR" || exit 1
 bad=0

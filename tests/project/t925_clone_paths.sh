@@ -4,7 +4,7 @@
 # reached through a symbolic link: as t924, and `make test` with the tests of some modules.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
-# shellcheck source=tests/house/clone.sh
+# shellcheck source=tests/project/clone.sh
 . "$(dirname "$0")/clone.sh"
 mkdir -p "$TUTTI_TEST_DIR/real"
 ln -s real "$TUTTI_TEST_DIR/link"

@@ -8,8 +8,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
-# shellcheck source=tests/house/user/shell.sh
-. "$top/tests/house/user/shell.sh"
+# shellcheck source=tests/project/user/shell.sh
+. "$top/tests/project/user/shell.sh"
 for file in LICENSE README.md docs/reference/files.md examples/step1_first.c examples/CMakeLists.txt; do
     [ -s "$doc/$file" ] || fail "$file was not installed"
 done
@@ -30,7 +30,7 @@ for step in "$doc"/examples/step*.c; do
         echo "clang -Wall -Wextra -Werror -c -o $name.o $step \$(pkg-config --cflags tutti)"
 done >steps.sh
 follow steps <steps.sh
-cp "$top/tests/house/user/user.cc" .
+cp "$top/tests/project/user/user.cc" .
 for cxx in c++ clang++; do
     command -v $cxx >/dev/null || continue
     echo "$cxx -Wall -Wextra -Werror -o user.$cxx user.cc \$(pkg-config --cflags --libs tutti-$mpi)"

@@ -1,14 +1,11 @@
 #!/usr/bin/env python3
-"""walk.py [write|cached|start|independent] [--list] [--check]: which functions one call of the library
-goes through.
+"""call_graph.py [write|cached|start|independent] [--list] [--check]   Print the functions that one call of the library enters.
 
-Builds the library once more, without optimisation and with every function reporting its entry
-(build/walk), runs experiments/programs/walk.c on 4 ranks of Open MPI, and prints the functions that rank 0 entered
-during the chosen call, room by room in the order in which they are met first, with the numbers that
-tell how straight the walk is.  Calls that go up, from a room to one below it in the README's list,
-are shown; the only one there should be is the idle hook, by which waiting lets other operations
-move on.  --list prints the functions.  --check fails if a first write goes through more than MOST of
-them, or a call that is not the hook goes up.
+Builds the library without optimisation and with every function reporting its entry (build/call_graph), runs
+experiments/programs/call_graph.c on 4 ranks of Open MPI, and prints the number of functions that rank 0 entered during the chosen
+call: per module, and the depth of the stack.  It also prints the calls from a module into a later one.  Only one is allowed: the idle
+hook, by which a waiting rank advances other operations.  --list prints the functions in order of their first call.  --check fails if a
+first write enters more than MOST functions, or if a call other than the hook enters a later module.
 SPDX-License-Identifier: BSD-3-Clause"""
 import collections
 import pathlib
@@ -17,13 +14,13 @@ import shutil
 import subprocess
 import sys
 
-from check_layers import ROOMS
+from check_layers import MODULES
 
 top = pathlib.Path(__file__).resolve().parent.parent
-build = top / "build" / "walk"
+build = top / "build" / "call_graph"
 ENGINE = ["file", "direct", "twophase", "engine", "collective"]
 SHOWN = "--list" in sys.argv
-MOST = {"engine": 88, "all": 330}  # of ENGINE's rooms; those that only some runs wait in included
+MOST = {"engine": 88, "all": 330}  # includes functions that only some runs enter, while waiting
 HOOK = "comm/wait.c -> collective/request.c: requests_progress"
 
 
@@ -32,15 +29,15 @@ def run(*command, **more):
 
 
 def make():
-    run("cmake", "-S", str(top), "-B", str(build), "-DTUTTI_MPI=openmpi", "-DTUTTI_WALK=ON",
+    run("cmake", "-S", str(top), "-B", str(build), "-DTUTTI_MPI=openmpi", "-DTUTTI_CALL_GRAPH=ON",
         "-DTUTTI_WERROR=OFF", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", *(["-GNinja"] if shutil.which("ninja") else []))
-    subprocess.run(["cmake", "--build", str(build), "--target", "experiments.walk"], check=True,
+    subprocess.run(["cmake", "--build", str(build), "--target", "experiments.call_graph"], check=True,
                    stdout=subprocess.DEVNULL)
-    return build / "experiments" / "walk"
+    return build / "experiments" / "call_graph"
 
 
 def inline_functions():
-    """{function: room/header} of those in headers, whose copies addr2line places anywhere; public headers: None"""
+    """{function: module/header} of those in headers, whose copies addr2line places anywhere; public headers: None"""
     found = {}
     for path in sorted((top / "include").rglob("*.h")):
         found.update(dict.fromkeys(re.findall(r"^static inline [^(;]*?\b(\w+)\(", path.read_text(), re.M)))
@@ -51,7 +48,7 @@ def inline_functions():
 
 
 def places(program, addresses):
-    """{address: (function, room/file)}"""
+    """{address: (function, module/file)}"""
     inline = inline_functions()
     text = run("addr2line", "-f", "-e", str(program), input="\n".join(addresses))
     lines = text.splitlines()
@@ -68,7 +65,7 @@ def main():
     what = ([a for a in sys.argv[1:] if not a.startswith("-")] or ["write"])[0]
     program = make()
     out = run(str(top / "scripts" / "mpirun.sh"), "openmpi", "4", str(program), what,
-              str(build / "walk.dat"))
+              str(build / "call_graph.dat"))
     events = [line.split() for line in out.splitlines() if line[:2] in ("> ", "< ")]
     where = places(program, sorted({e[1] for e in events}))
     seen, stack, depth, up = {}, [], 0, collections.Counter()
@@ -84,15 +81,15 @@ def main():
             continue
         seen.setdefault((place, name), len(seen))
         caller = next((p for n, p in reversed(stack[:-1]) if p), None)
-        if caller and ROOMS.index(place.split("/")[0]) > ROOMS.index(caller.split("/")[0]):
+        if caller and MODULES.index(place.split("/")[0]) > MODULES.index(caller.split("/")[0]):
             up[f"{caller} -> {place}: {name}"] += 1
-    rooms = collections.Counter(place.split("/")[0] for place, _ in seen)
-    engine = sum(rooms[r] for r in ENGINE)
+    modules = collections.Counter(place.split("/")[0] for place, _ in seen)
+    engine = sum(modules[r] for r in ENGINE)
     print(f"{what}: {len(seen)} functions in {len({p for p, _ in seen})} files, depth {depth}; "
           f"{engine} of them in {', '.join(ENGINE)}")
-    print("  " + ", ".join(f"{r} {rooms[r]}" for r in ROOMS if rooms[r]))
+    print("  " + ", ".join(f"{r} {modules[r]}" for r in MODULES if modules[r]))
     for call, n in up.items():
-        print(f"  up, {n} times: {call}")
+        print(f"  into a later module, {n} times: {call}")
     if SHOWN:
         last = None
         for (place, name), _ in sorted(seen.items(), key=lambda item: item[1]):
@@ -103,8 +100,8 @@ def main():
     if "--check" in sys.argv and what == "write":
         wrong = [call for call in up if call != HOOK]
         if engine > MOST["engine"] or len(seen) > MOST["all"] or wrong:
-            sys.exit(f"walk.py: a first write may go through {MOST['engine']} functions of {', '.join(ENGINE)}, "
-                     f"{MOST['all']} in all, and up by the idle hook only")
+            sys.exit(f"call_graph.py: a first write may enter at most {MOST['engine']} functions of {', '.join(ENGINE)}, "
+                     f"{MOST['all']} in all, and call a later module by the idle hook only")
 
 
 main()

@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# Folders are the architecture: a room includes and calls only rooms above it, and the files of a room
+# A module includes headers and calls functions of earlier modules only, and the files of a module
 # form no cycle.
 # SPDX-License-Identifier: BSD-3-Clause
 scripts=$(dirname "$0")/../../scripts

@@ -5,7 +5,7 @@
 # from a source distribution, without a compiler.  (t924 builds it.)
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
-# shellcheck source=tests/house/clone.sh
+# shellcheck source=tests/project/clone.sh
 . "$(dirname "$0")/clone.sh"
 cd "$TUTTI_TEST_DIR" || exit 1
 bad=0
@@ -29,7 +29,7 @@ git -C clone ls-files | sort >committed
 for kind in 'completion/bash' 'fortran/entries.c' 'man/tutti_file_open.3' 'man/tutti-options.7' 'python/_api.py'; do
     [ -s "archive/generated/$kind" ] || fail "the archive lacks generated/$kind"
 done
-git -C clone grep -lE 'Written by scripts/gen_.*do not edit' -- . ':!scripts' ':!tests/house' && fail 'these files are generated, and committed'
+git -C clone grep -lE 'Written by scripts/gen_.*do not edit' -- . ':!scripts' ':!tests/project' && fail 'these files are generated, and committed'
 
 echo >>clone/README.md
 clone/scripts/dist.sh third copy >log 2>&1 && fail 'an archive was made in spite of uncommitted changes'

@@ -64,8 +64,8 @@ nothing_left "after down"
 
 # Failures on the way, and interruptions.
 sh "$throttle" up "$disk" 32m 900000g >/dev/null
-[ $? = 77 ] || fail "room for a disk of 900000 GiB?"
-nothing_left "no room"
+[ $? = 77 ] || fail "a disk of 900000 GiB is not refused"
+nothing_left "not enough free space"
 sh "$throttle" up "$disk" 32x 64m 2>/dev/null
 [ $? = 2 ] || fail "32x is a rate?"
 for delay in 0.005 0.02 0.04; do

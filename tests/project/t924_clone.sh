@@ -5,7 +5,7 @@
 # (They run here instead of in the build openmpi.  t925 builds clones.)
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
-# shellcheck source=tests/house/clone.sh
+# shellcheck source=tests/project/clone.sh
 . "$(dirname "$0")/clone.sh"
 clone_archive "$TUTTI_TEST_DIR/tutti"
 mkdir "$TUTTI_TEST_DIR/bin"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# Tests are numbered so that a number names one test, and its hundred the room (the table is in CONTRIBUTING.md).
+# Tests are numbered so that a number names one test, and its hundred the module (the table is in CONTRIBUTING.md).
 # And what shares a program with others defines nothing that the others would get instead of their own.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
@@ -17,10 +17,10 @@ twice=$(numbers | cut -d' ' -f1 | uniq -d)
 # | module[, module...] | from | to |
 sed -n 's/^| *\([a-z, ]*[a-z]\) *| *\([0-9]*\) *| *\([0-9]*\) *|$/\2 \3 \1/p' ../CONTRIBUTING.md | tr -d ',' |
     awk '{ for (i = 3; i <= NF; i++) print $i, $1, $2 }' >"$TUTTI_TEST_DIR/ranges"
-numbers | while read -r number room; do
+numbers | while read -r number module; do
     number=$(echo "$number" | sed 's/^0*\(.\)/\1/')
-    awk -v room="$room" -v n="$number" '$1 == room && $2 <= n && n <= $3 { found = 1 } END { exit !found }' \
-        "$TUTTI_TEST_DIR/ranges" || echo "$room: t$number is not a number of this room"
+    awk -v module="$module" -v n="$number" '$1 == module && $2 <= n && n <= $3 { found = 1 } END { exit !found }' \
+        "$TUTTI_TEST_DIR/ranges" || echo "$module: t$number is not a number of this module"
 done >"$TUTTI_TEST_DIR/outside"
 [ ! -s "$TUTTI_TEST_DIR/outside" ] || { cat "$TUTTI_TEST_DIR/outside"; failed=1; }
 

@@ -53,9 +53,9 @@ clone_build() {
 
 # clone_test DIR TEST: as ctest would run it there; appends to $TUTTI_TEST_DIR/failed if it fails
 clone_test() {
-    stem=$(basename "$1/tests/house/$2"_*.sh .sh)
+    stem=$(basename "$1/tests/project/$2"_*.sh .sh)
     (cd "$1" && env TUTTI_BUILD_DIR="$1/build/openmpi" TUTTI_COMMAND="$1/build/openmpi/tutti" TUTTI_TEST_DIR="$1/scratch" \
-        bash scripts/run_test.sh "clone.$stem" 250 openmpi 0 sh "$1/tests/house/$stem.sh") >"$TUTTI_TEST_DIR/$2.out" 2>&1
+        bash scripts/run_test.sh "clone.$stem" 250 openmpi 0 sh "$1/tests/project/$stem.sh") >"$TUTTI_TEST_DIR/$2.out" 2>&1
     code=$?
     [ $code = 0 ] || { echo "$1: $stem: exit code $code"; cat "$TUTTI_TEST_DIR/$2.out"; } >>"$TUTTI_TEST_DIR/failed"
 }

@@ -1,5 +1,5 @@
-/* What one call of the library goes through, for scripts/walk.py: the library is compiled so that every
- * function reports its entry and exit here; rank 0 prints those of the call that is asked for.
+/* Record the functions that one call of the library enters, for scripts/call_graph.py.  The library is compiled so that every
+ * function reports its entry and exit here; rank 0 prints those of the requested call.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=tests/house/clone.sh
+# shellcheck source=tests/project/clone.sh
 . "$here/clone.sh"
 for tool in dh:debhelper dh_python3:dh-python lintian:lintian debootstrap:debootstrap; do
     command -v "${tool%:*}" >/dev/null || { echo "skipped: there is no ${tool%:*} (package ${tool#*:})"; exit 77; }
