@@ -84,8 +84,8 @@ static tutti_err read_all(int *wrong) {
     double *t = NULL;
     tutti_err err = tutti_exodus_open(MPI_COMM_WORLD, "step9.e", TUTTI_READ, NULL, &x);
     if (!err)
-        err = tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){.by = TUTTI_EXODUS_BY_CURVE},
-                                    &mine);
+        err = tutti_exodus_get_mesh(
+            x, &(tutti_exodus_distribution){.partitioner = TUTTI_EXODUS_BY_CURVE}, &mine);
     if (!err) t = malloc((size_t)mine->nodes * sizeof *t + 1);
     if (!err)
         err = tutti_exodus_get(x, tutti_exodus_steps(x), 1,

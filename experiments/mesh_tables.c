@@ -135,7 +135,7 @@ static tutti_err report_mesh(counting *c) {
                 ", \"mesh\": \"%s\", \"order\": \"%s\", \"nodes\": %lld, \"edges\": %lld, "
                 "\"elements\": %lld, \"distance\": %.6g}",
                 c->source->name, order_table[c->o].name, (long long)info.nodes,
-                (long long)info.edges, (long long)info.elements, info.distance);
+                (long long)info.edges, (long long)info.elements, info.mean_distance);
     return err;
 }
 

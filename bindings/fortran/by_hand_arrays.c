@@ -24,7 +24,7 @@ TUTTI_API void tutti_f_tiles_begin(tutti__f_handle *t, tutti_off budget, int *ie
                                    const CFI_cdesc_t *tile, const CFI_cdesc_t *halo,
                                    const int *order, const int *sequential) {
     const tutti__f_array_handle *first = from ? from : to;
-    tutti_tiles_spec spec = {.budget = budget, .of = of};
+    tutti_tiles_spec spec = {.budget = budget, .region = of};
     tutti_array_spec array = {.order = TUTTI_COL_MAJOR};
     tutti_tiles *made = NULL;
     tutti__f_counts c;

@@ -149,7 +149,7 @@ static tutti_count numbers_of(const tutti_dataset *d, const char *variable, tutt
     for (tutti_count i = 0; i < tutti_dataset_variables(d); i++)
         if (tutti_dataset_variable_row(d, i, &row) == TUTTI_OK && strcmp(row.name, variable) == 0) {
             *type = row.spec.type;
-            return row.numbers;
+            return row.values_per_item;
         }
     return 0;
 }

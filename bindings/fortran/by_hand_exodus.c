@@ -311,19 +311,20 @@ typedef struct piece {
 enum { PIECE_BYTES = 80 * 8 };
 _Static_assert(sizeof(piece) <= PIECE_BYTES, "tutti_exodus_array of the module is too small");
 
-static tutti_exodus_array array_of(int what, int kind, const int64_t *id, const int *component) {
-    return (tutti_exodus_array){.what = (tutti_exodus_array_kind)what,
+static tutti_exodus_array array_of(int array_kind, int kind, const int64_t *id,
+                                   const int *component) {
+    return (tutti_exodus_array){.array_kind = (tutti_exodus_array_kind)array_kind,
                                 .kind = (tutti_exodus_kind)kind,
                                 .id = id ? *id : 0,
                                 .component = component ? *component : 0};
 }
 
-TUTTI_API void tutti_f_exodus_array_make(piece *p, int what, int kind, const CFI_cdesc_t *buf,
+TUTTI_API void tutti_f_exodus_array_make(piece *p, int array_kind, int kind, const CFI_cdesc_t *buf,
                                          int *ierr, const int64_t *id, const int *component,
                                          const tutti_count *first, const tutti_count *n,
                                          const tutti__f_entries *entries) {
     memset(p, 0, sizeof *p);
-    p->of = array_of(what, kind, id, component);
+    p->of = array_of(array_kind, kind, id, component);
     p->of.first = first ? *first : 0;
     p->n = n ? *n : -1;
     if (entries) {
@@ -388,21 +389,21 @@ TUTTI_API void tutti_f_exodus_get_arrays(const tutti__f_handle *x, const CFI_cde
     move_arrays(x->p, arrays, 0, ierr);
 }
 
-TUTTI_API void tutti_f_exodus_array_size(const tutti__f_handle *x, int what, int kind,
-                                         tutti_count *entries, tutti_count *numbers, int *type,
+TUTTI_API void tutti_f_exodus_array_size(const tutti__f_handle *x, int array_kind, int kind,
+                                         tutti_count *entries, tutti_count *values, int *type,
                                          int *ierr, const int64_t *id, const int *component) {
-    const tutti_exodus_array a = array_of(what, kind, id, component);
+    const tutti_exodus_array a = array_of(array_kind, kind, id, component);
     tutti_type its = TUTTI_BYTES;
-    *entries = *numbers = 0;
-    const tutti_err err = tutti_exodus_array_size(x->p, &a, entries, numbers, &its);
+    *entries = *values = 0;
+    const tutti_err err = tutti_exodus_array_size(x->p, &a, entries, values, &its);
     *type = (int)its;
     tutti__f_end(err, ierr);
 }
 
-TUTTI_API void tutti_f_exodus_array_offset(const tutti__f_handle *x, int what, int kind,
+TUTTI_API void tutti_f_exodus_array_offset(const tutti__f_handle *x, int array_kind, int kind,
                                            tutti_off *at, int *type, int *ierr, const int64_t *id,
                                            const int *component) {
-    const tutti_exodus_array a = array_of(what, kind, id, component);
+    const tutti_exodus_array a = array_of(array_kind, kind, id, component);
     tutti_type its = TUTTI_BYTES;
     *at = 0;
     const tutti_err err = tutti_exodus_array_offset(x->p, &a, at, &its);

@@ -69,8 +69,8 @@ module tutti
     integer(c_int), pointer :: peer(:) => null()
     integer(c_int64_t), pointer :: send_start(:) => null()    ! (peers + 1)
     integer(c_int), pointer :: send(:) => null()
-    integer(c_int64_t), pointer :: get_start(:) => null()     ! (peers + 1)
-    integer(c_int), pointer :: get(:) => null()
+    integer(c_int64_t), pointer :: receive_start(:) => null() ! (peers + 1)
+    integer(c_int), pointer :: receive(:) => null()
     integer(c_int64_t) :: all_nodes = 0, all_elements = 0
   end type tutti_mesh_part_view
 
@@ -223,8 +223,8 @@ contains
     call take_ints(c%peer, int(c%peers, c_int64_t), view%peer)
     call take_longs(c%send_start, int(c%peers, c_int64_t) + 1, view%send_start)
     call take_ints(c%send, last_of(view%send_start), view%send)
-    call take_longs(c%get_start, int(c%peers, c_int64_t) + 1, view%get_start)
-    call take_ints(c%get, last_of(view%get_start), view%get)
+    call take_longs(c%receive_start, int(c%peers, c_int64_t) + 1, view%receive_start)
+    call take_ints(c%receive, last_of(view%receive_start), view%receive)
   end subroutine tutti_mesh_part_get
 
   integer(c_int64_t) function last_of(starts)

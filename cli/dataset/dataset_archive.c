@@ -152,7 +152,7 @@ static int stream_open(job *j) {
 
 static int stream_run(job *j, tutti_off *freed) {
     const tutti_stream s = {
-        .write = stream_write, .read = stream_read, .context = j, .place = j->place};
+        .write = stream_write, .read = stream_read, .context = j, .location = j->place};
     signal(SIGPIPE, SIG_IGN); /* a command that has died is an error of ours */
     const tutti_err err = j->restores
                               ? tutti_dataset_restore_stream(j->d, j->first, j->last, &s)

@@ -83,7 +83,7 @@ typedef struct {
 /* The same view as if entry `at` were all that has been read. */
 static dataset_view entry_view(const side *s, tutti_count at) {
     dataset_view v = *s->view;
-    const tutti_count first = at * v.row->numbers;
+    const tutti_count first = at * v.row->values_per_item;
     v.buffer = s->numbers + first * v.number.element_size;
     v.done = first;
     return v;
@@ -91,10 +91,10 @@ static dataset_view entry_view(const side *s, tutti_count at) {
 
 static void compare_entry(const dataset_view *a, const dataset_view *b, const double *limit,
                           outcome *o) {
-    for (tutti_count k = 0; k < a->row->numbers; k++)
+    for (tutti_count k = 0; k < a->row->values_per_item; k++)
         if (differs(a, b, k, limit, o) && o->different++ == 0 && !o->place)
             o->place = place_text(a, b, k);
-    o->numbers += a->row->numbers;
+    o->numbers += a->row->values_per_item;
 }
 
 static void only_ids(comparison *k, const dataset_catalogue *c, const dataset_view *v,
@@ -149,7 +149,7 @@ static int compare_views(comparison *k, dataset_view *a, dataset_view *b, outcom
     double limit[2];
     char one[ARRAY_TEXT], two[ARRAY_TEXT];
     data_tolerance(k->config, o->name, limit);
-    if (k->config->diff_by == BY_ID && a->row->numbers == b->row->numbers &&
+    if (k->config->diff_by == BY_ID && a->row->values_per_item == b->row->values_per_item &&
         dataset_is_list(&k->a, a->row->spec.space) && dataset_is_list(&k->b, b->row->spec.space))
         return compare_by_id(k, a, b, limit, o);
     if (a->ndims == b->ndims &&

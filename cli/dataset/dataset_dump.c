@@ -40,7 +40,7 @@ static void csv_name(FILE *f, const char *name, const char *end) {
 }
 
 static int print_csv(dataset_view *v, int names, FILE *f) {
-    const int dims = v->ndims - (v->row->numbers > 1);
+    const int dims = v->ndims - (v->row->values_per_item > 1);
     const tutti_count columns = dims < v->ndims ? v->shape[dims] : 1;
     int more;
     if (names) {

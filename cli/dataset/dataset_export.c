@@ -87,12 +87,12 @@ static int write_field_reference(xdmf *x, const tutti_variable_row *v, tutti_cou
     fprintf(x->f, "        <Attribute Name=\"");
     cli_xml_text(x->f, v->name);
     fprintf(x->f, "\" Center=\"Node\" AttributeType=\"%s\">\n          <DataItem Dimensions=\"",
-            v->numbers == 1                                   ? "Scalar"
-            : v->spec.item == TUTTI_VECTOR && v->numbers == 3 ? "Vector"
-            : v->spec.item == TUTTI_TENSOR && v->numbers == 9 ? "Tensor"
-                                                              : "Matrix");
+            v->values_per_item == 1                                   ? "Scalar"
+            : v->spec.item == TUTTI_VECTOR && v->values_per_item == 3 ? "Vector"
+            : v->spec.item == TUTTI_TENSOR && v->values_per_item == 9 ? "Tensor"
+                                                                      : "Matrix");
     dimensions_write(x->f, ndims, shape);
-    if (v->numbers > 1) fprintf(x->f, " %lld", (long long)v->numbers);
+    if (v->values_per_item > 1) fprintf(x->f, " %lld", (long long)v->values_per_item);
     fprintf(x->f,
             "\" NumberType=\"%s\" Precision=\"%lld\" Format=\"Binary\" Endian=\"%s\" "
             "Seek=\"%lld\">",

@@ -38,8 +38,8 @@ static void list_variables(const dataset_catalogue *c) {
         shape_now(c, v, &ndims, shape);
         dataset_shape_text(ndims, shape, text, sizeof text);
         const size_t n = strlen(text);
-        if (v->numbers > 1)
-            snprintf(text + n, sizeof text - n, ", %lld each", (long long)v->numbers);
+        if (v->values_per_item > 1)
+            snprintf(text + n, sizeof text - n, ", %lld each", (long long)v->values_per_item);
         const char *name = cli_shown(v->name);
         printf("%-18s ", name);
         if ((int)strlen(name) > 18) printf("\n%-18s ", "");
@@ -173,7 +173,7 @@ static int list_json(const dataset_catalogue *c) {
         printf(", \"shape\": ");
         dataset_json_shape(stdout, ndims, shape);
         printf(", \"item\": \"%s\", \"numbers\": %lld, \"type\": \"%s\", \"layout\": \"%s\"",
-               dataset_item_name(v->spec.item), (long long)v->numbers,
+               dataset_item_name(v->spec.item), (long long)v->values_per_item,
                tutti_type_name(v->spec.type), v->spec.layout == TUTTI_RANKED ? "ranked" : "global");
         printf(", \"compress\": %d, \"units\": ", v->spec.compress);
         cli_json_string(stdout, v->spec.units);

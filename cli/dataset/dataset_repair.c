@@ -9,7 +9,7 @@ static void print_repair(const data_config *c, const tutti_repair_report *r) {
            : r->rebuilt ? "metadata made anew"
                         : "repaired",
            (long long)r->segments, r->segments == 1 ? "" : "s", r->files, r->files == 1 ? "" : "s");
-    if (r->kept[0]) printf("the old metadata are %s/%s\n", c->path[0], r->kept);
+    if (r->backup[0]) printf("the old metadata are %s/%s\n", c->path[0], r->backup);
     if (r->damaged)
         printf("%lld segment%s checksums that cannot be read: see tutti verify\n",
                (long long)r->damaged, r->damaged == 1 ? " has" : "s have");
@@ -25,7 +25,7 @@ static void print_repair_json(const data_config *c, const tutti_repair_report *r
            "\"rebuilt\": %s,\n \"kept\": ",
            (long long)r->segments, (long long)r->lost, (long long)r->damaged, r->files,
            r->rebuilt ? "true" : "false");
-    cli_json_string(stdout, r->kept);
+    cli_json_string(stdout, r->backup);
     printf(", \"first_lost\": ");
     cli_json_string(stdout, r->first_lost);
     printf("}\n");

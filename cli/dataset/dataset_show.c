@@ -91,7 +91,7 @@ static int print_variable(const dataset_catalogue *c, const dataset_total *t) {
     const tutti_variable_spec *s = &v->spec;
     const char *name = cli_shown(v->name);
     printf("\t%s %s(%s", tutti_type_name(s->type), name, cli_shown(s->space));
-    if (v->numbers > 1) printf(", %lld", (long long)v->numbers);
+    if (v->values_per_item > 1) printf(", %lld", (long long)v->values_per_item);
     printf(") ;");
     if (s->item != TUTTI_SCALAR) printf(" // %s", dataset_item_name(s->item));
     putchar('\n');
@@ -183,7 +183,7 @@ static int show_json(const dataset_catalogue *c) {
         printf(", \"type\": \"%s\", \"space\": ", tutti_type_name(row->spec.type));
         cli_json_string(stdout, row->spec.space);
         printf(", \"item\": \"%s\", \"numbers\": %lld, \"units\": ",
-               dataset_item_name(row->spec.item), (long long)row->numbers);
+               dataset_item_name(row->spec.item), (long long)row->values_per_item);
         cli_json_string(stdout, row->spec.units);
         printf(", \"long_name\": ");
         cli_json_string(stdout, row->spec.long_name);

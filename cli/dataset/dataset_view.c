@@ -12,13 +12,13 @@ enum { PIECE = 16 << 20 }; /* bytes */
 
 /* The slice as people give it: of the space, and of the numbers of an item. */
 static int slice_take(dataset_view *v, const tutti_array_spec *space, const char *text) {
-    const int more = v->row->numbers > 1;
+    const int more = v->row->values_per_item > 1;
     tutti_array_spec spec = *space;
     tutti_slice slice;
     if (more && space->ndims == TUTTI_MAX_DIMS)
         return cli_error("'%s' has too many dimensions", v->row->name);
     spec.ndims += more;
-    if (more) spec.shape[space->ndims] = v->row->numbers;
+    if (more) spec.shape[space->ndims] = v->row->values_per_item;
     if (array_section_parse(text, 0, &spec, &slice)) return 1;
     v->ndims = spec.ndims;
     v->count = tutti_slice_count(spec.ndims, &slice, v->shape);
@@ -55,7 +55,7 @@ int dataset_view_open(const dataset_catalogue *c, const tutti_variable_row *row,
     const tutti_type type = out->get_type == TUTTI_BYTES ? TUTTI_UINT8 : out->get_type;
     const tutti_off size = tutti_type_size(type);
     out->number = (tutti_array_spec){.ndims = 1, .shape = {1}, .type = type, .element_size = size};
-    space.element_size = size * row->numbers;
+    space.element_size = size * row->values_per_item;
     array_side_plan(&out->entries, &space);
     if (slice_take(out, &space, slice)) return 1;
     const tutti_count most = PIECE / space.element_size > 0 ? PIECE / space.element_size : 1;
@@ -73,7 +73,7 @@ void dataset_view_close(dataset_view *v) {
 /* Leave only the chosen numbers of n items. */
 static tutti_count choose_numbers(dataset_view *v, tutti_count n) {
     const size_t size = (size_t)v->number.element_size;
-    const tutti_count all = v->row->numbers;
+    const tutti_count all = v->row->values_per_item;
     char *to = v->buffer;
     if (v->component[0] == 0 && v->component[1] == all && v->component[2] == 1) return n * all;
     for (tutti_count i = 0; i < n; i++)

@@ -124,9 +124,9 @@ static int zarray_write(zarr *z, const group *g, const array *a) {
     const tutti_type type = a->section.type;
     if (!a->fixed) snprintf(time, sizeof time, "%lld", (long long)a->segments);
     fputs("{\"zarr_format\": 2, \"shape\": ", f);
-    counts_write(f, time, a->ndims, a->shape, a->row->numbers);
+    counts_write(f, time, a->ndims, a->shape, a->row->values_per_item);
     fputs(", \"chunks\": ", f);
-    counts_write(f, a->fixed ? "" : "1", a->ndims, a->chunk, a->row->numbers);
+    counts_write(f, a->fixed ? "" : "1", a->ndims, a->chunk, a->row->values_per_item);
     fprintf(f, ", \"dtype\": \"%s\", \"order\": \"C\", \"fill_value\": ",
             dtype_of(a->row, type, dtype));
     if (spec->fill == 0) /* xarray would take every 0 for a number that is missing */
@@ -164,7 +164,7 @@ static void chunk_write(zarr *z, const group *g, const array *a, const chunk_ref
     if (r->time >= 0) to += sprintf(to, "%lld.", (long long)r->time);
     for (int k = 0; k < a->ndims; k++)
         to += sprintf(to, "%s%lld", k ? "." : "", (long long)place[k]);
-    if (a->row->numbers > 1) sprintf(to, ".0");
+    if (a->row->values_per_item > 1) sprintf(to, ".0");
     ref_begin(z, g->name, a->row->name, key);
     putc('[', z->f);
     cli_json_string(z->f, url);
@@ -382,8 +382,8 @@ static int group_write(zarr *z, group *g) {
                     cli_json_string(f, name);
                     free(name);
                 }
-                if (a->row->numbers > 1)
-                    fprintf(f, ", \"component_%lld\"", (long long)a->row->numbers);
+                if (a->row->values_per_item > 1)
+                    fprintf(f, ", \"component_%lld\"", (long long)a->row->values_per_item);
                 putc(']', f);
                 if (spec->units[0]) {
                     fputs(", \"units\": ", f);

@@ -82,8 +82,8 @@ static int mesh_copy(copy *c, const tutti_exodus_mesh *m) {
 }
 
 static int file_copy(copy *c) {
-    const tutti_exodus_distribution deal = {.by = c->config->nemesis ? TUTTI_EXODUS_BY_METIS
-                                                                     : TUTTI_EXODUS_BY_ORDER};
+    const tutti_exodus_distribution deal = {
+        .partitioner = c->config->nemesis ? TUTTI_EXODUS_BY_METIS : TUTTI_EXODUS_BY_ORDER};
     const tutti_exodus_mesh *m = NULL;
     exodus_results r;
     exodus_outline_free(&c->outline);
@@ -136,7 +136,8 @@ static int steps_count(copy *c, const char *path) {
 
 /* Sizes of numbers are kept unless others are asked for. */
 static void sizes_keep(const tutti_exodus *x, const data_config *c, tutti_exodus_options *opt) {
-    const tutti_exodus_array a = {.what = TUTTI_EXODUS_COORDINATES, .kind = TUTTI_EXODUS_NODAL};
+    const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_COORDINATES,
+                                  .kind = TUTTI_EXODUS_NODAL};
     tutti_count entries, numbers;
     tutti_type type;
     if (c->real < 0 && tutti_exodus_array_size(x, &a, &entries, &numbers, &type) == TUTTI_OK &&

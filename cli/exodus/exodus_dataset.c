@@ -61,7 +61,7 @@ typedef struct {
 } carried;
 
 static tutti_exodus_array array_of(const carried *c, tutti_count first, tutti_count n, void *buf) {
-    return (tutti_exodus_array){.what = (tutti_exodus_array_kind)c->what,
+    return (tutti_exodus_array){.array_kind = (tutti_exodus_array_kind)c->what,
                                 .kind = (tutti_exodus_kind)c->kind,
                                 .id = c->id,
                                 .component = c->component,
@@ -120,7 +120,7 @@ static int list_make(transfer *t, int kind, int64_t id, tutti_count before, tutt
     int64_t *ids = cli_malloc((size_t)n * sizeof *ids);
     tutti_err err = tutti_dataset_list(t->d, list);
     if (err == TUTTI_OK && !exodus_is_set(kind)) {
-        const tutti_exodus_array a = {.what = TUTTI_EXODUS_IDS,
+        const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_IDS,
                                       .kind = (tutti_exodus_kind)kind,
                                       .first = before + first,
                                       .n = n,

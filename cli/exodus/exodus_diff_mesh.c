@@ -38,7 +38,7 @@ static int kind_pairs(exodus_comparison *k, int kind, exodus_pairs *out) {
     int64_t *id = cli_malloc((size_t)(n[0] > n[1] ? n[0] : n[1]) * sizeof *id);
     tutti_err err = TUTTI_OK;
     for (int f = 0; f < 2 && err == TUTTI_OK; f++) {
-        const tutti_exodus_array a = {.what = TUTTI_EXODUS_IDS,
+        const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_IDS,
                                       .kind = (tutti_exodus_kind)kind,
                                       .first = first[f],
                                       .n = n[f],
@@ -146,7 +146,7 @@ static int is_poly(const tutti_exodus_entity *e) {
 
 static tutti_exodus_array of_block(int what, const tutti_exodus_entity *e, tutti_count n,
                                    void *buf) {
-    return (tutti_exodus_array){.what = (tutti_exodus_array_kind)what,
+    return (tutti_exodus_array){.array_kind = (tutti_exodus_array_kind)what,
                                 .kind = e->kind,
                                 .id = e->id,
                                 .n = n,
@@ -159,7 +159,7 @@ static tutti_exodus_array of_block(int what, const tutti_exodus_entity *e, tutti
 static int list_begins(const tutti_exodus_entity *e, const int64_t *counts, tutti_count *begin) {
     begin[0] = 0;
     for (tutti_count i = 0; i < e->entries; i++) {
-        if (counts[i] < 0 || counts[i] > e->list - begin[i]) return 0;
+        if (counts[i] < 0 || counts[i] > e->list_length - begin[i]) return 0;
         begin[i + 1] = begin[i] + counts[i];
     }
     return 1;
@@ -169,11 +169,11 @@ static int list_begins(const tutti_exodus_entity *e, const int64_t *counts, tutt
 static int poly_read(tutti_exodus *x, const tutti_exodus_entity *e, const exodus_common *c, int f,
                      lists *out) {
     int64_t *counts = cli_malloc((size_t)e->entries * sizeof *counts);
-    int64_t *all = cli_malloc((size_t)e->list * sizeof *all);
+    int64_t *all = cli_malloc((size_t)e->list_length * sizeof *all);
     tutti_count *begin = cli_malloc(((size_t)e->entries + 1) * sizeof *begin);
     tutti_count *at = cli_malloc((size_t)c->n * sizeof *at);
     const tutti_exodus_array a[2] = {of_block(TUTTI_EXODUS_COUNTS, e, e->entries, counts),
-                                     of_block(TUTTI_EXODUS_CONNECTIVITY, e, e->list, all)};
+                                     of_block(TUTTI_EXODUS_CONNECTIVITY, e, e->list_length, all)};
     tutti_err err = tutti_exodus_get_arrays(x, 2, a);
     if (err == TUTTI_OK) err = tutti_decomposition_positions(c->entries[f], at);
     const int wrong = err == TUTTI_OK && !list_begins(e, counts, begin);
@@ -191,7 +191,7 @@ static int poly_read(tutti_exodus *x, const tutti_exodus_entity *e, const exodus
     if (wrong)
         return cli_error("%s %lld: the counts of its entries do not fit its list of %lld",
                          tutti_exodus_kind_name((int)e->kind), (long long)e->id,
-                         (long long)e->list);
+                         (long long)e->list_length);
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
@@ -320,7 +320,7 @@ static int block_compare(exodus_comparison *k, int kind, tutti_count i) {
     if (e->attributes == 0) return 0;
     return exodus_compare_arrays(
         k, &k->common[kind][i], exodus_outcome_of(k, "attributes", tutti_exodus_kind_name(kind)),
-        (tutti_exodus_array){.what = TUTTI_EXODUS_ATTRIBUTES, .kind = e->kind, .id = e->id});
+        (tutti_exodus_array){.array_kind = TUTTI_EXODUS_ATTRIBUTES, .kind = e->kind, .id = e->id});
 }
 
 static int blocks_compare(exodus_comparison *k, int kind) {
@@ -362,13 +362,13 @@ int exodus_diff_mesh(exodus_comparison *k) {
     const int outcome = exodus_outcome_of(k, "coordinates", "nodal");
     for (int d = 0; d < dims && !failed; d++)
         failed = exodus_compare_arrays(k, c, outcome,
-                                       (tutti_exodus_array){.what = TUTTI_EXODUS_COORDINATES,
+                                       (tutti_exodus_array){.array_kind = TUTTI_EXODUS_COORDINATES,
                                                             .kind = TUTTI_EXODUS_NODAL,
                                                             .component = d});
     if (!failed && k->o[0].p.node_attributes)
-        failed = exodus_compare_arrays(
-            k, c, exodus_outcome_of(k, "attributes", "nodal"),
-            (tutti_exodus_array){.what = TUTTI_EXODUS_ATTRIBUTES, .kind = TUTTI_EXODUS_NODAL});
+        failed = exodus_compare_arrays(k, c, exodus_outcome_of(k, "attributes", "nodal"),
+                                       (tutti_exodus_array){.array_kind = TUTTI_EXODUS_ATTRIBUTES,
+                                                            .kind = TUTTI_EXODUS_NODAL});
     if (failed) return 1;
     for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind <= TUTTI_EXODUS_FACE_BLOCK; kind++)
         if (blocks_compare(k, kind)) return 1;

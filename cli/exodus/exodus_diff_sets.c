@@ -16,7 +16,7 @@ typedef struct {
 
 static int has_array(const tutti_exodus *x, int what, const tutti_exodus_entity *e) {
     const tutti_exodus_array a = {
-        .what = (tutti_exodus_array_kind)what, .kind = e->kind, .id = e->id};
+        .array_kind = (tutti_exodus_array_kind)what, .kind = e->kind, .id = e->id};
     tutti_count entries, numbers;
     tutti_type type;
     return tutti_exodus_array_size(x, &a, &entries, &numbers, &type) == TUTTI_OK && entries > 0;
@@ -49,7 +49,7 @@ static void range_of_rank(const cli_world *w, tutti_count all, tutti_count *firs
 
 static tutti_exodus_array of_set(int what, const tutti_exodus_entity *e, tutti_count first,
                                  tutti_count n, void *buf) {
-    return (tutti_exodus_array){.what = (tutti_exodus_array_kind)what,
+    return (tutti_exodus_array){.array_kind = (tutti_exodus_array_kind)what,
                                 .kind = e->kind,
                                 .id = e->id,
                                 .first = first,
@@ -103,7 +103,7 @@ static int members_read(exodus_comparison *k, int f, int kind, members *out) {
 }
 
 static tutti_count factors_in(const tutti_exodus *x, const tutti_exodus_entity *e) {
-    const tutti_exodus_array a = {.what = TUTTI_EXODUS_FACTORS, .kind = e->kind, .id = e->id};
+    const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_FACTORS, .kind = e->kind, .id = e->id};
     tutti_count entries, numbers;
     tutti_type type;
     return tutti_exodus_array_size(x, &a, &entries, &numbers, &type) == TUTTI_OK ? entries : 0;
@@ -225,7 +225,7 @@ static int common_sets(exodus_comparison *k, int kind, exodus_pairs *p) {
             failed = exodus_compare_arrays(
                 k, &k->common[kind][i],
                 exodus_outcome_of(k, "attributes", tutti_exodus_kind_name(kind)),
-                (tutti_exodus_array){.what = TUTTI_EXODUS_ATTRIBUTES,
+                (tutti_exodus_array){.array_kind = TUTTI_EXODUS_ATTRIBUTES,
                                      .kind = t->entity[i].kind,
                                      .id = t->entity[i].id});
         at = end;

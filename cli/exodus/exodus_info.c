@@ -34,9 +34,10 @@ static int bits_of(const tutti_exodus *x, const tutti_exodus_array *a) {
 static int integer_bits(const look *k) {
     for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind < TUTTI_EXODUS_KINDS; kind++)
         for (tutti_count i = 0; i < k->o.of[kind].n; i++) {
-            const tutti_exodus_array a = {.what = exodus_is_block(kind) ? TUTTI_EXODUS_CONNECTIVITY
-                                                  : exodus_is_set(kind) ? TUTTI_EXODUS_MEMBERS
-                                                                        : TUTTI_EXODUS_MAP,
+            const tutti_exodus_array a = {.array_kind = exodus_is_block(kind)
+                                                            ? TUTTI_EXODUS_CONNECTIVITY
+                                                        : exodus_is_set(kind) ? TUTTI_EXODUS_MEMBERS
+                                                                              : TUTTI_EXODUS_MAP,
                                           .kind = (tutti_exodus_kind)kind,
                                           .id = k->o.of[kind].entity[i].id};
             const int bits = bits_of(k->x, &a);
@@ -46,7 +47,8 @@ static int integer_bits(const look *k) {
 }
 
 static int look_at(look *k) {
-    const tutti_exodus_array a = {.what = TUTTI_EXODUS_COORDINATES, .kind = TUTTI_EXODUS_NODAL};
+    const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_COORDINATES,
+                                  .kind = TUTTI_EXODUS_NODAL};
     const char *path = tutti_exodus_path(k->x);
     char *sidecar = cli_format("%s.tutti", path);
     struct stat st = {.st_size = 0};
@@ -106,10 +108,10 @@ static void print_entity(const look *k, int kind, tutti_count i) {
                                                              : "face",
                           text));
         if (e->nodes > 0) printf(" of %s", count_text(e->nodes, "node", text));
-        if (e->list > 0)
+        if (e->list_length > 0)
             printf(", %s in all",
-                   count_text(e->list, exodus_topology_is(e->topology, "nfaced") ? "face" : "node",
-                              text));
+                   count_text(e->list_length,
+                              exodus_topology_is(e->topology, "nfaced") ? "face" : "node", text));
         if (e->edges > 0) printf(", %s each", count_text(e->edges, "edge", text));
         if (e->faces > 0) printf(", %s each", count_text(e->faces, "face", text));
     } else if (exodus_is_set(kind)) {
@@ -246,7 +248,7 @@ static void json_kinds(const look *k) {
                 printf(", \"topology\": ");
                 cli_json_string(stdout, e->topology);
                 printf(", \"nodes\": %d, \"edges\": %d, \"faces\": %d, \"list\": %lld", e->nodes,
-                       e->edges, e->faces, (long long)e->list);
+                       e->edges, e->faces, (long long)e->list_length);
             }
             if (!exodus_is_map(e->kind)) printf(", \"entries\": %lld", (long long)e->entries);
             if (exodus_is_set(e->kind)) printf(", \"factors\": %lld", (long long)e->factors);

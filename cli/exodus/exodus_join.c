@@ -20,12 +20,12 @@ static int pieces_open(exodus_whole *w, char **paths, int n) {
         tutti_exodus_options opt;
         tutti_exodus_options_init(&opt);
         opt.sidecar = 0;
-        failed =
-            ((tutti_exodus_open(MPI_COMM_SELF, q->path, TUTTI_READ, &opt, &q->x) != TUTTI_OK ||
-              tutti_exodus_get_mesh(q->x, &(tutti_exodus_distribution){.by = TUTTI_EXODUS_BY_ORDER},
-                                    &q->mesh) != TUTTI_OK) &&
-             cli_error_tutti()) ||
-            exodus_outline_read(q->x, &q->o);
+        failed = ((tutti_exodus_open(MPI_COMM_SELF, q->path, TUTTI_READ, &opt, &q->x) != TUTTI_OK ||
+                   tutti_exodus_get_mesh(
+                       q->x, &(tutti_exodus_distribution){.partitioner = TUTTI_EXODUS_BY_ORDER},
+                       &q->mesh) != TUTTI_OK) &&
+                  cli_error_tutti()) ||
+                 exodus_outline_read(q->x, &q->o);
     }
     return cli_agree(w->world, failed);
 }

@@ -42,7 +42,7 @@ static int entity_merge(tutti_exodus_entity *a, const tutti_exodus_entity *b, co
                              b->attributes, a->attributes);
         a->entries += b->entries;
         a->factors += b->factors;
-        a->list += b->list;
+        a->list_length += b->list_length;
     }
     return 0;
 }

@@ -32,7 +32,7 @@ static int mapped_kind(int kind) {
 }
 
 static tutti_exodus_array whole(int what, int kind, int64_t id, tutti_count n, int64_t *buf) {
-    return (tutti_exodus_array){.what = (tutti_exodus_array_kind)what,
+    return (tutti_exodus_array){.array_kind = (tutti_exodus_array_kind)what,
                                 .kind = (tutti_exodus_kind)kind,
                                 .id = id,
                                 .n = n,

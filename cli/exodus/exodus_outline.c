@@ -273,7 +273,7 @@ static tutti_err entities_define(const exodus_outline *o, tutti_exodus *to) {
     for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind < TUTTI_EXODUS_KINDS; kind++)
         for (tutti_count i = 0; i < o->of[kind].n; i++) {
             all[n] = o->of[kind].entity[i];
-            all[n].entries = all[n].factors = all[n].list = 0; /* put_mesh finds them */
+            all[n].entries = all[n].factors = all[n].list_length = 0; /* put_mesh finds them */
             if (exodus_is_block(kind) &&
                 !all[n].topology[0]) { /* others forget those of empty ones */
                 all[n].topology = "EMPTY";

@@ -236,7 +236,7 @@ int exodus_ids_at(tutti_exodus *x, int kind, tutti_count n, const tutti_count *p
     const int right = n == 0 || (low >= 0 && high < all);
     const tutti_count span = n == 0 ? 0 : right ? high - low + 1 : INT64_MAX;
     int64_t *ids = cli_array(right ? span : 1, 1, sizeof *ids);
-    const tutti_exodus_array a = {.what = TUTTI_EXODUS_IDS,
+    const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_IDS,
                                   .kind = (tutti_exodus_kind)kind,
                                   .first = low,
                                   .n = span,

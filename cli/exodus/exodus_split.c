@@ -53,7 +53,7 @@ static int assign_ranks(division *d, const exodus_parts *p) {
     for (tutti_count i = 0; i < p->n; i++)
         rank[i] = (int)((int64_t)p->part[i] * d->world->ranks / d->config->parts);
     const tutti_exodus_distribution how = {
-        .by = TUTTI_EXODUS_BY_LIST, .first = p->first, .n = p->n, .rank = rank};
+        .partitioner = TUTTI_EXODUS_BY_LIST, .first = p->first, .n = p->n, .rank = rank};
     const tutti_err err = tutti_exodus_get_mesh(d->from, &how, &d->mesh);
     free(rank);
     if (err != TUTTI_OK) return cli_error_tutti();

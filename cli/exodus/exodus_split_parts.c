@@ -52,7 +52,7 @@ static int block_read(tutti_exodus *x, const tutti_exodus_entity *e, tutti_count
         return cli_error("element block %lld is of %s: only --by order divides those",
                          (long long)e->id, e->topology);
     int64_t *all = cli_array(n, e->nodes, sizeof *all);
-    const tutti_exodus_array a = {.what = TUTTI_EXODUS_CONNECTIVITY,
+    const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_CONNECTIVITY,
                                   .kind = e->kind,
                                   .id = e->id,
                                   .first = lo,
@@ -98,7 +98,7 @@ static int nodes_read(const cli_world *w, tutti_exodus *x, const exodus_outline 
     *xyz = cli_malloc(3 * (size_t)*n * sizeof **xyz);
     memset(*xyz, 0, 3 * (size_t)*n * sizeof **xyz);
     for (int d = 0; d < o->p.dims; d++) {
-        const tutti_exodus_array a = {.what = TUTTI_EXODUS_COORDINATES,
+        const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_COORDINATES,
                                       .kind = TUTTI_EXODUS_NODAL,
                                       .component = d,
                                       .first = first,

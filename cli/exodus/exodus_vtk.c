@@ -252,7 +252,7 @@ int exodus_export(const cli_world *w, const data_config *config) {
         return cli_error_open(path, "Exodus file");
     k.prefix = config->out ? cli_strdup(config->out) : cli_format("%.*s", n - 2 * e, path);
     const int talks = w->rank == 0 && config->json;
-    const tutti_exodus_distribution deal = {.by = TUTTI_EXODUS_BY_ORDER};
+    const tutti_exodus_distribution deal = {.partitioner = TUTTI_EXODUS_BY_ORDER};
     int failed = exodus_outline_read(k.x, &k.o) || exodus_variables_known(k.config, 1, &k.o);
     if (!failed) {
         failed = tutti_exodus_get_mesh(k.x, &deal, &k.m) != TUTTI_OK && cli_error_tutti();

@@ -116,7 +116,7 @@ static void block_write(const xdmf *k, tutti_count b, tutti_count step) {
     snprintf(shape, sizeof shape, "%lld 3", (long long)k->o.p.nodes);
     item_write(k, "Float", shape, 1, 0, 8);
     fputs("          </Geometry>\n", k->f);
-    const tutti_exodus_array a = {.what = TUTTI_EXODUS_IDS, .kind = TUTTI_EXODUS_NODAL};
+    const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_IDS, .kind = TUTTI_EXODUS_NODAL};
     tutti_off at = 0;
     tutti_type type = TUTTI_INT32;
     if (k->o.p.has_node_ids && tutti_exodus_array_offset(k->x, &a, &at, &type) == TUTTI_OK)
@@ -224,7 +224,7 @@ static int write_files(xdmf *k, const char *path) {
 
 int exodus_export_xdmf(const data_config *config) {
     xdmf k = {.config = config};
-    const tutti_exodus_distribution deal = {.by = TUTTI_EXODUS_BY_ORDER};
+    const tutti_exodus_distribution deal = {.partitioner = TUTTI_EXODUS_BY_ORDER};
     if (tutti_exodus_open(MPI_COMM_SELF, config->path[0], TUTTI_READ, NULL, &k.x) != TUTTI_OK)
         return cli_error_open(config->path[0], "Exodus file");
     char *path = config->out ? cli_strdup(config->out) : cli_format("%s.xmf", config->path[0]);

@@ -73,8 +73,8 @@ int mesh_case_choose(const mesh_config *c, const mesh_case *m, tutti_replicas_ru
 static void print_mesh_info(const mesh_config *c, const tutti_mesh_info *i, int groups,
                             const tutti_mesh_group *g) {
     printf("%s\n", c->path);
-    printf("  nodes         %lld%s", (long long)i->nodes, i->alone ? "" : "\n");
-    if (i->alone) printf(", %lld of them in no element\n", (long long)i->alone);
+    printf("  nodes         %lld%s", (long long)i->nodes, i->isolated_nodes ? "" : "\n");
+    if (i->isolated_nodes) printf(", %lld of them in no element\n", (long long)i->isolated_nodes);
     printf("  elements      %lld\n", (long long)i->elements);
     for (int t = 0; t < TUTTI_MESH_TYPES; t++)
         if (i->of_type[t])
@@ -82,10 +82,11 @@ static void print_mesh_info(const mesh_config *c, const tutti_mesh_info *i, int 
     printf("  extent        x %g ... %g  y %g ... %g  z %g ... %g\n", i->low[0], i->high[0],
            i->low[1], i->high[1], i->low[2], i->high[2]);
     printf("  neighbours    %lld pairs, %.1f of a node, at most %lld\n", (long long)i->edges,
-           i->nodes ? 2.0 * (double)i->edges / (double)i->nodes : 0, (long long)i->most_neighbours);
+           i->nodes ? 2.0 * (double)i->edges / (double)i->nodes : 0, (long long)i->max_neighbours);
     printf("  numbering     order %s: neighbours are %.0f apart, at most %lld; %.1f %% follow each "
            "other\n",
-           mesh_order_name(c->order), i->distance, (long long)i->bandwidth, 100 * i->steps);
+           mesh_order_name(c->order), i->mean_distance, (long long)i->bandwidth,
+           100 * i->adjacent_share);
     for (int k = 0; k < groups; k++)
         printf("  group         %d-dimensional, tag %d: %s\n", g[k].dim, g[k].tag,
                cli_shown(g[k].name));
@@ -105,8 +106,8 @@ static void print_mesh_info_json(const mesh_config *c, const tutti_mesh_info *i,
            i->low[1], i->low[2], i->high[0], i->high[1], i->high[2]);
     printf(", \"edges\": %lld, \"alone\": %lld, \"most_neighbours\": %lld, \"distance\": %.6g, "
            "\"bandwidth\": %lld, \"steps\": %.6g, \"groups\": [",
-           (long long)i->edges, (long long)i->alone, (long long)i->most_neighbours, i->distance,
-           (long long)i->bandwidth, i->steps);
+           (long long)i->edges, (long long)i->isolated_nodes, (long long)i->max_neighbours,
+           i->mean_distance, (long long)i->bandwidth, i->adjacent_share);
     for (int k = 0; k < groups; k++) {
         printf("%s{\"dim\": %d, \"tag\": %d, \"name\": ", k ? ", " : "", g[k].dim, g[k].tag);
         cli_json_string(stdout, g[k].name);
@@ -148,16 +149,19 @@ int mesh_partition(const cli_world *w, const void *config) {
                "%lld, \"least\": %lld, \"most\": %lld, \"cut\": %lld, \"shared\": %lld, "
                "\"replication\": %.6g, \"held\": %lld}\n",
                mesh_order_name(c->order), mesh_by_name(m.by), c->parts, k->empty,
-               (long long)m.v.nodes, (long long)k->least, (long long)k->most, (long long)k->cut,
-               (long long)k->shared, 100 * (double)k->shared / n, (long long)k->held);
+               (long long)m.v.nodes, (long long)k->min_nodes, (long long)k->max_nodes,
+               (long long)k->cut, (long long)k->shared, 100 * (double)k->shared / n,
+               (long long)k->total_nodes);
     } else if (!failed && !(c->out && strcmp(c->out, "-") == 0)) {
         printf("%s: %lld nodes in %d partitions by %s\n", c->path, (long long)m.v.nodes, c->parts,
                mesh_by_name(m.by));
-        printf("  nodes of a partition   %lld to %lld\n", (long long)k->least, (long long)k->most);
+        printf("  nodes of a partition   %lld to %lld\n", (long long)k->min_nodes,
+               (long long)k->max_nodes);
         if (k->empty) printf("  without a node         %d\n", k->empty);
         printf("  parted neighbours      %lld pairs\n", (long long)k->cut);
         printf("  shared nodes           %lld (%.1f %%), %lld copies of them\n",
-               (long long)k->shared, 100 * (double)k->shared / n, (long long)(k->held - m.v.nodes));
+               (long long)k->shared, 100 * (double)k->shared / n,
+               (long long)(k->total_nodes - m.v.nodes));
     }
     if (!failed && c->out) {
         FILE *f = cli_output_open(c->out);

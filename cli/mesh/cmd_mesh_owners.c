@@ -27,7 +27,7 @@ static void json_row(const mesh_config *c, tutti_replicas_rule rule,
            "\"writers\": %d, \"least_bytes\": %lld, \"most_bytes\": %lld, \"balanced\": %d}",
            tutti_replicas_rule_name(rule), (long long)s->intervals, (double)s->intervals / c->parts,
            s->mean_interval, s->mean_of_means, s->balance_items, s->balance_bytes, s->writers,
-           (long long)s->least, (long long)s->most, s->balanced);
+           (long long)s->min_bytes, (long long)s->max_bytes, s->balanced);
 }
 
 static void json_head(const mesh_config *c, const mesh_case *m) {

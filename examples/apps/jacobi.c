@@ -156,7 +156,7 @@ int main(int argc, char **argv) {
     char path[2][4096];
     rows.lo[0] = n * rank / ranks;
     rows.hi[0] = n * (rank + 1) / ranks;
-    spec.of = &rows;
+    spec.region = &rows;
     for (int i = 0; i < 2; i++) {
         snprintf(path[i], sizeof path[i], "%s/jacobi.%d", directory, i);
         must(tutti_array_create(MPI_COMM_WORLD, path[i], &array, NULL, &a[i]));
@@ -169,7 +169,7 @@ int main(int argc, char **argv) {
             printf("sweep %d of %d: %lld tiles, %lld KiB read, %lld KiB kept, %lld of %lld KiB of "
                    "memory\n",
                    s + 1, sweeps, (long long)stats.tiles, (long long)stats.read_bytes >> 10,
-                   (long long)stats.kept_bytes >> 10, (long long)stats.memory >> 10,
+                   (long long)stats.reused_bytes >> 10, (long long)stats.memory >> 10,
                    (long long)spec.budget >> 10);
     }
     const long wrong = check ? count_wrong(a[sweeps % 2], &spec, n, sweeps) : 0;

@@ -58,7 +58,7 @@ static void make(tutti_array *x, double (*value)(tutti_count, tutti_count), tutt
     const tutti_slice rows = my_rows();
     tutti_tiles *walk = NULL;
     tutti_tile t;
-    must(tutti_tiles_begin(NULL, x, &(tutti_tiles_spec){.budget = budget, .of = &rows}, &walk));
+    must(tutti_tiles_begin(NULL, x, &(tutti_tiles_spec){.budget = budget, .region = &rows}, &walk));
     for (;;) {
         must(tutti_tiles_next(walk, &t));
         if (!t.more) break;
@@ -104,7 +104,7 @@ static void multiply_all(tutti_array *a, tutti_array *b, tutti_array *c, tutti_o
     const tutti_slice rows = my_rows();
     const tutti_count most = n / ranks + 1, fits = budget / 2 / (8 * (2 * n + most));
     const tutti_count width = fits < 1 ? 1 : fits < n ? fits : n;
-    const tutti_tiles_spec tiles = {.budget = budget / 2, .of = &rows, .tile = {0, n}};
+    const tutti_tiles_spec tiles = {.budget = budget / 2, .region = &rows, .tile = {0, n}};
     double *panel = numbers(n * width), *product = numbers(most * width);
     tutti_tiles *walk = NULL;
     tutti_tile tile;

@@ -43,7 +43,7 @@ static void make(tutti_array *a, const tutti_array_spec *spec, tutti_off budget)
     const tutti_slice rows = my_rows(spec);
     tutti_tiles *walk = NULL;
     tutti_tile tile;
-    must(tutti_tiles_begin(NULL, a, &(tutti_tiles_spec){.budget = budget, .of = &rows}, &walk));
+    must(tutti_tiles_begin(NULL, a, &(tutti_tiles_spec){.budget = budget, .region = &rows}, &walk));
     for (;;) {
         must(tutti_tiles_next(walk, &tile));
         if (!tile.more) break;
@@ -70,7 +70,7 @@ static void transpose(tutti_array *a, tutti_array *b, const tutti_array_spec *sp
     const tutti_slice rows = my_rows(spec);
     /* Square tiles: neither reading nor writing has short runs.  Three of them are in memory. */
     const tutti_count side = (tutti_count)sqrt(0.9 * (double)budget / 3 / sizeof(double));
-    const tutti_tiles_spec tiles = {.budget = budget, .of = &rows, .tile = {side, side}};
+    const tutti_tiles_spec tiles = {.budget = budget, .region = &rows, .tile = {side, side}};
     const tutti_count all = tutti_slice_count(2, &rows, NULL);
     tutti_count done = 0;
     tutti_tiles *walk = NULL;
@@ -91,7 +91,7 @@ static long count_wrong(tutti_array *b, const tutti_array_spec *spec, tutti_off 
     tutti_tiles *walk = NULL;
     tutti_tile tile;
     long wrong = 0, all = 0;
-    must(tutti_tiles_begin(b, NULL, &(tutti_tiles_spec){.budget = budget, .of = &rows}, &walk));
+    must(tutti_tiles_begin(b, NULL, &(tutti_tiles_spec){.budget = budget, .region = &rows}, &walk));
     for (;;) {
         must(tutti_tiles_next(walk, &tile));
         if (!tile.more) break;

@@ -174,8 +174,8 @@ static double read_by_order(void) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = measure_now();
     must_tutti(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL, &x));
-    must_tutti(
-        tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){.by = TUTTI_EXODUS_BY_ORDER}, &m));
+    must_tutti(tutti_exodus_get_mesh(
+        x, &(tutti_exodus_distribution){.partitioner = TUTTI_EXODUS_BY_ORDER}, &m));
     const double took = measure_now() - start;
     const double *y = m->coordinates[1];
     standalone_check(m->nodes > 0 &&

@@ -167,7 +167,7 @@ static void write_sets(const set_scene *s) {
 static void read_sets(const set_scene *s, int64_t *list) {
     tutti_exodus_array *arrays = standalone_alloc((size_t)s->n, sizeof *arrays);
     for (tutti_count k = 0; k < s->n; k++)
-        arrays[k] = (tutti_exodus_array){.what = TUTTI_EXODUS_MEMBERS,
+        arrays[k] = (tutti_exodus_array){.array_kind = TUTTI_EXODUS_MEMBERS,
                                          .kind = TUTTI_EXODUS_NODE_SET,
                                          .id = s->entity[k].id,
                                          .n = standalone_rank == 0 ? MEMBERS : 0,

@@ -111,7 +111,7 @@ int main(int argc, char **argv) {
     rows.hi[0] = n * (rank + 1) / ranks;
     const tutti_count height = (n / ranks + tiles - 1) / tiles;
     scene s = {.spec = {.budget = (3 * (height + 2) + 2 * height) * n * 8 + (64 << 10),
-                        .of = &rows,
+                        .region = &rows,
                         .tile = {height, n},
                         .halo = {1, 1}}};
     tutti_options opt;

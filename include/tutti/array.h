@@ -327,7 +327,7 @@ typedef struct tutti_tiles_spec {
      * the engine's staging memory */
     tutti_off budget;
     /* elements of this rank, stride 1; NULL: all (local placement: its part) */
-    const tutti_slice *of;
+    const tutti_slice *region;
     /* extents of a tile; 0: as large as the budget allows */
     tutti_count tile[TUTTI_MAX_DIMS];
     /* elements on both sides that are read too, cut at the end of the array */
@@ -350,7 +350,7 @@ typedef struct tutti_tile {
 
 /** Begin a tile iteration.
  *  Collective; the arrays and `sequential` must be the same on all ranks.
- *  The rest of the spec is local; `of` must be disjoint if there is an array to write.
+ *  The rest of the spec is local; `region` must be disjoint if there is an array to write.
  *  @param[in] from  array to read, or NULL.
  *  @param[in] to    array to write, or NULL.  If it is the same as `from`, `out` is filled with
  *      the elements of the core, and halos must be 0.  Otherwise shape, placement and (local
@@ -378,9 +378,9 @@ TUTTI_API tutti_err tutti_tiles_next(tutti_tiles *t, tutti_tile *tile_out) TUTTI
 TUTTI_API tutti_err tutti_tiles_end(tutti_tiles **t) TUTTI_MUST_USE;
 
 typedef struct tutti_tiles_stats {
-    tutti_count tiles;    /* of this rank so far */
-    tutti_off read_bytes; /* from the array */
-    tutti_off kept_bytes; /* bytes that were reused instead of read again */
+    tutti_count tiles;      /* of this rank so far */
+    tutti_off read_bytes;   /* from the array */
+    tutti_off reused_bytes; /* bytes that were reused instead of read again */
     tutti_off written_bytes;
     tutti_off memory;       /* largest use so far, at most the budget */
     double seconds_waiting; /* in tutti_tiles_next */

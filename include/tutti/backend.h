@@ -98,11 +98,11 @@ typedef struct tutti_store_ops {
     tutti_err (*lock)(tutti_store *s, int kind, tutti_off lo, tutti_off hi);
     /** (d: nothing) A sync is likely to follow: start to write back the bytes of [lo, hi).  Never
      *  waits. */
-    void (*hasten)(tutti_store *s, tutti_off lo, tutti_off hi);
+    void (*start_writeback)(tutti_store *s, tutti_off lo, tutti_off hi);
     /** (d: unknown) Return whether the page of byte `offset` can be read without waiting for a
      *  device: 1: it is in memory; 0: it is not; -1: unknown, or the file ends before it.  Never
      *  waits.  Any thread, at any time. */
-    int (*cached)(tutti_store *s, tutti_off offset);
+    int (*is_cached)(tutti_store *s, tutti_off offset);
 } tutti_store_ops;
 
 TUTTI_END_DECLS

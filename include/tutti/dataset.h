@@ -58,9 +58,9 @@ typedef struct tutti_dataset_options {
     int level;
     /* time indices per data file; 0: one data file */
     int indices_per_file;
-    int checksums;     /* 1 (default): checksums of every section */
-    int check_reads;   /* 1: the first get of a section compares its checksums */
-    double busy;       /* seconds to wait for a program that locks the metadata; default: 5 */
+    int checksums;       /* 1 (default): checksums of every section */
+    int check_reads;     /* 1: the first get of a section compares its checksums */
+    double lock_timeout; /* seconds to wait for a program that locks the metadata; default: 5 */
     int without_locks; /* 1: continue if the file system has no locks; no other program may write */
     const tutti_options *io; /* options of the data files; NULL: defaults and environment */
     /* 1: finite values too large for a floating-point type become infinities in put and get; 0:
@@ -418,8 +418,8 @@ typedef struct tutti_space_row {
 
 typedef struct tutti_variable_row {
     const char *name;
-    tutti_count numbers;      /* values per item */
-    tutti_variable_spec spec; /* units and long_name: "" if not set */
+    tutti_count values_per_item; /* values per item */
+    tutti_variable_spec spec;    /* units and long_name: "" if not set */
 } tutti_variable_row;
 
 typedef struct tutti_section_row {
@@ -427,7 +427,7 @@ typedef struct tutti_section_row {
     tutti_off bytes;  /* in the file */
     tutti_off start;  /* position in the data file */
     const char *file; /* name within the directory */
-    int has_sum;
+    int has_checksums;
     tutti_off raw_bytes; /* of all entries of the space, uncompressed */
 } tutti_section_row;
 
@@ -481,7 +481,7 @@ typedef struct tutti_chunks {
     tutti_count shape[TUTTI_MAX_DIMS]; /* of a chunk, in entries */
     tutti_count count;                 /* number of chunks */
     tutti_off raw_bytes;               /* of one chunk, uncompressed */
-    int number_bytes;                  /* bytes per value, for the shuffle */
+    int value_bytes;                   /* bytes per value, for the shuffle */
 } tutti_chunks;
 
 TUTTI_API tutti_err tutti_dataset_chunks_sized(tutti_dataset *d, tutti_count segment,
@@ -537,7 +537,7 @@ typedef struct tutti_repair_report {
     tutti_count damaged;
     int files;            /* data files that were examined */
     int rebuilt;          /* 1: the metadata was rebuilt from the data files */
-    char kept[64];        /* "", or the name of the old metadata file */
+    char backup[64];      /* "", or the name of the old metadata file */
     char first_lost[256]; /* "", or the first loss */
 } tutti_repair_report;
 
@@ -550,7 +550,7 @@ TUTTI_API tutti_err tutti_dataset_repair_sized(MPI_Comm comm, const char *path,
  *  Metadata that agrees with the data files stays, except for segments whose data is missing;
  *  otherwise it is rebuilt from the copies in the data files.  Old metadata is kept under another
  *  name, and no data file is changed.  No other program may have the dataset open for writing.
- *  @param[in] opt          NULL, or `level`, `busy` and `without_locks`.
+ *  @param[in] opt          NULL, or `level`, `lock_timeout` and `without_locks`.
  *  @param[out] report_out  NULL, or the result.
  *  @return TUTTI_ERR_NOT_FOUND if the directory has no data of a dataset; TUTTI_ERR_STATE if
  *      another program has it open for writing. */
@@ -592,7 +592,7 @@ typedef struct tutti_stream {
     int (*read)(void *context, void *bytes, size_t n, size_t *got_out); /* *got_out = 0: end */
     void *context;
     const char
-        *place; /* place recorded for archived segments; NULL: they are copied, not archived */
+        *location; /* place recorded for archived segments; NULL: they are copied, not archived */
 } tutti_stream;
 
 /** Archive states as a tar archive (ustar; pax for files of 8 GiB or more) to a stream.

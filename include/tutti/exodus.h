@@ -22,7 +22,7 @@
  * To read it, on any number of ranks:
  *
  *     tutti_exodus_open(comm, "out.e", TUTTI_READ, NULL, &x);
- *     tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){.by = TUTTI_EXODUS_BY_METIS}, &mine);
+ *     tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){.partitioner = TUTTI_EXODUS_BY_METIS}, &mine);
  *     tutti_exodus_get(x, tutti_exodus_steps(x), 1, &field);    buf: in the order of the nodes
  *
  * The terms are those of Exodus: a *kind* of entity (element block, node set ...), entities with
@@ -73,7 +73,7 @@ typedef struct tutti_exodus_options {
     int nemesis;         /* 1: put_mesh also writes the partition of the ranks in Nemesis form */
     int overwrite;       /* 0: create fails if the file exists */
     tutti_off alignment; /* alignment of the first record in the file; 0: 4096 */
-    double busy;         /* seconds to wait for a program that locks the sidecar; default: 5 */
+    double lock_timeout; /* seconds to wait for a program that locks the sidecar; default: 5 */
     int without_locks; /* 1: continue if the file system has no locks; no other program may write */
     tutti_replicas_choice choice; /* which rank writes shared nodes and elements: idg2 */
     const tutti_options *io;      /* NULL: defaults and environment */
@@ -226,7 +226,8 @@ typedef struct tutti_exodus_entity {
     int attributes;       /* of an entry */
     tutti_count
         factors; /* distribution factors of a set, of all ranks; 0: none; put_mesh computes them */
-    tutti_count list;    /* nsided, nfaced: nodes (faces) of all entries; put_mesh computes it */
+    tutti_count
+        list_length;     /* nsided, nfaced: nodes (faces) of all entries; put_mesh computes it */
     int64_t reserved[8]; /* 0: for later versions */
 } tutti_exodus_entity;
 
@@ -355,7 +356,7 @@ typedef enum tutti_exodus_partitioner {
 } tutti_exodus_partitioner;
 /** A distribution of a mesh.  Initialize it with {0} or designated initializers. */
 typedef struct tutti_exodus_distribution {
-    tutti_exodus_partitioner by;
+    tutti_exodus_partitioner partitioner;
     /* layers of elements around own ones (with a common node): 0, 1 ...; INT_MAX: all connected
      * elements */
     int halo;
@@ -522,7 +523,7 @@ typedef enum tutti_exodus_array_kind {
 
 /** A piece of an array; first, n and buf are local. */
 typedef struct tutti_exodus_array {
-    tutti_exodus_array_kind what;
+    tutti_exodus_array_kind array_kind;
     tutti_exodus_kind kind;
     int64_t id;           /* of the entity; 0 for nodes.  IDS, ORDER: ignored */
     int component;        /* of coordinates */
@@ -538,7 +539,7 @@ typedef struct tutti_exodus_array {
  *  @param[out] type_out  the type in the file.
  *  @return TUTTI_ERR_NOT_FOUND if the file has no such array. */
 TUTTI_API tutti_err tutti_exodus_array_size(const tutti_exodus *x, const tutti_exodus_array *a,
-                                            tutti_count *entries_out, tutti_count *numbers_out,
+                                            tutti_count *entries_out, tutti_count *values_out,
                                             tutti_type *type_out) TUTTI_MUST_USE;
 /** Return the position of an array, or of a field in a step, in the file, for programs that
  *  read the file themselves.

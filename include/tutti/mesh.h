@@ -170,11 +170,11 @@ typedef struct tutti_mesh_info {
     int dim;                                  /* of the elements of highest dimension; -1: none */
     double low[3], high[3];                   /* bounding box; 0 without nodes */
     tutti_count edges;                        /* pairs of neighbours */
-    tutti_count alone;                        /* nodes without an element */
-    tutti_count most_neighbours;              /* of a node */
-    double distance;                          /* |number - number| of two neighbours: mean */
+    tutti_count isolated_nodes;               /* nodes without an element */
+    tutti_count max_neighbours;               /* of a node */
+    double mean_distance;                     /* |number - number| of two neighbours: mean */
     tutti_count bandwidth;                    /* the same: maximum */
-    double steps; /* share of nodes whose successor in the order is a neighbour */
+    double adjacent_share; /* share of nodes whose successor in the order is a neighbour */
 } tutti_mesh_info;
 
 /** Variant of tutti_mesh_describe for bindings of other languages, with the size of their
@@ -255,13 +255,13 @@ TUTTI_API int tutti_mesh_partitioned_by(const tutti_mesh *m);
 
 /** Quality of a partition. */
 typedef struct tutti_mesh_cut {
-    int parts, empty;        /* number of partitions; of them without a node */
-    tutti_count cut;         /* pairs of neighbours in different partitions */
-    tutti_count shared;      /* nodes that more than one partition holds */
-    tutti_count held;        /* nodes of all partitions, copies included */
-    tutti_count least, most; /* nodes of a partition */
-    double lightest;         /* least load of a partition / mean */
-    double heaviest;         /* largest load of a partition / mean */
+    int parts, empty;                 /* number of partitions; of them without a node */
+    tutti_count cut;                  /* pairs of neighbours in different partitions */
+    tutti_count shared;               /* nodes that more than one partition holds */
+    tutti_count total_nodes;          /* nodes of all partitions, copies included */
+    tutti_count min_nodes, max_nodes; /* nodes of a partition */
+    double min_load;                  /* least load of a partition / mean */
+    double max_load;                  /* largest load of a partition / mean */
 } tutti_mesh_cut;
 
 /** Variant of tutti_mesh_cut_get for bindings of other languages, with the size of their
@@ -328,8 +328,9 @@ typedef struct tutti_mesh_part_view {
     const int *peer;               /* [peers] ascending */
     const tutti_count *send_start; /* [peers + 1] where the nodes for a peer begin in `send` */
     const int *send;               /* local numbers of own nodes */
-    const tutti_count *get_start;  /* [peers + 1] where the nodes from a peer begin in `get` */
-    const int *get;                /* local numbers of copies */
+    const tutti_count
+        *receive_start; /* [peers + 1] where the nodes from a peer begin in `receive` */
+    const int *receive; /* local numbers of copies */
 
     tutti_count all_nodes, all_elements; /* of the mesh */
 } tutti_mesh_part_view;

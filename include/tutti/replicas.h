@@ -97,10 +97,10 @@ typedef struct tutti_replicas_stats {
     double mean_of_means;  /* mean over the writers of items / intervals of each (Table 4) */
     double balance_items;  /* (max - min) / mean of the items that ranks write: formula (1) */
     double balance_bytes;  /* the same of bytes */
-    tutti_off least, most; /* bytes that a rank writes */
-    tutti_count rule_intervals; /* intervals before the balance limit was applied */
-    tutti_off rule_most;        /* `most` before the limit was applied */
-    int balanced;               /* 1: `most` is within the limit, or there is none */
+    tutti_off min_bytes, max_bytes; /* bytes that a rank writes */
+    tutti_count rule_intervals;     /* intervals before the balance limit was applied */
+    tutti_off rule_max_bytes;       /* `max_bytes` before the limit was applied */
+    int balanced;                   /* 1: `max_bytes` is within the limit, or there is none */
 } tutti_replicas_stats;
 
 /** The items that one rank writes. */

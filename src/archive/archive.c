@@ -257,7 +257,7 @@ static tutti_err stream_check(const tutti_dataset *d, const tutti_stream *s, int
     if (d->team->rank != 0) return TUTTI_OK;
     TUTTI_CHECK(s && (writes ? s->write != NULL : s->read != NULL), TUTTI_ERR_ARG,
                 "the stream has no %s function", writes ? "write" : "read");
-    return s->place && writes ? place_check(s->place) : TUTTI_OK;
+    return s->location && writes ? place_check(s->location) : TUTTI_OK;
 }
 
 tutti_err tutti_dataset_archive_stream(tutti_dataset *d, tutti_count first, tutti_count last,
@@ -268,8 +268,8 @@ tutti_err tutti_dataset_archive_stream(tutti_dataset *d, tutti_count first, tutt
     char place[TUTTI__PLACE] = "";
     if (freed_out) *freed_out = 0;
     tutti_err err = begin_call(d, &k, first, last, 0, stream_check(d, to, 1));
-    if (d->team->rank == 0 && err == TUTTI_OK && to->place)
-        snprintf(place, sizeof place, "%s", to->place);
+    if (d->team->rank == 0 && err == TUTTI_OK && to->location)
+        snprintf(place, sizeof place, "%s", to->location);
     if (err == TUTTI_OK) err = tutti__team_tell(d->team, place, (int)sizeof place);
     if (err == TUTTI_OK) err = archive(d, &k, place[0] ? place : NULL, first, last, freed_out);
     archiving_free(&k);

@@ -283,7 +283,7 @@ static tutti_err names_sync(const tutti__repair *r) {
 /* The journal goes first, and for good: it must never be beside the new database.  keep_unused() syncs the last name. */
 static tutti_err put_in_place(tutti__repair *r) {
     static const char *const ENDS[] = {"-journal", "-wal", "-shm"};
-    char from[4300], to[4300], kept[sizeof r->report.kept];
+    char from[4300], to[4300], kept[sizeof r->report.backup];
     struct stat st;
     free_name(r->directory, TUTTI__META_NAME, kept, sizeof kept);
     for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
@@ -299,7 +299,7 @@ static tutti_err put_in_place(tutti__repair *r) {
         snprintf(to, sizeof to, "%s/%s", r->directory, kept);
         if (link(from, to) != 0) /* no links here: for an instant there is no database at all */
             TUTTI_TRY(move(r->directory, TUTTI__META_NAME, kept));
-        memcpy(r->report.kept, kept, sizeof kept);
+        memcpy(r->report.backup, kept, sizeof kept);
     }
     TUTTI_TRY(names_sync(r));
     return move(r->directory, NEW_NAME, TUTTI__META_NAME);
@@ -367,7 +367,7 @@ static tutti_err repair(const char *path, const tutti_dataset_options *opt,
                        .options = {.mode = TUTTI_READ | TUTTI_WRITE,
                                    .durable = opt->level == TUTTI_DURABLE,
                                    .without_locks = opt->without_locks,
-                                   .busy = opt->busy,
+                                   .busy = opt->lock_timeout,
                                    .locked = 1}};
     if (stat(path, &st) != 0) return tutti__error_sys(errno, -1, "the directory of the dataset");
     TUTTI_CHECK(S_ISDIR(st.st_mode), TUTTI_ERR_FORMAT, "'%s' is a file: datasets are directories",

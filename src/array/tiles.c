@@ -200,7 +200,7 @@ static tutti_err make_tiling(tutti_tiles *t, const tutti_tiles_spec *spec) {
         TUTTI_CHECK(!t->in_place || spec->halo[d] == 0, TUTTI_ERR_ARG,
                     "dimension %d: halo must be 0 for an array that is updated in place", d);
     }
-    TUTTI_TRY(check_region(a->ndims, a->shape, spec->of, &g->of));
+    TUTTI_TRY(check_region(a->ndims, a->shape, spec->region, &g->of));
     for (int d = 0; d < a->ndims; d++) {
         g->shape[d] = a->shape[d];
         g->tile[d] = spec->tile[d];
@@ -378,7 +378,7 @@ static tutti_err prepare_read(tutti_tiles *t, tutti_count k) {
     TUTTI_TRY(tutti__tile_transfer_prepare(&t->reading, fetch.n, fetch.read, &at));
     t->kept = fetch.kept;
     const tutti_off kept = tutti__box_count(ndims, &fetch.kept) * t->layout.element;
-    t->stats.kept_bytes += kept;
+    t->stats.reused_bytes += kept;
     t->stats.read_bytes += tutti__box_count(ndims, &b.frame) * t->layout.element - kept;
     return TUTTI_OK;
 }

@@ -62,7 +62,7 @@ tutti_err tutti_dataset_variable_row_sized(const tutti_dataset *d, tutti_count n
                 (long long)number);
     const tutti__space *s = tutti__model_space_id(&d->model, v->space);
     const tutti_variable_row row = {.name = v->name,
-                                    .numbers = tutti__variable_numbers(v),
+                                    .values_per_item = tutti__variable_numbers(v),
                                     .spec = {.space = s ? s->name : "",
                                              .item = (tutti_item)v->item,
                                              .components = v->components,
@@ -130,7 +130,7 @@ tutti_err tutti_dataset_section_row_sized(tutti_dataset *d, tutti_count segment,
                                    .bytes = s.bytes,
                                    .start = s.start,
                                    .file = f ? f->name : "",
-                                   .has_sum = s.summed,
+                                   .has_checksums = s.summed,
                                    .raw_bytes = raw};
     hand_out(out, struct_size, &row, sizeof row);
     return TUTTI_OK;
@@ -164,7 +164,7 @@ tutti_err tutti_dataset_chunks_sized(tutti_dataset *d, tutti_count segment, cons
     tutti_chunks row = {.ndims = z->ndims,
                         .count = g.chunks,
                         .raw_bytes = (tutti_off)g.raw,
-                        .number_bytes = g.number};
+                        .value_bytes = g.number};
     for (int k = 0; k < z->ndims; k++)
         row.shape[k] = k < g.cut ? 1 : k == g.cut ? g.extent : z->shape[k];
     hand_out(out, struct_size, &row, sizeof row);

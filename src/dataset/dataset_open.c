@@ -13,7 +13,7 @@
 static const tutti_dataset_options DEFAULTS = {.struct_size = sizeof(tutti_dataset_options),
                                                .level = TUTTI_DURABLE,
                                                .checksums = 1,
-                                               .busy = 5};
+                                               .lock_timeout = 5};
 
 void tutti_dataset_options_init_sized(tutti_dataset_options *opt, size_t struct_size) {
     if (!opt || struct_size < sizeof opt->struct_size) return;
@@ -38,7 +38,8 @@ tutti_err tutti__dataset_options_take(const tutti_dataset_options *opt,
                 o->indices_per_file);
     TUTTI_CHECK(o->container == TUTTI_CONTAINER_NATIVE || o->container == TUTTI_CONTAINER_NETCDF,
                 TUTTI_ERR_OPTION, "container %d is none", o->container);
-    TUTTI_CHECK(o->busy >= 0 && o->busy <= 86400, TUTTI_ERR_OPTION, "busy is %g seconds", o->busy);
+    TUTTI_CHECK(o->lock_timeout >= 0 && o->lock_timeout <= 86400, TUTTI_ERR_OPTION,
+                "lock_timeout is %g seconds: must be 0 to 86400", o->lock_timeout);
     return TUTTI_OK;
 }
 
@@ -112,7 +113,7 @@ static tutti_err meta_open(tutti_dataset *d, int mode) {
     const tutti__meta_options opt = {.mode = mode,
                                      .durable = d->opt.level == TUTTI_DURABLE,
                                      .without_locks = d->opt.without_locks,
-                                     .busy = d->opt.busy};
+                                     .busy = d->opt.lock_timeout};
     TUTTI_TRY(tutti__meta_open(d->path, &opt, &d->meta));
     return mode & TUTTI_TRUNCATE ? empty(d) : TUTTI_OK;
 }

@@ -176,7 +176,7 @@ static tutti_err run_chain(chain *c, tutti_replicas_stats *s, tutti_off *positio
     }
     TUTTI_TRY(sum_shares(c));
     s->rule_intervals = tutti__tally_intervals(t->size, c->shares);
-    s->rule_most = tutti__tally_most(t->size, c->shares);
+    s->rule_max_bytes = tutti__tally_most(t->size, c->shares);
     const tutti_off limit = tutti__balance_limit(c->choice, s->bytes, t->size);
     for (int round = 0; round < TUTTI__BALANCE_ROUNDS; round++) {
         if (tutti__tally_most(t->size, c->shares) <= limit) break;

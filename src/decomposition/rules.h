@@ -104,7 +104,7 @@ void tutti__tally_add(const tutti__items *v, const int *writer, int before,
 /* Intervals and the most that a rank writes. */
 tutti_count tutti__tally_intervals(int ranks, const tutti_replicas_share *shares);
 tutti_off tutti__tally_most(int ranks, const tutti_replicas_share *shares);
-/* The statistics from shares; copies, shared, rule_intervals, rule_most are there already. */
+/* The statistics from shares; copies, shared, rule_intervals, rule_max_bytes are there already. */
 void tutti__tally_stats(int ranks, const tutti_replicas_share *shares, tutti_off limit,
                         tutti_replicas_stats *stats);
 /* Give a caller its struct, which may have other fields than ours. */

@@ -39,26 +39,26 @@ void tutti__tally_stats(int ranks, const tutti_replicas_share *shares, tutti_off
     stats->ranks = ranks;
     stats->writers = 0;
     stats->items = stats->bytes = 0;
-    stats->least = INT64_MAX;
+    stats->min_bytes = INT64_MAX;
     for (int k = 0; k < ranks; k++) {
         const tutti_replicas_share *s = &shares[k];
         most = tutti__max(most, s->items);
         least = tutti__min(least, s->items);
         stats->items += s->items;
         stats->bytes += s->bytes;
-        stats->least = tutti__min(stats->least, s->bytes);
+        stats->min_bytes = tutti__min(stats->min_bytes, s->bytes);
         stats->writers += s->items > 0;
         if (s->items > 0) means += (double)s->items / (double)s->intervals;
     }
-    stats->most = tutti__tally_most(ranks, shares);
+    stats->max_bytes = tutti__tally_most(ranks, shares);
     stats->intervals = tutti__tally_intervals(ranks, shares);
     stats->replication = stats->items > 0 ? 100 * (double)stats->shared / (double)stats->items : 0;
     stats->mean_interval =
         stats->intervals > 0 ? (double)stats->items / (double)stats->intervals : 0;
     stats->mean_of_means = stats->writers > 0 ? means / stats->writers : 0;
     stats->balance_items = compute_balance(most, least, stats->items, ranks);
-    stats->balance_bytes = compute_balance(stats->most, stats->least, stats->bytes, ranks);
-    stats->balanced = stats->most <= limit;
+    stats->balance_bytes = compute_balance(stats->max_bytes, stats->min_bytes, stats->bytes, ranks);
+    stats->balanced = stats->max_bytes <= limit;
 }
 
 tutti_err tutti__stats_give(const tutti_replicas_stats *stats, tutti_replicas_stats *out,

@@ -73,11 +73,11 @@ static tutti_err of_entity(const tutti_exodus *x, const tutti_exodus_array *a,
     const char *name = NULL;
     tutti_count entries = e->entries, numbers = 1;
     char full[64];
-    switch (a->what) {
+    switch (a->array_kind) {
     case TUTTI_EXODUS_CONNECTIVITY:
         name = !block ? NULL : listed == 2 ? "facconn" : k->list;
         if (listed)
-            entries = e->list;
+            entries = e->list_length;
         else
             numbers = e->nodes;
         break;
@@ -113,14 +113,16 @@ static tutti_err of_entity(const tutti_exodus *x, const tutti_exodus_array *a,
         break;
     }
     TUTTI_CHECK(name, TUTTI_ERR_NOT_FOUND, "%s %lld has no such array (%d)", k->word,
-                (long long)a->id, (int)a->what);
+                (long long)a->id, (int)a->array_kind);
     if (entries == 0) { /* nor has the file a variable */
         *out = (tutti__exodus_place){0, 0, numbers, TUTTI_FLOAT64, 0};
         return TUTTI_OK;
     }
     if (a->kind != TUTTI_EXODUS_NODAL) name = tutti__exodus_numbered(full, name, number + 1);
     const int class =
-        a->what == TUTTI_EXODUS_ATTRIBUTES || a->what == TUTTI_EXODUS_FACTORS ? REALS : INTEGERS;
+        a->array_kind == TUTTI_EXODUS_ATTRIBUTES || a->array_kind == TUTTI_EXODUS_FACTORS
+            ? REALS
+            : INTEGERS;
     return mesh_place(x, name, class, entries, numbers, out);
 }
 
@@ -129,12 +131,12 @@ tutti_err tutti__exodus_place_of(const tutti_exodus *x, const tutti_exodus_array
     tutti_count number = 0;
     TUTTI_CHECK((int)a->kind > TUTTI_EXODUS_GLOBAL && a->kind < TUTTI_EXODUS_KINDS, TUTTI_ERR_ARG,
                 "there is no kind %d with arrays", (int)a->kind);
-    if (a->what == TUTTI_EXODUS_COORDINATES) {
+    if (a->array_kind == TUTTI_EXODUS_COORDINATES) {
         TUTTI_CHECK(a->kind == TUTTI_EXODUS_NODAL, TUTTI_ERR_ARG, "coordinates are nodal");
         return coordinates(x, a->component, out);
     }
-    if (a->what == TUTTI_EXODUS_IDS) return ids(x, a->kind, out);
-    if (a->what == TUTTI_EXODUS_ORDER) {
+    if (a->array_kind == TUTTI_EXODUS_IDS) return ids(x, a->kind, out);
+    if (a->array_kind == TUTTI_EXODUS_ORDER) {
         TUTTI_CHECK(a->kind == TUTTI_EXODUS_ELEMENT_BLOCK, TUTTI_ERR_ARG,
                     "the order map is of elements");
         return mesh_place(x, "elem_map", INTEGERS, x->model.p.elements, 1, out);
@@ -186,7 +188,7 @@ tutti_err tutti__exodus_place_of_field(const tutti_exodus *x, tutti_exodus_kind 
 }
 
 tutti_err tutti_exodus_array_size(const tutti_exodus *x, const tutti_exodus_array *a,
-                                  tutti_count *entries_out, tutti_count *numbers_out,
+                                  tutti_count *entries_out, tutti_count *values_out,
                                   tutti_type *type_out) {
     tutti__exodus_place p;
     TUTTI_TRY(tutti__exodus_live(x));
@@ -194,7 +196,7 @@ tutti_err tutti_exodus_array_size(const tutti_exodus *x, const tutti_exodus_arra
     TUTTI_TRY(tutti__exodus_named(x, "array_size", tutti__exodus_defined(x)));
     TUTTI_TRY(tutti__exodus_named(x, "array_size", tutti__exodus_place_of(x, a, &p)));
     if (entries_out) *entries_out = p.entries;
-    if (numbers_out) *numbers_out = p.numbers;
+    if (values_out) *values_out = p.numbers;
     if (type_out) *type_out = p.type;
     return TUTTI_OK;
 }
@@ -314,7 +316,7 @@ static tutti_err array_check(const tutti_exodus *x, const tutti_exodus_array *a,
                              tutti__exodus_place *p, unsigned char *made_up) {
     TUTTI_CHECK_RESERVED(a, "an array");
     tutti_err err = tutti__exodus_place_of(x, a, p);
-    if (err == TUTTI_ERR_NOT_FOUND && !is_write && a->what == TUTTI_EXODUS_IDS) {
+    if (err == TUTTI_ERR_NOT_FOUND && !is_write && a->array_kind == TUTTI_EXODUS_IDS) {
         *made_up = 1;
         *p = (tutti__exodus_place){0, tutti__exodus_model_total(&x->model, a->kind), 1, TUTTI_INT64,
                                    0};
@@ -378,7 +380,8 @@ static uint64_t batch_hash(tutti_count n, const tutti_exodus_array *arrays) {
     uint64_t h = tutti__hash(TUTTI__HASH_START, &n, sizeof n);
     for (tutti_count i = 0; i < n; i++) {
         const tutti_exodus_array *a = &arrays[i];
-        const int64_t words[] = {(int64_t)a->what << 48 | (int64_t)a->kind << 32 | a->component,
+        const int64_t words[] = {(int64_t)a->array_kind << 48 | (int64_t)a->kind << 32 |
+                                     a->component,
                                  a->id, a->entries != NULL};
         h = tutti__hash(h, words, sizeof words);
     }

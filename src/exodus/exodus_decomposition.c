@@ -38,7 +38,7 @@ static tutti_err ids_of(void *from, const tutti__space_view *view, tutti_count l
         for (tutti_count i = lo; i < hi; i++) ids_out[i - lo] = m->before + i + 1;
         return TUTTI_OK;
     }
-    const tutti_exodus_array a = {.what = TUTTI_EXODUS_IDS, .kind = m->kind};
+    const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_IDS, .kind = m->kind};
     tutti_err err = tutti__exodus_place_of(m->x, &a, &place);
     if (err == TUTTI_OK) {
         const tutti_off size = tutti_type_size(place.type);

@@ -26,8 +26,9 @@ static uint64_t hash_entities(tutti_count n, const tutti_exodus_entity *v) {
     uint64_t h = tutti__hash(TUTTI__HASH_START, &n, sizeof n);
     for (tutti_count i = 0; i < n; i++) {
         const tutti_exodus_entity *e = &v[i];
-        const int64_t words[] = {(int64_t)e->kind, e->id,   e->entries,    e->nodes,  e->edges,
-                                 e->faces,         e->list, e->attributes, e->factors};
+        const int64_t words[] = {(int64_t)e->kind, e->id,         e->entries,
+                                 e->nodes,         e->edges,      e->faces,
+                                 e->list_length,   e->attributes, e->factors};
         h = tutti__hash_text(tutti__hash_text(h, e->name), e->topology);
         h = tutti__hash(h, words, sizeof words);
     }

@@ -150,7 +150,7 @@ static uint64_t header_hash(char *bytes, size_t n, int version) {
 static tutti__sidecar_options sidecar_options(const tutti_exodus *x) {
     return (tutti__sidecar_options){.writes = (x->mode & TUTTI_WRITE) != 0,
                                     .durable = x->opt.level == TUTTI_DURABLE,
-                                    .busy = x->opt.busy,
+                                    .busy = x->opt.lock_timeout,
                                     .header = x->header};
 }
 

@@ -226,10 +226,10 @@ static tutti_err entity_check(const tutti__exodus_model *m, const tutti_exodus_e
     TUTTI_CHECK_RESERVED(e, word);
     TUTTI_CHECK(e->id >= 0, TUTTI_ERR_ARG, "%s has id %lld: ids must be >= 0", word, id);
     if (e->name) TUTTI_TRY(text_check(e->name, (size_t)m->name_length, word));
-    TUTTI_CHECK(e->entries >= 0 && e->entries <= most && e->list >= 0 && e->list <= most &&
-                    e->factors >= 0 && e->factors <= most,
+    TUTTI_CHECK(e->entries >= 0 && e->entries <= most && e->list_length >= 0 &&
+                    e->list_length <= most && e->factors >= 0 && e->factors <= most,
                 TUTTI_ERR_ARG, "%s %lld has %lld entries, %lld factors, %lld in its list", word, id,
-                (long long)e->entries, (long long)e->factors, (long long)e->list);
+                (long long)e->entries, (long long)e->factors, (long long)e->list_length);
     TUTTI_CHECK(e->nodes >= 0 && e->edges >= 0 && e->faces >= 0 && e->attributes >= 0 &&
                     e->attributes <= 1 << 24,
                 TUTTI_ERR_ARG, "%s %lld: %d nodes, %d edges, %d faces, %d attributes of an entry",
@@ -242,7 +242,7 @@ static tutti_err entity_check(const tutti__exodus_model *m, const tutti_exodus_e
     }
     TUTTI_CHECK(kind == TUTTI_EXODUS_ELEMENT_BLOCK || (!e->edges && !e->faces), TUTTI_ERR_ARG,
                 "%s %lld: only elements have edges and faces", word, id);
-    TUTTI_CHECK(block || (!e->nodes && !e->list), TUTTI_ERR_ARG,
+    TUTTI_CHECK(block || (!e->nodes && !e->list_length), TUTTI_ERR_ARG,
                 "%s %lld: only blocks have nodes of entries and lists", word, id);
     TUTTI_CHECK(set || !e->factors, TUTTI_ERR_ARG, "%s %lld: only sets have factors", word, id);
     TUTTI_CHECK(set || block || !e->attributes, TUTTI_ERR_ARG, "%s %lld: maps have no attributes",
@@ -591,7 +591,7 @@ static tutti_err row_possible(const tutti__exodus_model *m, const tutti_exodus_e
     TUTTI_CHECK(e->kind == TUTTI_EXODUS_SIDE_SET || e->factors == 0 || e->factors == e->entries,
                 TUTTI_ERR_ARG, "%s %lld has %lld members and %lld distribution factors", word, id,
                 (long long)e->entries, (long long)e->factors);
-    TUTTI_CHECK(!tutti__exodus_is_listed(e) || e->entries == 0 || e->list > 0, TUTTI_ERR_ARG,
+    TUTTI_CHECK(!tutti__exodus_is_listed(e) || e->entries == 0 || e->list_length > 0, TUTTI_ERR_ARG,
                 "%s %lld is %s: the length of its list is missing", word, id, e->topology);
     TUTTI_CHECK(m->id_bytes == 8 || e->id <= INT32_MAX, TUTTI_ERR_OVERFLOW,
                 "%s: id %lld needs integers of 8 bytes", word, id);

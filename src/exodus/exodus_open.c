@@ -17,7 +17,7 @@ static const tutti_exodus_options DEFAULTS = {.struct_size = sizeof(tutti_exodus
                                               .name_length = 32,
                                               .checksums = 1,
                                               .sidecar = 1,
-                                              .busy = 5};
+                                              .lock_timeout = 5};
 
 void tutti_exodus_options_init_sized(tutti_exodus_options *opt, size_t struct_size) {
     if (!opt || struct_size < sizeof opt->struct_size) return;
@@ -47,7 +47,8 @@ static tutti_err options_take(const tutti_exodus_options *opt, tutti_exodus_opti
     TUTTI_CHECK(o->alignment >= 0 && o->alignment <= 1 << 30 && o->alignment % 4 == 0,
                 TUTTI_ERR_OPTION, "alignment is %lld: a multiple of 4, up to 2^30",
                 (long long)o->alignment);
-    TUTTI_CHECK(o->busy >= 0 && o->busy <= 86400, TUTTI_ERR_OPTION, "busy is %g seconds", o->busy);
+    TUTTI_CHECK(o->lock_timeout >= 0 && o->lock_timeout <= 86400, TUTTI_ERR_OPTION,
+                "lock_timeout is %g seconds: must be 0 to 86400", o->lock_timeout);
     return TUTTI_OK;
 }
 

@@ -30,14 +30,14 @@ static tutti_err entity_dims(tutti__cdf *c, const tutti_exodus_entity *e, tutti_
     TUTTI_TRY(dim_of(c, k->entries, number, e->entries));
     if (k->per_entry)
         TUTTI_TRY(dim_of(c, k->per_entry, number,
-                         listed == 1   ? e->list
+                         listed == 1   ? e->list_length
                          : listed == 2 ? 0
                                        : e->nodes));
     if (e->kind == TUTTI_EXODUS_ELEMENT_BLOCK) {
         TUTTI_TRY(dim_of(c, "num_edg_per_el", number, listed ? 0 : e->edges));
         TUTTI_TRY(dim_of(c, "num_fac_per_el", number,
                          listed == 1   ? 0
-                         : listed == 2 ? e->list
+                         : listed == 2 ? e->list_length
                                        : e->faces));
     }
     if (e->kind == TUTTI_EXODUS_SIDE_SET) TUTTI_TRY(dim_of(c, k->factors_dim, number, e->factors));

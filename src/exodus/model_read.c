@@ -286,7 +286,7 @@ static tutti_err block_take(const reading *r, tutti_exodus_entity *e, tutti_coun
     TUTTI_TRY(list >= 0 ? text_att(r, list, "elem_type", &topology) : text_take("", 0, &topology));
     e->topology = topology;
     if (tutti__exodus_is_listed(e)) {
-        e->list = tutti__exodus_is_listed(e) == 1 ? nodes : faces;
+        e->list_length = tutti__exodus_is_listed(e) == 1 ? nodes : faces;
         return TUTTI_OK;
     }
     TUTTI_TRY(count_check("nodes of an element", nodes, INT_MAX));
@@ -304,7 +304,7 @@ static tutti_err block_check(const reading *r, const tutti_exodus_entity *e, tut
     const int list = tutti__exodus_is_listed(e);
     if (list) {
         TUTTI_TRY(entity_array_check(r, k->counts ? k->counts : k->list, i, e->entries, 1));
-        return entity_array_check(r, list == 2 ? "facconn" : k->list, i, e->list, 1);
+        return entity_array_check(r, list == 2 ? "facconn" : k->list, i, e->list_length, 1);
     }
     if (e->nodes > 0 || (e->edges == 0 && e->faces == 0))
         TUTTI_TRY(entity_array_check(r, k->list, i, e->entries, e->nodes));

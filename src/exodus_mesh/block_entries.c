@@ -69,7 +69,7 @@ static tutti_err counts_read(tutti_exodus *x, tutti_exodus_kind kind, lists *l) 
         slice_of(l, c, &lo, &hi);
         if (lo >= hi) continue;
         const tutti_exodus_array a = {
-            .what = TUTTI_EXODUS_COUNTS, .kind = kind, .id = table->row[c].id};
+            .array_kind = TUTTI_EXODUS_COUNTS, .kind = kind, .id = table->row[c].id};
         mine = tutti__exodus_place_of(x, &a, &at);
         if (mine == TUTTI_OK) mine = integers_check(&at, kind, table->row[c].id);
         if (mine == TUTTI_OK) mine = tutti__values_add(&b, &at, lo, hi - lo, &index, NULL);
@@ -97,7 +97,7 @@ static tutti_err counts_sum(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
     for (tutti_count c = 0; c < l->blocks; c++)
         for (slice_of(l, c, &lo, &hi); lo < hi; lo++) {
             const tutti_count n = l->own[l->start[c] + lo - l->first].n;
-            if (n < 0 || n > table->row[c].list - sum[c])
+            if (n < 0 || n > table->row[c].list_length - sum[c])
                 err = TUTTI_ERR_FORMAT;
             else
                 sum[c] += n;
@@ -105,12 +105,12 @@ static tutti_err counts_sum(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
     if (err != TUTTI_OK) tutti__error_record(err, 0, -1, "an entry with an impossible count");
     err = tutti__sums_before(x->team, err, l->blocks, sum, before);
     for (tutti_count c = 0; c < l->blocks && err == TUTTI_OK; c++) {
-        if (l->start[c + 1] > l->start[c] && sum[c] != table->row[c].list)
+        if (l->start[c + 1] > l->start[c] && sum[c] != table->row[c].list_length)
             err =
                 tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
                                  "%s %lld: entries have %lld nodes (faces) together, the list %lld",
                                  tutti_exodus_kind_name((int)kind), (long long)table->row[c].id,
-                                 (long long)sum[c], (long long)table->row[c].list);
+                                 (long long)sum[c], (long long)table->row[c].list_length);
         for (slice_of(l, c, &lo, &hi); lo < hi; lo++) {
             extent *e = &l->own[l->start[c] + lo - l->first];
             e->at = before[c];
@@ -191,7 +191,7 @@ static tutti_err entries_add(reading *r) {
     for (tutti_count c = 0, i = 0; c < table->n; c++) {
         const tutti_exodus_entity *row = &table->row[c];
         const tutti_exodus_array a = {
-            .what = TUTTI_EXODUS_CONNECTIVITY, .kind = r->kind, .id = row->id};
+            .array_kind = TUTTI_EXODUS_CONNECTIVITY, .kind = r->kind, .id = row->id};
         tutti__exodus_place at;
         if (i == e->n || e->position[i] >= r->starts[c + 1]) continue;
         TUTTI_TRY(tutti__exodus_place_of(r->x, &a, &at));

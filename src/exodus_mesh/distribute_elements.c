@@ -22,12 +22,13 @@ typedef struct {
 
 tutti_err tutti__distribution_check(const tutti_exodus *x, const tutti_exodus_distribution *deal) {
     const tutti_count all = x->model.p.elements;
-    TUTTI_CHECK((int)deal->by >= TUTTI_EXODUS_BY_ORDER && (int)deal->by <= TUTTI_EXODUS_ON_ROOT,
-                TUTTI_ERR_ARG, "unknown method %d of distributing a mesh", (int)deal->by);
+    TUTTI_CHECK((int)deal->partitioner >= TUTTI_EXODUS_BY_ORDER &&
+                    (int)deal->partitioner <= TUTTI_EXODUS_ON_ROOT,
+                TUTTI_ERR_ARG, "unknown method %d of distributing a mesh", (int)deal->partitioner);
     TUTTI_CHECK(deal->halo >= 0, TUTTI_ERR_ARG, "halo is %d: number of ghost layers must be >= 0",
                 deal->halo);
     TUTTI_CHECK_RESERVED(deal, "the deal");
-    if (deal->by != TUTTI_EXODUS_BY_LIST) return TUTTI_OK;
+    if (deal->partitioner != TUTTI_EXODUS_BY_LIST) return TUTTI_OK;
     TUTTI_CHECK(deal->n >= 0 && deal->first >= 0 && deal->first <= all &&
                     deal->n <= all - deal->first,
                 TUTTI_ERR_ARG, "first is %lld and n is %lld: the file has %lld elements",
@@ -78,7 +79,7 @@ static tutti_err coordinates_read(tutti_exodus *x, tutti_count n, const tutti_co
     tutti_type type[3] = {0};
     for (int k = 0; k < x->model.p.dims && n > 0 && mine == TUTTI_OK; k++) {
         const tutti_exodus_array a = {
-            .what = TUTTI_EXODUS_COORDINATES, .kind = TUTTI_EXODUS_NODAL, .component = k};
+            .array_kind = TUTTI_EXODUS_COORDINATES, .kind = TUTTI_EXODUS_NODAL, .component = k};
         tutti__exodus_place at;
         mine = tutti__exodus_place_of(x, &a, &at);
         type[k] = at.type;
@@ -258,7 +259,7 @@ static tutti_err assign_ranks(distribution *d) {
     TUTTI_ASSERT(d->rank);
     for (tutti_count i = 0; i < d->n; i++) d->rank[i] = d->x->team->rank;
     if (d->all == 0) return TUTTI_OK;
-    switch (d->deal->by) {
+    switch (d->deal->partitioner) {
     case TUTTI_EXODUS_BY_METIS:
         return by_partition(d, 1);
     case TUTTI_EXODUS_BY_CURVE:
@@ -373,10 +374,10 @@ tutti_err tutti__distribute_elements(tutti_exodus *x, const tutti_exodus_distrib
                                      tutti_err local_err, tutti__local_elements *out) {
     const tutti__team *t = x->team;
     distribution d = {.x = x, .deal = deal, .all = x->model.p.elements};
-    const int on_root = deal->by == TUTTI_EXODUS_ON_ROOT;
+    const int on_root = deal->partitioner == TUTTI_EXODUS_ON_ROOT;
     d.first = tutti_size_share(d.all, t->size, t->rank);
     d.n = tutti_size_share(d.all, t->size, t->rank + 1) - d.first;
-    if (deal->by != TUTTI_EXODUS_BY_ORDER && !on_root)
+    if (deal->partitioner != TUTTI_EXODUS_BY_ORDER && !on_root)
         local_err = assign_and_send(&d, local_err, out);
     else if (local_err == TUTTI_OK)
         local_err = on_root ? elements_in_order(0, t->rank == 0 ? d.all : 0, out)

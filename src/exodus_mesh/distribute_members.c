@@ -33,7 +33,7 @@ static tutti_err slice_add(slicing *s, tutti_exodus_array_kind what, tutti__valu
     TUTTI_ASSERT(s->starts && at);
     for (tutti_count c = tutti__interval_of(s->starts, table->n, s->first);
          c < table->n && s->starts[c] < s->first + s->n; c++) {
-        const tutti_exodus_array a = {.what = what, .kind = s->kind, .id = table->row[c].id};
+        const tutti_exodus_array a = {.array_kind = what, .kind = s->kind, .id = table->row[c].id};
         tutti__exodus_place place;
         tutti_count index = 0;
         lo = tutti__max(s->starts[c], s->first) - s->starts[c];

@@ -94,9 +94,9 @@ static tutti_err connected_get(tutti__read_state *g, tutti_err local_err) {
     for (tutti_count c = 0; c < table->n && local_err == TUTTI_OK; c++) {
         const tutti_exodus_entity *row = &table->row[c];
         const tutti_count n = h->first[c + 1] - h->first[c], *v = h->items.items + h->first[c];
-        tutti_exodus_array a = {.what = TUTTI_EXODUS_EDGES, .kind = h->kind, .id = row->id};
+        tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_EDGES, .kind = h->kind, .id = row->id};
         if (row->edges) local_err = tutti__read_add(g, &a, n, v, h->starts[c], &h->edges[c]);
-        a.what = TUTTI_EXODUS_FACES;
+        a.array_kind = TUTTI_EXODUS_FACES;
         if (row->faces && local_err == TUTTI_OK)
             local_err = tutti__read_add(g, &a, n, v, h->starts[c], &h->faces[c]);
     }
@@ -140,7 +140,7 @@ static tutti_err referred(const tutti__read_state *g, tutti_exodus_kind kind, tu
 
 static tutti_err blocks_get(tutti__read_state *g, tutti_exodus_kind kind, tutti_err local_err) {
     tutti__read_class *h = &g->of[kind];
-    h->items.on_root = g->deal->by == TUTTI_EXODUS_ON_ROOT;
+    h->items.on_root = g->deal->partitioner == TUTTI_EXODUS_ON_ROOT;
     if (local_err == TUTTI_OK) local_err = referred(g, kind, &h->items.n, &h->items.items);
     if (h->items.all == 0) { /* no rank has any */
         h->items.halo = tutti__calloc(1, 1);
@@ -212,7 +212,7 @@ static tutti_err nodes_halo(tutti__read_state *g) {
 
 static tutti_err nodes_get(tutti__read_state *g, tutti_err local_err) {
     tutti__read_class *h = &g->of[TUTTI_EXODUS_NODAL];
-    h->items.on_root = g->deal->by == TUTTI_EXODUS_ON_ROOT;
+    h->items.on_root = g->deal->partitioner == TUTTI_EXODUS_ON_ROOT;
     if (local_err == TUTTI_OK) local_err = nodes_collect(g);
     if (local_err == TUTTI_OK) local_err = nodes_halo(g);
     tutti__position_index_free(&h->index);
@@ -286,7 +286,7 @@ tutti_err tutti_exodus_get_mesh(tutti_exodus *x, const tutti_exodus_distribution
     if (err == TUTTI_OK && x->defining)
         err = tutti__error_set(TUTTI_ERR_STATE, 0, -1, "the file has no mesh yet");
     if (err == TUTTI_OK) err = tutti__distribution_check(x, deal);
-    const int same[] = {deal ? (int)deal->by : 0, deal ? deal->halo : 0};
+    const int same[] = {deal ? (int)deal->partitioner : 0, deal ? deal->halo : 0};
     TUTTI_TRY(
         tutti__exodus_call(x, "get_mesh", tutti__hash(TUTTI__HASH_START, same, sizeof same), err));
     err = get(&g);

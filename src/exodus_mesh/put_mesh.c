@@ -78,7 +78,7 @@ static tutti_err row_count(const put_state *p, tutti_exodus_kind kind, tutti_cou
     TUTTI_TRY(count_set(&row->entries, f->count[c], name, row->id));
     if (tutti__exodus_is_block((int)kind))
         return tutti__shape_list_of(row->topology)
-                   ? count_set(&row->list, f->weights[c], name, row->id)
+                   ? count_set(&row->list_length, f->weights[c], name, row->id)
                    : TUTTI_OK;
     const tutti_count factors = p->order.classes.has_factors[kind][c] ? f->weights[c] : 0;
     return count_set(&row->factors, factors, name, row->id);
@@ -113,7 +113,7 @@ static tutti_err set_counts(put_state *p) {
 
 static tutti_err place_of(const put_state *p, tutti_exodus_array_kind what,
                           const tutti_exodus_entity *row, tutti__exodus_place *out) {
-    const tutti_exodus_array a = {.what = what, .kind = row->kind, .id = row->id};
+    const tutti_exodus_array a = {.array_kind = what, .kind = row->kind, .id = row->id};
     return tutti__exodus_place_of(p->x, &a, out);
 }
 
@@ -313,7 +313,7 @@ static tutti_err values_add(put_state *p) {
 static tutti_err coordinates_make(put_state *p, tutti_access **access, tutti_part *parts) {
     for (int k = 0; k < p->x->model.p.dims; k++) {
         const tutti_exodus_array a = {
-            .what = TUTTI_EXODUS_COORDINATES, .kind = TUTTI_EXODUS_NODAL, .component = k};
+            .array_kind = TUTTI_EXODUS_COORDINATES, .kind = TUTTI_EXODUS_NODAL, .component = k};
         const tutti_access *whole = NULL;
         tutti__exodus_place at;
         TUTTI_TRY(tutti__exodus_place_of(p->x, &a, &at));

@@ -29,11 +29,11 @@ const double *tutti__read_reals(const tutti__read_state *g, const tutti__read_va
 static tutti_err nodes_add(tutti__read_state *g) {
     const tutti__read_class *h = &g->of[TUTTI_EXODUS_NODAL];
     const tutti_exodus_parameters *p = &g->x->model.p;
-    tutti_exodus_array a = {.what = TUTTI_EXODUS_COORDINATES, .kind = TUTTI_EXODUS_NODAL};
+    tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_COORDINATES, .kind = TUTTI_EXODUS_NODAL};
     for (; a.component < p->dims; a.component++)
         TUTTI_TRY(
             tutti__read_add(g, &a, h->items.n, h->items.items, 0, &g->coordinates[a.component]));
-    a = (tutti_exodus_array){.what = TUTTI_EXODUS_ATTRIBUTES, .kind = TUTTI_EXODUS_NODAL};
+    a = (tutti_exodus_array){.array_kind = TUTTI_EXODUS_ATTRIBUTES, .kind = TUTTI_EXODUS_NODAL};
     if (p->node_attributes)
         TUTTI_TRY(tutti__read_add(g, &a, h->items.n, h->items.items, 0, &g->node_attributes));
     return TUTTI_OK;
@@ -41,11 +41,12 @@ static tutti_err nodes_add(tutti__read_state *g) {
 
 static tutti_err entries_add_values(tutti__read_state *g, tutti_exodus_kind kind, int has_ids) {
     tutti__read_class *h = &g->of[kind];
-    const tutti_exodus_array ids = {.what = TUTTI_EXODUS_IDS, .kind = kind};
+    const tutti_exodus_array ids = {.array_kind = TUTTI_EXODUS_IDS, .kind = kind};
     if (has_ids) TUTTI_TRY(tutti__read_add(g, &ids, h->items.n, h->items.items, 0, &h->ids));
     for (tutti_count c = 0; c < h->entities && kind != TUTTI_EXODUS_NODAL; c++) {
         const tutti_exodus_entity *row = &g->x->model.of[kind].row[c];
-        const tutti_exodus_array a = {.what = TUTTI_EXODUS_ATTRIBUTES, .kind = kind, .id = row->id};
+        const tutti_exodus_array a = {
+            .array_kind = TUTTI_EXODUS_ATTRIBUTES, .kind = kind, .id = row->id};
         if (row->attributes)
             TUTTI_TRY(tutti__read_add(g, &a, h->first[c + 1] - h->first[c],
                                       h->items.items + h->first[c], h->starts[c],
@@ -59,7 +60,7 @@ static tutti_err set_add_values(tutti__read_state *g, tutti_exodus_kind kind, tu
                                 tutti_count lo, tutti_count hi, tutti_count start) {
     const tutti_exodus_entity *row = &g->x->model.of[kind].row[c];
     const tutti__member *m = g->members[kind];
-    tutti_exodus_array a = {.what = TUTTI_EXODUS_FACTORS, .kind = kind, .id = row->id};
+    tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_FACTORS, .kind = kind, .id = row->id};
     tutti__exodus_place at;
     if (row->factors > 0 && m[lo].at != NO_FACTORS) {
         TUTTI_TRY(tutti__exodus_place_of(g->x, &a, &at));
@@ -69,7 +70,7 @@ static tutti_err set_add_values(tutti__read_state *g, tutti_exodus_kind kind, tu
             TUTTI_TRY(tutti__values_add(&g->values, &at, m[i].at, m[i].weight,
                                         i == lo ? &f->index : NULL, NULL));
     }
-    a.what = TUTTI_EXODUS_ATTRIBUTES;
+    a.array_kind = TUTTI_EXODUS_ATTRIBUTES;
     if (row->attributes > 0) {
         TUTTI_TRY(tutti__exodus_place_of(g->x, &a, &at));
         tutti__read_values *f = &g->set_attributes[kind][c];

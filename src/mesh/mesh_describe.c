@@ -61,11 +61,11 @@ tutti_err tutti_mesh_describe_sized(tutti_mesh *m, tutti_mesh_info *out, size_t 
         info.low[k] = -most[LARGEST + 3 + k];
     }
     info.edges = sum[EDGES];
-    info.alone = sum[ALONE];
-    info.most_neighbours = (tutti_count)most[DEGREE];
+    info.isolated_nodes = sum[ALONE];
+    info.max_neighbours = (tutti_count)most[DEGREE];
     info.bandwidth = (tutti_count)most[BAND];
-    if (sum[EDGES] > 0) info.distance = (double)sum[DISTANCE] / (double)sum[EDGES];
-    if (m->all_nodes > 1) info.steps = (double)sum[STEPS] / (double)(m->all_nodes - 1);
+    if (sum[EDGES] > 0) info.mean_distance = (double)sum[DISTANCE] / (double)sum[EDGES];
+    if (m->all_nodes > 1) info.adjacent_share = (double)sum[STEPS] / (double)(m->all_nodes - 1);
     memset(out, 0, struct_size);
     memcpy(out, &info, struct_size < sizeof info ? struct_size : sizeof info);
     return TUTTI_OK;

@@ -217,7 +217,7 @@ static tutti_err put_halo(assembly *a, int ranks) {
     int *send = NULL, *get = NULL;
     v->peer = peer;
     v->send_start = send_start;
-    v->get_start = get_start;
+    v->receive_start = get_start;
     tutti_err err = TUTTI_ERR_NOMEM;
     if (!sends || !gets || !peer || !send_start || !get_start) goto done;
     for (tutti_count i = 0; i < v->own_nodes; i++)
@@ -233,7 +233,7 @@ static tutti_err put_halo(assembly *a, int ranks) {
         peer[v->peers++] = r;
     }
     v->send = send = tutti__malloc(((size_t)send_start[v->peers] + 1) * sizeof *send);
-    v->get = get = tutti__malloc(((size_t)get_start[v->peers] + 1) * sizeof *get);
+    v->receive = get = tutti__malloc(((size_t)get_start[v->peers] + 1) * sizeof *get);
     if (!send || !get) goto done;
     for (tutti_count i = 0; i < v->own_nodes; i++)
         for (tutti_count j = v->holder_start[i] + 1; j < v->holder_start[i + 1]; j++)
@@ -250,10 +250,11 @@ const tutti__class tutti__mesh_part_class = {"mesh_part", "mesh part", "freed"};
 
 static void free_part(tutti_mesh_part *p) {
     tutti_mesh_part_view *v = &p->view;
-    const void *const all[] = {v->number,       v->own,    v->owner,     v->coordinates, v->tag,
-                               v->holder_start, v->holder, v->element,   v->element_own, v->type,
-                               v->physical,     v->entity, v->start,     v->node,        v->peer,
-                               v->send_start,   v->send,   v->get_start, v->get,         p->box};
+    const void *const all[] = {v->number,      v->own,           v->owner,    v->coordinates,
+                               v->tag,         v->holder_start,  v->holder,   v->element,
+                               v->element_own, v->type,          v->physical, v->entity,
+                               v->start,       v->node,          v->peer,     v->send_start,
+                               v->send,        v->receive_start, v->receive,  p->box};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tutti__free((void *)all[i]);
     tutti__handle_remove(&p->handle);
     if (p->team) tutti__mesh_team_leave(&p->team, &p->uses);
@@ -369,7 +370,8 @@ int tutti__mesh_part_is_valid(const tutti_mesh_part *p) {
         if (v->start[e + 1] - v->start[e] != tutti_mesh_type_nodes(v->type[e])) return 0;
     for (int k = 0; k < v->peers; k++) {
         if (v->peer[k] < 0 || v->peer[k] >= p->team->size || v->peer[k] == p->team->rank) return 0;
-        if (v->send_start[k] > v->send_start[k + 1] || v->get_start[k] > v->get_start[k + 1])
+        if (v->send_start[k] > v->send_start[k + 1] ||
+            v->receive_start[k] > v->receive_start[k + 1])
             return 0;
     }
     return own == v->own_nodes && (p->box_n == 0 || p->box);
@@ -396,7 +398,7 @@ static tutti_err check_values(tutti_mesh_part *p, const double *values, int per)
     const tutti_mesh_part_view *v = &p->view;
     TUTTI_CHECK(per >= 1, TUTTI_ERR_ARG, "values per node is %d: must be >= 1", per);
     TUTTI_CHECK(values || v->nodes == 0, TUTTI_ERR_ARG, "argument values is NULL");
-    const tutti_count n = v->send_start[v->peers] + v->get_start[v->peers];
+    const tutti_count n = v->send_start[v->peers] + v->receive_start[v->peers];
     TUTTI_CHECK(n < INT32_MAX / ((tutti_count)per * (tutti_count)sizeof *values),
                 TUTTI_ERR_OVERFLOW, "%lld nodes with %d values each exceed 2^31 values",
                 (long long)n, per);
@@ -415,9 +417,9 @@ static tutti_err exchange_values(tutti_mesh_part *p, double *values, int per, MP
     const int tag = tutti__team_tag(p->team);
     double *out = p->box, *in = p->box + v->send_start[v->peers] * per;
     for (int i = 0; i < v->peers; i++) {
-        const tutti_count n = v->get_start[i + 1] - v->get_start[i];
-        TUTTI_MPI(MPI_Irecv(in + v->get_start[i] * per, (int)n * per, MPI_DOUBLE, v->peer[i], tag,
-                            p->team->comm, &r[i]));
+        const tutti_count n = v->receive_start[i + 1] - v->receive_start[i];
+        TUTTI_MPI(MPI_Irecv(in + v->receive_start[i] * per, (int)n * per, MPI_DOUBLE, v->peer[i],
+                            tag, p->team->comm, &r[i]));
     }
     for (tutti_count i = 0; i < v->send_start[v->peers]; i++)
         memcpy(out + i * per, values + (tutti_count)v->send[i] * per, item);
@@ -427,8 +429,8 @@ static tutti_err exchange_values(tutti_mesh_part *p, double *values, int per, MP
                             p->team->comm, &r[v->peers + i]));
     }
     TUTTI_TRY(tutti__team_finish(2 * v->peers, r));
-    for (tutti_count i = 0; i < v->get_start[v->peers]; i++)
-        memcpy(values + (tutti_count)v->get[i] * per, in + i * per, item);
+    for (tutti_count i = 0; i < v->receive_start[v->peers]; i++)
+        memcpy(values + (tutti_count)v->receive[i] * per, in + i * per, item);
     return TUTTI_OK;
 }
 

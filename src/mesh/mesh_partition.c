@@ -68,7 +68,7 @@ tutti_err tutti_mesh_cut_sized(tutti_mesh *m, int parts, const int *of, const tu
     int64_t sum[SUMS] = {0, 0, 0}, *count = NULL;
     tutti_count *start = NULL;
     int *holder = NULL;
-    tutti_mesh_cut c = {.parts = parts, .least = INT64_MAX};
+    tutti_mesh_cut c = {.parts = parts, .min_nodes = INT64_MAX};
     const uint64_t h = tutti__hash(TUTTI__HASH_START, &parts, sizeof parts);
     tutti_err err = tutti__mesh_of_check(m, of, parts);
     if (err == TUTTI_OK) err = check_loads(m, load);
@@ -112,19 +112,19 @@ tutti_err tutti_mesh_cut_sized(tutti_mesh *m, int parts, const int *of, const tu
         double all = 0;
         for (int p = 0; p < parts; p++) {
             c.empty += count[p] == 0;
-            c.least = tutti__min(c.least, count[p]);
-            c.most = tutti__max(c.most, count[p]);
+            c.min_nodes = tutti__min(c.min_nodes, count[p]);
+            c.max_nodes = tutti__max(c.max_nodes, count[p]);
             all += (double)count[parts + p];
         }
-        c.lightest = c.heaviest = all > 0 ? (double)count[parts] * parts / all : 0;
+        c.min_load = c.max_load = all > 0 ? (double)count[parts] * parts / all : 0;
         for (int p = 1; p < parts && all > 0; p++) {
             const double share = (double)count[parts + p] * parts / all;
-            if (share < c.lightest) c.lightest = share;
-            if (share > c.heaviest) c.heaviest = share;
+            if (share < c.min_load) c.min_load = share;
+            if (share > c.max_load) c.max_load = share;
         }
         c.cut = sum[CUT];
         c.shared = sum[SHARED];
-        c.held = sum[HELD];
+        c.total_nodes = sum[HELD];
         memset(out, 0, struct_size);
         memcpy(out, &c, struct_size < sizeof c ? struct_size : sizeof c);
     }

@@ -107,7 +107,7 @@ static void apply_rule(const tutti_replicas_choice *c, int parts, choice_state *
     tutti__writers_fill(w->items.n, w->writer, carry.n > 0 ? carry.rank[0] : -1);
     count_shares(w, parts);
     stats->rule_intervals = tutti__tally_intervals(parts, w->shares);
-    stats->rule_most = tutti__tally_most(parts, w->shares);
+    stats->rule_max_bytes = tutti__tally_most(parts, w->shares);
     for (int round = 0; round < TUTTI__BALANCE_ROUNDS; round++) {
         if (tutti__tally_most(parts, w->shares) <= limit) break;
         for (int k = 0; k < parts; k++) w->burden[k] = w->shares[k].bytes;

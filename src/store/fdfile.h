@@ -80,7 +80,8 @@ int tutti__fdfile_cached(tutti_store *s, tutti_off offset); /* cached.c */
     .size = tutti__fdfile_size, .resize = tutti__fdfile_resize,           \
     .preallocate = tutti__fdfile_preallocate, .sync = tutti__fdfile_sync, \
     .descriptor = tutti__fdfile_descriptor, .flush = tutti__fdfile_flush, \
-    .refresh = tutti__fdfile_refresh, .cached = tutti__fdfile_cached, .lock = tutti__fdfile_lock
+    .refresh = tutti__fdfile_refresh, .is_cached = tutti__fdfile_cached,  \
+    .lock = tutti__fdfile_lock
 
 /* No more of that: before a file is closed. */
 void tutti__fdfile_write_behind_end(tutti__fdfile *f);

@@ -215,9 +215,9 @@ tutti_err tutti__store_lock(tutti_store *s, int kind, tutti_off lo, tutti_off hi
 }
 
 void tutti__store_write_behind(tutti_store *s, tutti_off lo, tutti_off hi) {
-    if (s->ops->hasten && lo < hi) s->ops->hasten(s, lo, hi);
+    if (s->ops->start_writeback && lo < hi) s->ops->start_writeback(s, lo, hi);
 }
 
 int tutti__store_cached(tutti_store *s, tutti_off offset) {
-    return s->ops->cached ? s->ops->cached(s, offset) : -1;
+    return s->ops->is_cached ? s->ops->is_cached(s, offset) : -1;
 }

@@ -214,9 +214,9 @@ static const tutti_store_ops fault_ops = {.reentrant = 1,
                                           .descriptor = fault_descriptor,
                                           .flush = fault_flush,
                                           .refresh = fault_refresh,
-                                          .cached = fault_cached,
+                                          .is_cached = fault_cached,
                                           .lock = fault_lock,
-                                          .hasten = fault_hasten};
+                                          .start_writeback = fault_hasten};
 
 tutti_err tutti__fault_wrap(tutti_store *inner, const tutti__fault *fault,
                             tutti_store **store_out) {

@@ -31,5 +31,5 @@ const tutti_store_ops tutti__store_posix = {.name = "posix",
                                             .close = posix_close,
                                             .write = tutti__fdfile_write,
                                             .read = tutti__fdfile_read,
-                                            .hasten = tutti__fdfile_write_behind,
+                                            .start_writeback = tutti__fdfile_write_behind,
                                             TUTTI__FDFILE_OPS};

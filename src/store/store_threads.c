@@ -183,5 +183,5 @@ const tutti_store_ops tutti__store_threads = {.name = "threads",
                                               .begin = threads_begin,
                                               .test = threads_test,
                                               .finish = threads_finish,
-                                              .hasten = threads_hasten,
+                                              .start_writeback = threads_hasten,
                                               TUTTI__FDFILE_OPS};

@@ -264,7 +264,7 @@ static tutti_slice my_rows(void) {
 static void walks(void) {
     tutti_array *a = create(path, ""), *b = create(other, ""), *c = create(third, "");
     const tutti_slice mine = my_rows();
-    const tutti_tiles_spec s = {.budget = 100000, .of = &mine, .tile = {4, 30}};
+    const tutti_tiles_spec s = {.budget = 100000, .region = &mine, .tile = {4, 30}};
     tutti_tiles_spec alone = s;
     tutti_tiles *t = NULL;
     tutti_tile tile;
@@ -340,7 +340,7 @@ static void visible(int in_place, int way, const char *options) {
     tutti_array *a = create(path, options), *b = in_place ? a : create(other, options);
     tutti_array *aside = create(third, "");
     const tutti_slice mine = my_rows(), all = tutti_slice_all(2, spec.shape);
-    const tutti_tiles_spec s = {.budget = 100000, .of = &mine, .tile = {4, 30}};
+    const tutti_tiles_spec s = {.budget = 100000, .region = &mine, .tile = {4, 30}};
     tutti_tiles *t = NULL;
     tutti_tile tile;
     int32_t v[N];
@@ -372,7 +372,7 @@ static void visible(int in_place, int way, const char *options) {
 static void told_later(void) {
     tutti_array *a = create(path, ""), *b = create(other, "fault=0:write:3:EIO");
     const tutti_slice mine = my_rows(), none = {.stride = {1, 1}};
-    const tutti_tiles_spec s = {.budget = 100000, .of = &mine, .tile = {4, 30}};
+    const tutti_tiles_spec s = {.budget = 100000, .region = &mine, .tile = {4, 30}};
     tutti_tiles *t = NULL;
     tutti_tile tile;
     tutti_err err = TUTTI_OK;

@@ -81,7 +81,7 @@ static void refuse_values(void) {
     if (rank == who) s.order = (tutti_order)7;
     refuses(a, b, &s, TUTTI_ERR_ARG, "unknown order");
     s = good;
-    if (rank == who) s.of = &of;
+    if (rank == who) s.region = &of;
     of.hi[0] = N + 1;
     refuses(a, b, &s, TUTTI_ERR_ARG, "outside");
     of.hi[0] = N;
@@ -187,7 +187,7 @@ static int rows_with(tutti_array *x, double value) {
 static void end_early(int k, int sequential) {
     const tutti_slice of = my_rows();
     tutti_tiles_spec spec = {
-        .budget = 1 << 20, .of = &of, .tile = {1, M}, .sequential = sequential};
+        .budget = 1 << 20, .region = &of, .tile = {1, M}, .sequential = sequential};
     const double value = 100 + k + 50 * sequential;
     tutti_tiles *t = NULL;
     tutti_tile tile;
@@ -224,7 +224,7 @@ static void some_end(void) {
 /* Nobody has anything to do; a walk with more tiles than anybody. */
 static void nothing(void) {
     tutti_slice none = tutti_slice_all(2, (tutti_count[]){N, M});
-    tutti_tiles_spec spec = {.budget = 1 << 20, .of = &none};
+    tutti_tiles_spec spec = {.budget = 1 << 20, .region = &none};
     tutti_tiles *t = NULL;
     tutti_tile tile = {.more = 5};
     none.hi[1] = 0;
@@ -238,7 +238,8 @@ static void nothing(void) {
 /* Two walks over one array at a time, and other calls in between. */
 static void two_at_a_time(void) {
     const tutti_slice of = my_rows();
-    const tutti_tiles_spec spec = {.budget = 1 << 20, .of = &of, .tile = {2, 0}, .halo = {1, 0}};
+    const tutti_tiles_spec spec = {
+        .budget = 1 << 20, .region = &of, .tile = {2, 0}, .halo = {1, 0}};
     tutti_tiles *t[2] = {NULL, NULL};
     tutti_tile tile[2];
     double v[M];

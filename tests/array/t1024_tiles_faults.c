@@ -59,7 +59,7 @@ static outcome walk(tutti_array *from, tutti_array *to, long fail_after) {
     outcome o = {1, TUTTI_OK, TUTTI_OK, TUTTI_OK};
     const tutti_slice rows = my_rows();
     const tutti_tiles_spec s = {.budget = 1 << 20,
-                                .of = local ? NULL : &rows,
+                                .region = local ? NULL : &rows,
                                 .tile = {3, 0},
                                 .halo = {from == to ? 0 : 1, 0}};
     tutti_tiles *t = NULL;

@@ -41,7 +41,7 @@ static void expect_under_way(tutti_array *from, tutti_array *to, int i) {
 static void walk(tutti_array *from, tutti_array *to, int sequential) {
     const tutti_slice of = my_rows((tutti_count)TILES * ROWS * ranks, WIDTH);
     const tutti_tiles_spec s = {.budget = 1 << 20,
-                                .of = &of,
+                                .region = &of,
                                 .tile = {ROWS, WIDTH},
                                 .halo = {from == to ? 0 : 1, 0},
                                 .sequential = sequential};
@@ -94,7 +94,7 @@ static void budget(tutti_off bytes, const char *options) {
     const tutti_array_spec spec = {.ndims = 2, .shape = {SIDE, SIDE}, .type = TUTTI_FLOAT64};
     tutti_array *from = create(path, &spec, options), *to = create(to_path, &spec, options);
     const tutti_slice of = my_rows(SIDE, SIDE);
-    const tutti_tiles_spec s = {.budget = bytes, .of = &of, .halo = {1, 1}};
+    const tutti_tiles_spec s = {.budget = bytes, .region = &of, .halo = {1, 1}};
     tutti_tiles *t = NULL;
     tutti_tile tile;
     tutti_tiles_stats stats;
@@ -136,7 +136,7 @@ static void sparse(tutti_off bytes, const char *options, int expect_background) 
     const tutti_array_spec spec = {.ndims = 2, .shape = {SIDE, SIDE}, .type = TUTTI_FLOAT64};
     tutti_array *from = create(path, &spec, options), *to = create(to_path, &spec, options);
     const tutti_slice of = my_rows(SIDE, SIDE);
-    const tutti_tiles_spec s = {.budget = bytes, .of = &of, .tile = {60, 60}};
+    const tutti_tiles_spec s = {.budget = bytes, .region = &of, .tile = {60, 60}};
     tutti_tiles *t = NULL;
     tutti_tile tile;
     tutti_tiles_stats stats;
@@ -179,7 +179,7 @@ static void staging(void) {
     const tutti_array_spec spec = {.ndims = 1, .shape = {1 << 22}, .type = TUTTI_INT8};
     tutti_array *from = create(path, &spec, "background_bytes=2m window_size=64k");
     tutti_slice of = tutti_slice_all(1, spec.shape);
-    const tutti_tiles_spec s = {.budget = 1 << 30, .of = &of};
+    const tutti_tiles_spec s = {.budget = 1 << 30, .region = &of};
     tutti_tiles *t = NULL;
     tutti_tile tile;
     tutti_stats all;

@@ -76,7 +76,7 @@ static void walk(const char *options, int sequential, int32_t more) {
     mine.lo[0] = ROWS * rank / ranks;
     mine.hi[0] = ROWS * (rank + 1) / ranks;
     const tutti_tiles_spec s = {
-        .budget = 100000, .of = &mine, .tile = {TILE, WIDTH}, .sequential = sequential};
+        .budget = 100000, .region = &mine, .tile = {TILE, WIDTH}, .sequential = sequential};
     for (int i = 0; i < ROWS * WIDTH; i++) v[i] = i;
     tutti_slice whole = tutti_slice_all(2, spec.shape);
     if (rank > 0) whole.hi[0] = 0;

@@ -123,8 +123,8 @@ static void random_regions(walk_case *c) {
         const tutti_count skip = rnd(3) ? 0 : rnd(c->from.shape[d]);
         if (d != cut) c->region.lo[d] = skip;
     }
-    c->spec.of = &c->region;
-    if (c->kind == ONLY_READ && rnd(3) == 0) c->spec.of = NULL;
+    c->spec.region = &c->region;
+    if (c->kind == ONLY_READ && rnd(3) == 0) c->spec.region = NULL;
 }
 
 static void random_parts(walk_case *c) {
@@ -245,7 +245,7 @@ static void check_written(const walk_case *c, tutti_array *a, const tutti_array_
 static void extents_of(const walk_case *c, tutti_count *shape, tutti_slice *of) {
     memcpy(shape, c->from.shape, sizeof c->from.shape);
     if (c->local) tutti_distribution_part(c->dist, rank, shape);
-    *of = c->spec.of ? *c->spec.of : tutti_slice_all(c->from.ndims, shape);
+    *of = c->spec.region ? *c->spec.region : tutti_slice_all(c->from.ndims, shape);
 }
 
 /* What the statistics must say in the end. */
@@ -261,8 +261,8 @@ static void check_stats(const walk_case *c, const tutti_tiles_stats *s, tutti_co
     CHECK_EQ(s->written_bytes, c->kind == ONLY_READ ? 0 : cored * c->to.element_size);
     if (c->kind == ONLY_WRITE) CHECK_EQ(s->read_bytes, 0);
     if (c->kind == ONLY_WRITE) return;
-    CHECK_EQ(s->read_bytes + s->kept_bytes, framed * c->from.element_size);
-    if (c->spec.sequential) CHECK_EQ(s->kept_bytes, 0);
+    CHECK_EQ(s->read_bytes + s->reused_bytes, framed * c->from.element_size);
+    if (c->spec.sequential) CHECK_EQ(s->reused_bytes, 0);
     if (tiles == 0 || dims_cut > 1 || c->spec.sequential) return;
     for (int d = 0; d < c->from.ndims; d++) /* along one dimension: each element once */
         once *= tutti__min(of.hi[d] + c->spec.halo[d], shape[d]) -
@@ -346,7 +346,7 @@ static void describe(const walk_case *c, int round) {
 static void round_run(int round) {
     walk_case c = random_case();
     tutti_array *from = NULL, *to = NULL;
-    c.spec.of = c.spec.of ? &c.region : NULL;
+    c.spec.region = c.spec.region ? &c.region : NULL;
     choose_budget(&c);
     describe(&c, round);
     if (c.kind != ONLY_WRITE) from = create(&c, from_path, &c.from);

@@ -47,7 +47,7 @@ static int corner(int element, int k) {
 
 static tutti_exodus_array array(int what, int kind, int64_t id, tutti_count n, void *buf) {
     return (tutti_exodus_array){
-        .what = (tutti_exodus_array_kind)what,
+        .array_kind = (tutti_exodus_array_kind)what,
         .kind = (tutti_exodus_kind)kind,
         .id = id,
         .n = n,

@@ -16,7 +16,7 @@ static tutti_count index_of[N];
 static tutti_dataset *made(int container) {
     tutti_dataset *d = NULL;
     tutti_dataset_options opt = visible();
-    opt.busy = 0.05;
+    opt.lock_timeout = 0.05;
     opt.container = container;
     dataset_remove(path);
     CHECK_SAME(

@@ -40,7 +40,7 @@ static double u_of(int64_t index, tutti_count i) {
 static void opened(int mode) {
     tutti_dataset_options opt;
     tutti_dataset_options_init(&opt);
-    opt.busy = 0.02;
+    opt.lock_timeout = 0.02;
     opt.container = container;
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, mode, &opt, &d), TUTTI_OK);
 }

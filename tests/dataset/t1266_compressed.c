@@ -260,7 +260,7 @@ static void look(tutti_dataset *d, int i) {
         return;
     }
     CHECK_OK(tutti_dataset_chunks(d, 1, v[i].name, &c));
-    CHECK_EQ(c.number_bytes, tutti_type_size(v[i].spec.type));
+    CHECK_EQ(c.value_bytes, tutti_type_size(v[i].spec.type));
     if (space[s].entries == 0) {
         CHECK_EQ(c.count, 0);
         return;
@@ -270,7 +270,7 @@ static void look(tutti_dataset *d, int i) {
         entries *= c.shape[k];
     }
     CHECK_EQ(c.count, chunks);
-    CHECK_EQ(c.raw_bytes, entries * v[i].numbers * c.number_bytes);
+    CHECK_EQ(c.raw_bytes, entries * v[i].numbers * c.value_bytes);
     tutti_off *bounds = malloc((size_t)(chunks + 1) * sizeof *bounds);
     CHECK_OK(tutti_dataset_chunk_bounds(d, 1, v[i].name, 0, chunks, bounds));
     CHECK_EQ(bounds[chunks], row.start + row.bytes);

@@ -234,7 +234,7 @@ static void metadata(void) {
                TUTTI_ERR_FORMAT); /* and takes nothing for leftovers */
     if (rank == 0) (void)unlink(in("metadata.sqlite"));
     r = repaired("gone", 1, 0, ALL);
-    CHECK(!r.kept[0], "%s", r.kept);
+    CHECK(!r.backup[0], "%s", r.backup);
     goes_on(ALL);
 
     copy_dataset(whole, path);
@@ -242,10 +242,11 @@ static void metadata(void) {
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, RW | TUTTI_CREATE, &opt, &d),
                TUTTI_ERR_FORMAT);
     r = repaired("empty", 1, 0, ALL);
-    CHECK(strcmp(r.kept, "metadata.sqlite.damaged") == 0 && size_of(r.kept) == 0, "%s", r.kept);
+    CHECK(strcmp(r.backup, "metadata.sqlite.damaged") == 0 && size_of(r.backup) == 0, "%s",
+          r.backup);
     cut("metadata.sqlite", 0);
     r = repaired("empty again", 1, 0, ALL);
-    CHECK(strcmp(r.kept, "metadata.sqlite.damaged-2") == 0, "%s", r.kept);
+    CHECK(strcmp(r.backup, "metadata.sqlite.damaged-2") == 0, "%s", r.backup);
 
     copy_dataset(whole, path);
     cut("metadata.sqlite", size / 2 + 100);

@@ -22,7 +22,7 @@ static tutti_dataset *opened(const char *where, int mode, const char *io) {
     tutti_dataset_options opt = visible();
     const tutti_options file = options_of(io);
     opt.io = &file;
-    opt.busy = 0.1;
+    opt.lock_timeout = 0.1;
     opt.level = TUTTI_DURABLE; /* syncs are to fail, too */
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, where, mode, &opt, &d), TUTTI_OK);
     if (d && (mode & TUTTI_WRITE)) powercut_describe(d);

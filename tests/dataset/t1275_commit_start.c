@@ -28,7 +28,7 @@ static void set_open(set *s, const char *name, int level, double busy) {
     const tutti_variable_spec by_rank = {
         .space = "line", .type = TUTTI_INT32, .layout = TUTTI_RANKED};
     opt.level = level;
-    opt.busy = busy;
+    opt.lock_timeout = busy;
     snprintf(s->path, sizeof s->path, "%s/%s", check_dir(), name);
     dataset_remove(s->path);
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, s->path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE,

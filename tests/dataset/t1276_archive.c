@@ -152,7 +152,7 @@ static void streams(void) {
     check_where("streams");
     CHECK_SAME(tutti_dataset_archive_stream(d, 2, 4, rank ? NULL : &s, &freed), TUTTI_OK);
     right(0); /* no place: a copy */
-    s.place = "tape 7";
+    s.location = "tape 7";
     tape.n = 0;
     tape.full = 1;
     CHECK_SAME(tutti_dataset_archive_stream(d, 2, 4, &s, &freed), TUTTI_ERR_NO_SPACE);

@@ -219,7 +219,7 @@ static int tape_read(void *context, void *bytes, size_t n, size_t *got) {
 }
 
 static void one_stream(void) {
-    const tutti_stream out = {.write = tape_write, .place = "tape"}, in = {.read = tape_read};
+    const tutti_stream out = {.write = tape_write, .location = "tape"}, in = {.read = tape_read};
     check_where("one stream");
     both_made();
     for (int s = 0; s < SETS; s++) {

@@ -63,17 +63,17 @@ static void rows(void) {
     CHECK_EQ(tutti_dataset_variables(d), 2);
     CHECK_OK(tutti_dataset_variable_row(d, 0, &v));
     CHECK(strcmp(v.name, "u") == 0 && strcmp(v.spec.units, "m") == 0 && v.spec.fill == 2 &&
-              v.numbers == 1,
+              v.values_per_item == 1,
           "%s", v.name);
     CHECK_OK(tutti_dataset_variable_row(d, 1, &v));
-    CHECK(strcmp(v.name, "w") == 0 && v.numbers == 6 && v.spec.layout == TUTTI_RANKED, "%s",
+    CHECK(strcmp(v.name, "w") == 0 && v.values_per_item == 6 && v.spec.layout == TUTTI_RANKED, "%s",
           v.name);
     CHECK(strcmp(v.spec.space, "nodes") == 0 && v.spec.item == TUTTI_SYM_TENSOR, "%s",
           v.spec.space);
     CHECK_ERR(tutti_dataset_variable_row(d, 2, &v), TUTTI_ERR_NOT_FOUND);
     CHECK_ERR(tutti_dataset_variable_row(d, -1, &v), TUTTI_ERR_NOT_FOUND);
     CHECK_SAME(tutti_dataset_section_row(d, 1, "u", &s), TUTTI_OK);
-    CHECK(s.type == TUTTI_FLOAT32 && s.bytes == 4 * ENTRIES && s.has_sum && s.start > 0,
+    CHECK(s.type == TUTTI_FLOAT32 && s.bytes == 4 * ENTRIES && s.has_checksums && s.start > 0,
           "%lld bytes", (long long)s.bytes);
     CHECK(strcmp(s.file, "data-000001.tutti") == 0, "%s", s.file);
     CHECK_SAME(tutti_dataset_section_row(d, 0, "u", &s), TUTTI_ERR_NOT_FOUND);

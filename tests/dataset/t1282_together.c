@@ -128,7 +128,7 @@ static void tried(int indices_per_file, int checksums) {
     check_where(where);
     opt.indices_per_file = indices_per_file;
     opt.checksums = checksums;
-    opt.busy = 0.05;
+    opt.lock_timeout = 0.05;
     dataset_remove(path);
     CHECK_SAME(
         tutti_dataset_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &opt, &d),

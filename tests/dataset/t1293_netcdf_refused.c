@@ -241,7 +241,7 @@ static void damaged(void) {
     state(0, "ab");
     state(1, "ab");
     CHECK_SAME(tutti_dataset_section_row(d, 1, "b", &row), TUTTI_OK);
-    CHECK_EQ(row.has_sum, 1);
+    CHECK_EQ(row.has_checksums, 1);
     change(1, row.start + 80, 12345);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_ERR_FORMAT);
     CHECK(strstr(tutti_last_message(), "'b' in segment 1"), "%s", tutti_last_message());

@@ -135,7 +135,7 @@ static void right(tutti_count n) {
         for (int k = 0; k < VARIABLES; k++) {
             const tutti_variable_spec *v = &variables[k].spec;
             if (strcmp(row.name, variables[k].name) != 0) continue;
-            CHECK(row.spec.item == v->item && row.numbers == numbers[k] &&
+            CHECK(row.spec.item == v->item && row.values_per_item == numbers[k] &&
                       row.spec.type == v->type && row.spec.fill == v->fill &&
                       strcmp(row.spec.space, v->space) == 0 &&
                       strcmp(row.spec.units, v->units ? v->units : "") == 0 &&

@@ -46,7 +46,8 @@ static void print_places(const tutti_count *v, tutti_count n) {
 static void print_file(void) {
     tutti_count n, each;
     tutti_type type = TUTTI_FLOAT64;
-    const tutti_exodus_array a = {.what = TUTTI_EXODUS_COORDINATES, .kind = TUTTI_EXODUS_NODAL};
+    const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_COORDINATES,
+                                  .kind = TUTTI_EXODUS_NODAL};
     OK(tutti_exodus_array_size(x, &a, &n, &each, &type));
     fprintf(out, "title \"%s\"\nreal_bytes %d\ndims %d\nnodes %lld\nedges %lld\nfaces %lld\n",
             p.title, (int)tutti_type_size(type), p.dims, (long long)p.nodes, (long long)p.edges,
@@ -126,7 +127,7 @@ static void print_set(const char *name, const tutti_exodus_entity *e,
                       const tutti_exodus_members *s) {
     const long long id = (long long)e->id;
     double *factors = room(e->factors);
-    const tutti_exodus_array a = {.what = TUTTI_EXODUS_FACTORS,
+    const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_FACTORS,
                                   .kind = e->kind,
                                   .id = e->id,
                                   .n = e->factors,
@@ -222,7 +223,8 @@ int main(int argc, char **argv) {
     if (argc != 2 || !out) MPI_Abort(MPI_COMM_WORLD, 2);
     OK(tutti_exodus_open(MPI_COMM_WORLD, argv[1], TUTTI_READ, NULL, &x));
     OK(tutti_exodus_parameters_get(x, &p));
-    OK(tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){.by = TUTTI_EXODUS_ON_ROOT}, &m));
+    OK(tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){.partitioner = TUTTI_EXODUS_ON_ROOT},
+                             &m));
     print_file();
     print_nodes();
     print_variables(TUTTI_EXODUS_GLOBAL, "global", 1);

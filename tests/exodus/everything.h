@@ -673,7 +673,7 @@ static tutti_err ev_put_maps(tutti_exodus *x, ev_share *w) {
         const int first = total * w->rank / w->ranks, n = total * (w->rank + 1) / w->ranks - first;
         int64_t *v = ev_room(w, (size_t)n, sizeof *v);
         for (int i = 0; i < n; i++) v[i] = ev_mapped(ev_maps[m].id, first + i);
-        arrays[m] = (tutti_exodus_array){.what = TUTTI_EXODUS_MAP,
+        arrays[m] = (tutti_exodus_array){.array_kind = TUTTI_EXODUS_MAP,
                                          .kind = kind,
                                          .id = ev_maps[m].id,
                                          .first = first,

@@ -154,9 +154,9 @@ int main(int argc, char **argv) {
     tutti_exodus_options_init(&opt);
     opt.level = level;
     expect(tutti_exodus_open(MPI_COMM_WORLD, argv[1], TUTTI_READ | TUTTI_WRITE, &opt, &x), "open");
-    expect(
-        tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){.by = TUTTI_EXODUS_BY_ORDER}, &mesh),
-        "get_mesh");
+    expect(tutti_exodus_get_mesh(
+               x, &(tutti_exodus_distribution){.partitioner = TUTTI_EXODUS_BY_ORDER}, &mesh),
+           "get_mesh");
     check(x, mesh);
     if (argc <= 3) start_clock(after);
     for (int k = 0; after > 0 || k < 2 + 2 * (int)after; k++) step_on(x, mesh);

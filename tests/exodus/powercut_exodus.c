@@ -54,7 +54,8 @@ static tutti_err step_put(tutti_exodus *x, const tutti_exodus_mesh *mesh, double
 }
 
 static tutti_err mesh_get(tutti_exodus *x, const tutti_exodus_mesh **out) {
-    return tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){.by = TUTTI_EXODUS_BY_ORDER}, out);
+    return tutti_exodus_get_mesh(
+        x, &(tutti_exodus_distribution){.partitioner = TUTTI_EXODUS_BY_ORDER}, out);
 }
 
 /* ---- write */
@@ -113,7 +114,7 @@ static void coordinates_put(double shift) {
     double at[NODES];
     const int lo = NODES * rank / ranks, n = NODES * (rank + 1) / ranks - lo;
     for (int i = 0; i < n; i++) at[i] = lo + i + shift;
-    const tutti_exodus_array a = {.what = TUTTI_EXODUS_COORDINATES,
+    const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_COORDINATES,
                                   .kind = TUTTI_EXODUS_NODAL,
                                   .first = lo,
                                   .n = n,

@@ -36,7 +36,7 @@ static const tutti_exodus_entity sample_entities[] = {
      .id = 40,
      .topology = "nsided",
      .entries = SAMPLE_POLYGONS,
-     .list = SAMPLE_CORNERS},
+     .list_length = SAMPLE_CORNERS},
     {.kind = TUTTI_EXODUS_EDGE_BLOCK,
      .id = 5,
      .topology = "EDGE2",
@@ -206,7 +206,7 @@ static inline void sample_piece(MPI_Comm comm, tutti_count n, tutti_count *first
 static inline void sample_pieces(MPI_Comm comm, int fill, tutti_exodus_array v[SAMPLE_ARRAYS]) {
     for (int a = 0; a < SAMPLE_ARRAYS; a++) {
         const sample_array *s = &sample_arrays[a];
-        v[a] = (tutti_exodus_array){.what = s->what,
+        v[a] = (tutti_exodus_array){.array_kind = s->what,
                                     .kind = s->kind,
                                     .id = s->id,
                                     .component = s->component,
@@ -360,7 +360,7 @@ static inline void sample_look(tutti_exodus *x, int with_empty_topology) {
         CHECK(strcmp(e.name, want->name ? want->name : "") == 0, "%d: '%s'", i, e.name);
         const int map = want->kind >= TUTTI_EXODUS_NODE_MAP;
         if (!map) CHECK_EQ(e.entries, want->entries);
-        CHECK(e.factors == want->factors && e.list == want->list, "entity %d", i);
+        CHECK(e.factors == want->factors && e.list_length == want->list_length, "entity %d", i);
         CHECK(e.edges == want->edges && e.faces == want->faces, "entity %d", i);
         if (e.entries > 0) CHECK_EQ(e.attributes, want->attributes);
         if (want->topology && (with_empty_topology || e.entries > 0))

@@ -43,7 +43,8 @@ static void make(tutti__exodus_model *m) {
                     e.edges = (int)rnd(2) * 12;
                     e.faces = (int)rnd(2) * 6;
                 }
-                if (strcmp(topology, "nsided") == 0 && e.entries > 0) e.list = e.entries * 5 + 1;
+                if (strcmp(topology, "nsided") == 0 && e.entries > 0)
+                    e.list_length = e.entries * 5 + 1;
             }
             if (set && rnd(2)) e.factors = k == TUTTI_EXODUS_SIDE_SET ? e.entries * 4 : e.entries;
             if ((set || block) && !rnd(3)) e.attributes = (int)rnd(4);
@@ -83,7 +84,7 @@ static void same_row(const tutti_exodus_entity *a, const tutti_exodus_entity *b)
     if (there)
         CHECK(text_same(a->topology, b->topology) && a->nodes == b->nodes && a->edges == b->edges &&
                   a->faces == b->faces && a->attributes == b->attributes &&
-                  a->factors == b->factors && a->list == b->list,
+                  a->factors == b->factors && a->list_length == b->list_length,
               "kind %d, entity %lld", (int)a->kind, (long long)a->id);
 }
 

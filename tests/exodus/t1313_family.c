@@ -79,7 +79,7 @@ static void small_mesh(tutti_exodus *x, tutti_count nodes, double time) {
     for (tutti_count i = 0; i < n; i++) v[i] = (double)(first + i) + time;
     CHECK_SAME(tutti_exodus_end_definitions(x), TUTTI_OK);
     CHECK_SAME(tutti_exodus_put_arrays(x, 1,
-                                       &(tutti_exodus_array){.what = TUTTI_EXODUS_COORDINATES,
+                                       &(tutti_exodus_array){.array_kind = TUTTI_EXODUS_COORDINATES,
                                                              .kind = TUTTI_EXODUS_NODAL,
                                                              .first = first,
                                                              .n = n,

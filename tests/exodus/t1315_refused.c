@@ -96,7 +96,7 @@ static void defining(void) {
     CHECK_SAME(tutti_exodus_put_arrays(x, 0, NULL), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_exodus_end_definitions(x), TUTTI_OK);
     CHECK_SAME(tutti_exodus_init(x, &p), TUTTI_ERR_STATE);
-    const tutti_exodus_array a = {.what = TUTTI_EXODUS_COORDINATES,
+    const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_COORDINATES,
                                   .kind = TUTTI_EXODUS_NODAL,
                                   .first = LAST(5, 0),
                                   .n = LAST(6, 0),
@@ -107,21 +107,21 @@ static void defining(void) {
     b.first = b.n = 0;
     b.component = 3;
     CHECK_SAME(tutti_exodus_put_arrays(x, 1, &b), TUTTI_ERR_ARG);
-    b = (tutti_exodus_array){.what = TUTTI_EXODUS_CONNECTIVITY,
+    b = (tutti_exodus_array){.array_kind = TUTTI_EXODUS_CONNECTIVITY,
                              .kind = TUTTI_EXODUS_ELEMENT_BLOCK,
                              .id = LAST(99, 1),
                              .type = TUTTI_INT32,
                              .buf = v};
     CHECK_SAME(tutti_exodus_put_arrays(x, 1, &b), TUTTI_ERR_NOT_FOUND);
     b.id = 1;
-    b.what = TUTTI_EXODUS_FACTORS;
+    b.array_kind = TUTTI_EXODUS_FACTORS;
     CHECK_SAME(tutti_exodus_get_arrays(x, 1, &b), TUTTI_ERR_NOT_FOUND);
-    b.what = TUTTI_EXODUS_CONNECTIVITY;
+    b.array_kind = TUTTI_EXODUS_CONNECTIVITY;
     b.type = TUTTI_COMPLEX64;
     CHECK_SAME(tutti_exodus_get_arrays(x, 1, &b), TUTTI_ERR_ARG);
     /* a value that does not fit: the array can be put again */
     const int64_t large[4] = {(int64_t)1 << 40, 1, 2, 3};
-    b = (tutti_exodus_array){.what = TUTTI_EXODUS_CONNECTIVITY,
+    b = (tutti_exodus_array){.array_kind = TUTTI_EXODUS_CONNECTIVITY,
                              .kind = TUTTI_EXODUS_ELEMENT_BLOCK,
                              .id = 7,
                              .n = LAST(1, 0),

@@ -97,23 +97,24 @@ static void look(const char *path, int64_t steps) {
     CHECK(strcmp(tutti_exodus_variable_name(x, TUTTI_EXODUS_NODAL, 1), "v") == 0, "'%s'",
           tutti_exodus_variable_name(x, TUTTI_EXODUS_NODAL, 1));
     for (int c = 0; c < 3; c++) {
-        CHECK_SAME(tutti_exodus_get_arrays(x, 1,
-                                           &(tutti_exodus_array){.what = TUTTI_EXODUS_COORDINATES,
-                                                                 .kind = TUTTI_EXODUS_NODAL,
-                                                                 .component = c,
-                                                                 .n = NODES,
-                                                                 .type = TUTTI_FLOAT64,
-                                                                 .buf = v}),
-                   TUTTI_OK);
+        CHECK_SAME(
+            tutti_exodus_get_arrays(x, 1,
+                                    &(tutti_exodus_array){.array_kind = TUTTI_EXODUS_COORDINATES,
+                                                          .kind = TUTTI_EXODUS_NODAL,
+                                                          .component = c,
+                                                          .n = NODES,
+                                                          .type = TUTTI_FLOAT64,
+                                                          .buf = v}),
+            TUTTI_OK);
         for (int i = 0; i < NODES; i++) CHECK(v[i] == coordinate(c, i), "%d %d: %g", c, i, v[i]);
     }
-    const tutti_exodus_array both[] = {{.what = TUTTI_EXODUS_CONNECTIVITY,
+    const tutti_exodus_array both[] = {{.array_kind = TUTTI_EXODUS_CONNECTIVITY,
                                         .kind = TUTTI_EXODUS_ELEMENT_BLOCK,
                                         .id = 1,
                                         .n = ELEMENTS,
                                         .type = TUTTI_INT32,
                                         .buf = connect},
-                                       {.what = TUTTI_EXODUS_IDS,
+                                       {.array_kind = TUTTI_EXODUS_IDS,
                                         .kind = TUTTI_EXODUS_ELEMENT_BLOCK,
                                         .n = ELEMENTS,
                                         .type = TUTTI_INT64,

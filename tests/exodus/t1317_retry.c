@@ -172,7 +172,7 @@ int main(int argc, char **argv) {
     snprintf(fault.database, sizeof fault.database, "%s.tutti", path);
     tutti_exodus_options_init(&opt);
     opt.overwrite = 1;
-    opt.busy = 0.02;
+    opt.lock_timeout = 0.02;
     sample_write(MPI_COMM_WORLD, path, &opt, 1);
     steps = 1;
     opened();

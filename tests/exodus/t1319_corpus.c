@@ -115,7 +115,8 @@ static void check_set(const corpus_file *f, int is_side, int k, const tutti_exod
 
 static void check_mesh(tutti_exodus *x, const corpus_file *f, tutti_exodus_partitioner by) {
     const tutti_exodus_mesh *m = NULL;
-    CHECK_SAME(tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){.by = by}, &m), TUTTI_OK);
+    CHECK_SAME(tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){.partitioner = by}, &m),
+               TUTTI_OK);
     if (!m) return;
     const char *warning = tutti_exodus_mesh_warning(x);
     CHECK((warning[0] != 0) == f->unfit, "warning \"%s\"", warning);
@@ -216,9 +217,9 @@ static void check_copy(tutti_exodus *x, const corpus_file *f) {
     opt.overwrite = 1;
     opt.level = TUTTI_VISIBLE;
     opt.name_length = f->name_length > 32 ? f->name_length : 32;
-    CHECK_SAME(
-        tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){.by = TUTTI_EXODUS_BY_ORDER}, &m),
-        TUTTI_OK);
+    CHECK_SAME(tutti_exodus_get_mesh(
+                   x, &(tutti_exodus_distribution){.partitioner = TUTTI_EXODUS_BY_ORDER}, &m),
+               TUTTI_OK);
     CHECK_SAME(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &y), TUTTI_OK);
     if (!y) return;
     CHECK_SAME(define_as(x, y), TUTTI_OK);
@@ -242,9 +243,9 @@ static void check_copy(tutti_exodus *x, const corpus_file *f) {
     copy.steps = (int)tutti_exodus_steps(y);
     for (int s = 0; s < copy.steps; s++) copy.times[s] = s;
     check_entities(y, &copy);
-    CHECK_SAME(
-        tutti_exodus_get_mesh(y, &(tutti_exodus_distribution){.by = TUTTI_EXODUS_BY_CURVE}, &m),
-        TUTTI_OK);
+    CHECK_SAME(tutti_exodus_get_mesh(
+                   y, &(tutti_exodus_distribution){.partitioner = TUTTI_EXODUS_BY_CURVE}, &m),
+               TUTTI_OK);
     check_nodes(&copy, m);
     check_blocks(y, &copy, m);
     for (int b = 0; b < copy.steps; b++) {
@@ -272,7 +273,7 @@ static int is_copied(const corpus_file *f) {
 /* Factors that do not fit are in the file still. */
 static void check_unfit_factors(tutti_exodus *x) {
     double factors[3] = {0};
-    const tutti_exodus_array a = {.what = TUTTI_EXODUS_FACTORS,
+    const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_FACTORS,
                                   .kind = TUTTI_EXODUS_SIDE_SET,
                                   .id = 2,
                                   .n = 3,

@@ -162,9 +162,9 @@ static void continue_golden(void) {
     CHECK_SAME(tutti_exodus_next_file(x), TUTTI_OK);
     for (int i = 0; i < 2; i++) { /* the last of this file, the first of the next one */
         const tutti_exodus_mesh *m = NULL;
-        CHECK_SAME(
-            tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){.by = TUTTI_EXODUS_ON_ROOT}, &m),
-            TUTTI_OK);
+        CHECK_SAME(tutti_exodus_get_mesh(
+                       x, &(tutti_exodus_distribution){.partitioner = TUTTI_EXODUS_ON_ROOT}, &m),
+                   TUTTI_OK);
         CHECK_SAME(put_step(x, 2 + 0.5 * i), TUTTI_OK);
     }
     CHECK(strcmp(tutti_exodus_path(x), in_dir("plate.e-s.0003")) == 0, "%s", tutti_exodus_path(x));
@@ -173,9 +173,9 @@ static void continue_golden(void) {
 
     x = open_file(in_dir("plate.e"), TUTTI_READ | TUTTI_WRITE, 0); /* its sidecar is old */
     const tutti_exodus_mesh *m = NULL;
-    CHECK_SAME(
-        tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){.by = TUTTI_EXODUS_ON_ROOT}, &m),
-        TUTTI_OK);
+    CHECK_SAME(tutti_exodus_get_mesh(
+                   x, &(tutti_exodus_distribution){.partitioner = TUTTI_EXODUS_ON_ROOT}, &m),
+               TUTTI_OK);
     CHECK_SAME(put_step(x, 1.25), TUTTI_OK);
     CHECK_SAME(tutti_exodus_verify(x, &bytes), TUTTI_OK);
     check_step(x, 3, 1.25);

@@ -123,7 +123,7 @@ static void once(tutti_exodus_options *opt, tutti_exodus_partitioner by, int hal
     tutti_exodus *x = NULL;
     const tutti_exodus_mesh *m = NULL;
     int to[W_ENTRIES];
-    tutti_exodus_distribution deal = {.by = by, .halo = halo};
+    tutti_exodus_distribution deal = {.partitioner = by, .halo = halo};
     snprintf(where, sizeof where, "by %s, halo %d", by_name[by], halo);
     check_where(where);
     if (by == TUTTI_EXODUS_BY_LIST) { /* slices of any length */
@@ -159,18 +159,19 @@ static void refusals(void) {
     const int n = world.entries[W_ELEMENT], wrong[1] = {ranks}, right[1] = {0};
     check_where("refused");
     CHECK_OK(tutti_exodus_open(MPI_COMM_WORLD, path[0], TUTTI_READ, NULL, &x));
-    refused(x, &(tutti_exodus_distribution){.by = (tutti_exodus_partitioner)9}, "unknown method 9");
+    refused(x, &(tutti_exodus_distribution){.partitioner = (tutti_exodus_partitioner)9},
+            "unknown method 9");
     refused(x, &(tutti_exodus_distribution){.halo = -1}, "halo is -1");
     refused(x, NULL, "NULL");
     if (n > 1) {
         refused(x,
                 &(tutti_exodus_distribution){
-                    .by = TUTTI_EXODUS_BY_LIST, .n = rank == ranks - 1, .rank = wrong},
+                    .partitioner = TUTTI_EXODUS_BY_LIST, .n = rank == ranks - 1, .rank = wrong},
                 "is for rank");
-        refused(
-            x,
-            &(tutti_exodus_distribution){.by = TUTTI_EXODUS_BY_LIST, .n = rank == 0, .rank = right},
-            "ranks of 1 elements are given");
+        refused(x,
+                &(tutti_exodus_distribution){
+                    .partitioner = TUTTI_EXODUS_BY_LIST, .n = rank == 0, .rank = right},
+                "ranks of 1 elements are given");
     }
     /* ranks mean different things */
     CHECK_SAME(

@@ -115,7 +115,8 @@ static void zeros(const char *path, const tutti_exodus_options *opt) {
         for (int by = 0; by < 2; by++) {
             CHECK_SAME(
                 tutti_exodus_get_mesh(
-                    x, &(tutti_exodus_distribution){.by = (tutti_exodus_partitioner)by}, &got),
+                    x, &(tutti_exodus_distribution){.partitioner = (tutti_exodus_partitioner)by},
+                    &got),
                 TUTTI_ERR_FORMAT);
             CHECK(strstr(tutti_last_message(), words[k]), "%s", tutti_last_message());
         }

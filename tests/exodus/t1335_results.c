@@ -45,16 +45,16 @@ static void trial(int k) {
     CHECK_OK(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &x));
     CHECK_OK(tutti_exodus_get_mesh(
         x,
-        &(tutti_exodus_distribution){.by = k % 2 ? TUTTI_EXODUS_BY_METIS : TUTTI_EXODUS_BY_CURVE,
-                                     .halo = 1},
+        &(tutti_exodus_distribution){
+            .partitioner = k % 2 ? TUTTI_EXODUS_BY_METIS : TUTTI_EXODUS_BY_CURVE, .halo = 1},
         &m));
     get_step(x, m, 1);
     put_step(x, m, 2); /* with copies: the halo */
     get_step(x, m, 2);
     CHECK_OK(tutti_exodus_close(&x));
     CHECK_OK(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL, &x));
-    CHECK_OK(
-        tutti_exodus_get_mesh(x, &(tutti_exodus_distribution){.by = TUTTI_EXODUS_ON_ROOT}, &m));
+    CHECK_OK(tutti_exodus_get_mesh(
+        x, &(tutti_exodus_distribution){.partitioner = TUTTI_EXODUS_ON_ROOT}, &m));
     for (int step = 1; step <= 2; step++) get_step(x, m, step);
     CHECK_OK(tutti_exodus_close(&x));
 }

@@ -31,7 +31,7 @@ static int put_fails(const tutti_exodus_mesh *mesh, long n) {
 static int get_fails(long n) {
     tutti_exodus *x = NULL;
     const tutti_exodus_mesh *m = NULL;
-    const tutti_exodus_distribution deal = {.by = (tutti_exodus_partitioner)(n % 3),
+    const tutti_exodus_distribution deal = {.partitioner = (tutti_exodus_partitioner)(n % 3),
                                             .halo = (int)(n / 3 % 2)};
     CHECK_OK(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL, &x));
     if (rank == failing) tutti__memory_fail_after(n);

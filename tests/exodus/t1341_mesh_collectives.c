@@ -12,7 +12,7 @@ static void count(const char *what, const tutti_exodus_options *opt, const tutti
                   const int most[2]) {
     tutti_exodus *x = NULL;
     const tutti_exodus_mesh *got = NULL;
-    const tutti_exodus_distribution deal = {.by = TUTTI_EXODUS_BY_ORDER};
+    const tutti_exodus_distribution deal = {.partitioner = TUTTI_EXODUS_BY_ORDER};
     check_where(what);
     CHECK_OK(tutti_exodus_create(MPI_COMM_WORLD, path, opt, &x));
     CHECK_OK(world_define(x));

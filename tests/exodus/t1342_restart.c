@@ -37,7 +37,7 @@ static void write_first(MPI_Comm comm) {
 
 /* Steps 1 ... `steps` are compared; one more is appended, if `appends`. */
 static void restart(MPI_Comm comm, tutti_exodus_partitioner by, int steps, int appends) {
-    const tutti_exodus_distribution deal = {.by = by, .halo = by == TUTTI_EXODUS_BY_CURVE};
+    const tutti_exodus_distribution deal = {.partitioner = by, .halo = by == TUTTI_EXODUS_BY_CURVE};
     const tutti_exodus_mesh *m = NULL;
     tutti_exodus *x = NULL;
     const int mode = appends ? TUTTI_READ | TUTTI_WRITE : TUTTI_READ;

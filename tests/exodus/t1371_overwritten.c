@@ -51,7 +51,7 @@ static tutti_count part(int r) {
 }
 
 static void put_coordinates(tutti_exodus *x, int k, double *second) {
-    tutti_exodus_array a = {.what = TUTTI_EXODUS_COORDINATES,
+    tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_COORDINATES,
                             .kind = TUTTI_EXODUS_NODAL,
                             .first = part(rank),
                             .n = part(rank + 1) - part(rank),
@@ -62,7 +62,7 @@ static void put_coordinates(tutti_exodus *x, int k, double *second) {
     a.buf = second;
     CHECK_SAME(tutti_exodus_put_arrays(x, 1, &a), TUTTI_OK);
     tutti_decomposition_free(&a.entries);
-    const tutti_exodus_array all = {.what = TUTTI_EXODUS_COORDINATES,
+    const tutti_exodus_array all = {.array_kind = TUTTI_EXODUS_COORDINATES,
                                     .kind = TUTTI_EXODUS_NODAL,
                                     .n = NODES,
                                     .type = TUTTI_FLOAT64,

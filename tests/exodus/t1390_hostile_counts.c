@@ -110,7 +110,7 @@ static void make_file(const char *text) {
 /* All that can be read of the mesh, after it was refused as well. */
 static void read_arrays(tutti_exodus *x) {
     int64_t buf[8];
-    const tutti_exodus_array connect = {.what = TUTTI_EXODUS_CONNECTIVITY,
+    const tutti_exodus_array connect = {.array_kind = TUTTI_EXODUS_CONNECTIVITY,
                                         .kind = TUTTI_EXODUS_ELEMENT_BLOCK,
                                         .id = 1,
                                         .n = 1,
@@ -133,9 +133,10 @@ static void try_case(size_t i) {
     for (int by = TUTTI_EXODUS_BY_ORDER; by <= TUTTI_EXODUS_ON_ROOT; by++)
         if (by != TUTTI_EXODUS_BY_LIST)
             CHECK_SAME(
-                tutti_exodus_get_mesh(
-                    x, &(tutti_exodus_distribution){.by = (tutti_exodus_partitioner)by, .halo = 1},
-                    &mesh),
+                tutti_exodus_get_mesh(x,
+                                      &(tutti_exodus_distribution){
+                                          .partitioner = (tutti_exodus_partitioner)by, .halo = 1},
+                                      &mesh),
                 cases[i].good == MESH ? TUTTI_OK : TUTTI_ERR_FORMAT);
     read_arrays(x);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);

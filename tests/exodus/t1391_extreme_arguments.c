@@ -45,7 +45,7 @@ static void chain_write(void) {
 static void halos(tutti_exodus *x) {
     const tutti_exodus_mesh *mesh = NULL;
     for (int by = TUTTI_EXODUS_BY_ORDER; by <= TUTTI_EXODUS_BY_CURVE; by++) {
-        const tutti_exodus_distribution deal = {.by = (tutti_exodus_partitioner)by,
+        const tutti_exodus_distribution deal = {.partitioner = (tutti_exodus_partitioner)by,
                                                 .halo = INT_MAX};
         CHECK_SAME(tutti_exodus_get_mesh(x, &deal, &mesh), TUTTI_OK);
         if (mesh && mesh->blocks->n > 0) CHECK_EQ(mesh->blocks->n, CELLS);
@@ -60,20 +60,21 @@ static void arguments(tutti_exodus *x) {
     tutti_decomposition *entries = NULL;
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++) {
-            const tutti_exodus_array a = {.what = TUTTI_EXODUS_COORDINATES,
+            const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_COORDINATES,
                                           .kind = TUTTI_EXODUS_NODAL,
                                           .first = limits[i],
                                           .n = limits[j],
                                           .type = TUTTI_FLOAT64,
                                           .buf = buf};
             CHECK_SAME(tutti_exodus_get_arrays(x, 1, &a), TUTTI_ERR_ARG);
-            CHECK_SAME(
-                tutti_exodus_get_mesh(
-                    x,
-                    &(tutti_exodus_distribution){
-                        .by = TUTTI_EXODUS_BY_LIST, .first = limits[i], .n = limits[j], .rank = of},
-                    &mesh),
-                TUTTI_ERR_ARG);
+            CHECK_SAME(tutti_exodus_get_mesh(
+                           x,
+                           &(tutti_exodus_distribution){.partitioner = TUTTI_EXODUS_BY_LIST,
+                                                        .first = limits[i],
+                                                        .n = limits[j],
+                                                        .rank = of},
+                           &mesh),
+                       TUTTI_ERR_ARG);
             CHECK(tutti_exodus_times(x, limits[i], limits[j], buf) != TUTTI_OK);
         }
     CHECK_SAME(tutti_exodus_get_arrays(x, INT64_MAX, &(tutti_exodus_array){.n = 0}), TUTTI_ERR_ARG);

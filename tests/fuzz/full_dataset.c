@@ -11,12 +11,13 @@ static void read_section(tutti_dataset *d, tutti_count segment, const tutti_vari
     int ndims = 0;
     if (tutti_dataset_section_row(d, segment, v->name, &row) != TUTTI_OK) return;
     if (tutti_dataset_shape(d, v->spec.space, segment, &ndims, shape) != TUTTI_OK) return;
-    if (!tutti_size_product(ndims, shape, &all) || !tutti_size_fits(all, 8 * v->numbers, 8 * MOST))
+    if (!tutti_size_product(ndims, shape, &all) ||
+        !tutti_size_fits(all, 8 * v->values_per_item, 8 * MOST))
         return; /* too large to allocate */
     tutti_decomposition_spec spec = {.kind = TUTTI_BY_SLICE,
                                      .slice = tutti_slice_all(ndims, shape)};
     if (tutti_decomposition_create_at(d, v->spec.space, segment, &spec, &mine) == TUTTI_OK) {
-        void *buf = malloc((size_t)(all * v->numbers) * 8 + 8);
+        void *buf = malloc((size_t)(all * v->values_per_item) * 8 + 8);
         (void)!tutti_dataset_get(d, segment, 1, &(tutti_get){v->name, mine, row.type, buf});
         free(buf);
     }

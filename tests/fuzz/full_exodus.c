@@ -41,12 +41,13 @@ static void read_all(tutti_exodus *x) {
     double time[4];
     for (int by = TUTTI_EXODUS_BY_ORDER; by <= TUTTI_EXODUS_BY_CURVE; by++)
         (void)!tutti_exodus_get_mesh(
-            x, &(tutti_exodus_distribution){.by = (tutti_exodus_partitioner)by, .halo = 2}, &mesh);
+            x, &(tutti_exodus_distribution){.partitioner = (tutti_exodus_partitioner)by, .halo = 2},
+            &mesh);
     if (tutti_exodus_parameters_get(x, &p) != TUTTI_OK) abort();
     const tutti_count steps = tutti_exodus_steps(x);
     if (steps > 0) (void)!tutti_exodus_times(x, 1, steps < 4 ? steps : 4, time);
     for (int c = 0; c < p.dims; c++)
-        read_array(x, (tutti_exodus_array){.what = TUTTI_EXODUS_COORDINATES,
+        read_array(x, (tutti_exodus_array){.array_kind = TUTTI_EXODUS_COORDINATES,
                                            .kind = TUTTI_EXODUS_NODAL,
                                            .component = c});
     for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++) {
@@ -58,7 +59,7 @@ static void read_all(tutti_exodus *x) {
                 abort();
             for (int what = 0; what <= TUTTI_EXODUS_ORDER && kind > 0; what++)
                 if (what != TUTTI_EXODUS_COORDINATES)
-                    read_array(x, (tutti_exodus_array){.what = (tutti_exodus_array_kind)what,
+                    read_array(x, (tutti_exodus_array){.array_kind = (tutti_exodus_array_kind)what,
                                                        .kind = (tutti_exodus_kind)kind,
                                                        .id = e.id});
             read_results(x, kind, i, e.id);

@@ -37,9 +37,9 @@ int main(int argc, char **argv) {
     CHECK_SAME(tutti_mesh_cut_get(m, 2, metis + v.first_node, NULL, &c), TUTTI_OK);
     CHECK_EQ(c.cut, 3); /* 1-4, 2-5, 2-7 */
     CHECK_EQ(c.shared, 5);
-    CHECK_EQ(c.held, 13);
-    CHECK_EQ(c.least, 3);
-    CHECK_EQ(c.most, 5);
+    CHECK_EQ(c.total_nodes, 13);
+    CHECK_EQ(c.min_nodes, 3);
+    CHECK_EQ(c.max_nodes, 5);
     tutti_mesh_info info;
     CHECK_SAME(tutti_mesh_describe(m, &info), TUTTI_OK);
     CHECK_EQ(info.edges, 12);

@@ -46,8 +46,8 @@ static void orders(const whole *w) {
             CHECK(a.bandwidth < before.bandwidth || w->nodes < 30, "bandwidth %lld, before %lld",
                   (long long)a.bandwidth, (long long)before.bandwidth);
         if (order == TUTTI_MESH_CURVE)
-            CHECK(a.distance < before.distance || w->nodes < 30, "distance %g, before %g",
-                  a.distance, before.distance);
+            CHECK(a.mean_distance < before.mean_distance || w->nodes < 30, "distance %g, before %g",
+                  a.mean_distance, before.mean_distance);
         tutti_mesh_free(&m);
         tutti_mesh_free(&alone);
     }

@@ -86,7 +86,7 @@ static void damage_part(tutti_mesh_part *p) {
         DAMAGED_VALUE(int, &v->peer[0], p->team->rank);
         DAMAGED_VALUE(int, &v->peer[0], p->team->size);
         DAMAGED_VALUE(tutti_count, &v->send_start[0], v->send_start[1] + 1);
-        DAMAGED_VALUE(tutti_count, &v->get_start[0], v->get_start[1] + 1);
+        DAMAGED_VALUE(tutti_count, &v->receive_start[0], v->receive_start[1] + 1);
     }
 }
 

@@ -52,10 +52,10 @@ def test_grid(comm, rng, path):
         assert d.info("title") == "of Python" and d.infos(variable="t") == {"one": 1}
         assert d.info("raw") == b"\xff\0a" and d.infos().keys() == {"title", "numbers", "raw"} and d.infos(segment=1) == {"step": 1}
         row = d.section(0, "t")
-        assert row.bytes == 240 and row.raw_bytes == 240 and row.has_sum
+        assert row.bytes == 240 and row.raw_bytes == 240 and row.has_checksums
         chunks = d.chunks(0, "v")
         bounds = d.chunk_bounds(0, "v", 0, chunks["count"])
-        assert bounds[0] < bounds[-1] and chunks["number_bytes"] == 2
+        assert bounds[0] < bounds[-1] and chunks["value_bytes"] == 2
         assert d.verify() > 0 and d.verify_segment(-1) >= 0 and d.verify_segment(0) > 0
         assert [s.kind for s in d.segments()] == ["state"] * 4
         variable = d.variables()[0]

@@ -150,7 +150,7 @@ def test_written_and_read(comm, rng, path):
         with x.decomposition(ids=NODE_IDS[[3, 1]]) as two, x.decomposition("element block", 9, index=[0]) as one:
             np.testing.assert_array_equal(x.follow(1, 3, "temperature", entries=two), [[30, 10], [31, 11], [32, 12]])
             assert x.get(1, ("element block", 9, "stress"), entries=one) == [2 * LEFT] and one.entries == 1
-            xs, = x.get_arrays([dict(what="coordinates", component=0, entries=two)])
+            xs, = x.get_arrays([dict(array_kind="coordinates", component=0, entries=two)])
             np.testing.assert_array_equal(xs, XY[[3, 1], 0])
         assert x.verify() > 0
         # a new file of what was read is the same one
@@ -180,7 +180,7 @@ def test_looking(comm, rng, path):
         assert {k: list(v) for k, v in x.properties("element block").items()} == {"material": [3, -4]}
         assert x.qa() == [("test", "1", "today", "now")] and x.info() == ["first line", "second"]
         assert x.array_size("connectivity", "element block", 1) == (LEFT, 4, np.int32)
-        ids, connectivity = x.get_arrays([dict(what="ids"), dict(what="connectivity", kind="element block", id=9, first=1, n=2)])
+        ids, connectivity = x.get_arrays([dict(array_kind="ids"), dict(array_kind="connectivity", kind="element block", id=9, first=1, n=2)])
         np.testing.assert_array_equal(ids, NODE_IDS)
         np.testing.assert_array_equal(connectivity, QUADS[LEFT + 1:LEFT + 3] + 1)
         raises(lambda: x.find("element block", 77))
@@ -276,10 +276,10 @@ def test_arrays_and_topologies(comm, path):
         x.variables("nodal", ["u"])
         x.end_definitions()
         lo, hi = ELEMENTS * comm.rank // comm.size, ELEMENTS * (comm.rank + 1) // comm.size
-        x.put_arrays([dict(what="connectivity", kind="element block", id=1, first=lo, values=QUADS[lo:hi] + 1),
-                      dict(what="ids", kind="element block", first=lo, values=ELEMENT_IDS[lo:hi])])
+        x.put_arrays([dict(array_kind="connectivity", kind="element block", id=1, first=lo, values=QUADS[lo:hi] + 1),
+                      dict(array_kind="ids", kind="element block", first=lo, values=ELEMENT_IDS[lo:hi])])
         share = NODES if comm.rank == 0 else 0
-        x.put_arrays([dict(what="coordinates", component=k, values=XY[:share, k].copy()) for k in range(2)])
+        x.put_arrays([dict(array_kind="coordinates", component=k, values=XY[:share, k].copy()) for k in range(2)])
         with x.decomposition(n=share) as entries, x.step(0):
             x.put(u=np.arange(share), entries=entries)
         x.new_topology()
@@ -383,8 +383,8 @@ def test_edges_and_faces(comm, rng, path):
             np.testing.assert_array_equal(got["edge set", 4, "charge"], in_set * 5)
         with x.decomposition("face block", 3, ids=[201, 200]) as two:
             np.testing.assert_array_equal(x.get(1, ("face block", 3, "flux"), entries=two), [3, 0])
-        rows, = x.get_arrays([dict(what="faces", kind="element block", id=1)])
-        order = x.get_arrays([dict(what="ids", kind="face block")])[0] - 200
+        rows, = x.get_arrays([dict(array_kind="faces", kind="element block", id=1)])
+        order = x.get_arrays([dict(array_kind="ids", kind="face block")])[0] - 200
         np.testing.assert_array_equal(order[rows - 1], faces)
 
 
@@ -469,8 +469,8 @@ def test_wrong(comm, rng, path):
         all_refuse(lambda: x.times(1, "x"), lambda: x.times(1, 1), TypeError)
         all_refuse(lambda: x.decomposition(), lambda: x.decomposition(n=0), TypeError)
         all_refuse(lambda: x.decomposition("heap", n=0), lambda: x.decomposition(n=0), ValueError)
-        piece = dict(what="ids")
-        all_refuse(lambda: x.get_arrays([dict(what="heap")]), lambda: x.get_arrays([piece]), ValueError)
+        piece = dict(array_kind="ids")
+        all_refuse(lambda: x.get_arrays([dict(array_kind="heap")]), lambda: x.get_arrays([piece]), ValueError)
         all_refuse(lambda: x.get_arrays([dict(piece, rubbish=1)]), lambda: x.get_arrays([piece]), TypeError)
         all_refuse(lambda: x.get_arrays([dict(piece, values=np.zeros(3), n=4)]), lambda: x.get_arrays([piece]), ValueError)
         all_refuse(lambda: x.put_arrays([piece]), lambda: x.put_arrays([dict(piece, values=NODE_IDS)]), TypeError)

@@ -229,7 +229,7 @@ def test_options_and_profiles(path):
     p["vote"] = 0.5
     name = f"{path}/profile.{os.getpid()}"
     p.save(name, path)
-    assert tutti.Profile.load(path, name)["vote"] == 0.5 and tutti.Profile.place(path)["mount"]
+    assert tutti.Profile.load(path, name)["vote"] == 0.5 and tutti.Profile.filesystem(path)["mount"]
     forecast = p.predict(is_write=True, ranks=4, bytes=1 << 20, pieces=1000)
     assert forecast.seconds > 0 and forecast.method in ("independent", "list", "sieve", "root", "two-phase")
     assert tutti.Profile.path().endswith("profile")

@@ -97,7 +97,7 @@ def test_mesh(comm, rng, path):
         of = m.partition(comm.size, by, load=np.ones(view.nodes, int))
         assert m.partitioned_by == by or (by == "metis" and m.partitioned_by == "rcb")
         cut = m.cut(comm.size, of)
-        assert cut["parts"] == comm.size and cut["held"] >= (n + 1) ** 2
+        assert cut["parts"] == comm.size and cut["total_nodes"] >= (n + 1) ** 2
     first, holder = m.classify(of)
     np.testing.assert_array_equal(holder[first[:-1]], of)
     with m.part(of) as part:

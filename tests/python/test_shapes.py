@@ -86,7 +86,7 @@ def test_exodus(comm, rng, path):
         x.define(kind="element block", id=1, topology="QUAD4", entries=2 * comm.size, nodes=4)
         x.variables("nodal", ["t"])
         x.end_definitions()
-        each_call(comm, rng, [lambda a: x.put_arrays([dict(what="connectivity", kind="element block", id=1, first=2 * comm.rank,
+        each_call(comm, rng, [lambda a: x.put_arrays([dict(array_kind="connectivity", kind="element block", id=1, first=2 * comm.rank,
                                                            values=a.astype(np.int64))])], np.ones((2, 4)), [(8,)], [(4, 2)])
         nodes = x.decomposition(index=np.arange(n * comm.rank, n * comm.rank + n))
         wrong = [(n + 1,), (n - 1,), (n, 2), (2, n)]
@@ -95,7 +95,7 @@ def test_exodus(comm, rng, path):
                       [(n, 1), (2, n // 2)], wrong)
         each_call(comm, rng, [lambda a: x.get(1, out={"t": a}, entries=nodes), waits(lambda a: x.get_start(1, {"t": a}, entries=nodes))],
                   np.ones(n), [(n, 1)], wrong)
-        each_call(comm, rng, [lambda a: x.get_arrays([dict(what="connectivity", kind="element block", id=1, first=2 * comm.rank,
+        each_call(comm, rng, [lambda a: x.get_arrays([dict(array_kind="connectivity", kind="element block", id=1, first=2 * comm.rank,
                                                            values=np.ones(a.shape, np.int64))])], np.ones((2, 4)), [(8,)], [(4, 2)])
 
 

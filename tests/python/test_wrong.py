@@ -297,7 +297,7 @@ def test_blocks(comm, rng, path):
             "decomposition": lambda: e.decomposition(n=1),
             "decomposition, refused": lambda: e.decomposition(index=[-1]),
             "get, refused": lambda: e.get(1, "x"),
-            "arrays": lambda: e.get_arrays([dict(what="ids")]),
+            "arrays": lambda: e.get_arrays([dict(array_kind="ids")]),
             "note, refused": lambda: e.notes.__setitem__("a", object()),
             "discard": e.discard,
             "commit": e.commit,

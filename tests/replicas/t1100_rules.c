@@ -278,10 +278,10 @@ static void balance(void) {
     const tutti_replicas_lists in = lists_of(&l);
     CHECK_OK(tutti_replicas_choose(&in, &c, writer, NULL, &stats));
     CHECK_EQ(stats.rule_intervals, 1);
-    CHECK_EQ(stats.rule_most, 480);
+    CHECK_EQ(stats.rule_max_bytes, 480);
     CHECK_EQ(stats.intervals, 6);
-    CHECK_EQ(stats.most, 80);
-    CHECK_EQ(stats.least, 80);
+    CHECK_EQ(stats.max_bytes, 80);
+    CHECK_EQ(stats.min_bytes, 80);
     CHECK(stats.balanced && stats.balance_bytes == 0, "%g", stats.balance_bytes);
     /* in general it is a heuristic, but never worse than before, and honest */
     int reached = 0, trials = 0;
@@ -297,12 +297,12 @@ static void balance(void) {
         CHECK_OK(tutti_replicas_choose(&some, &c, writer, NULL, &stats));
         for (int i = 0; i < l.n; i++) CHECK(holds(&l, i, writer[i]), "item %d", i);
         CHECK_EQ(stats.rule_intervals, bare.intervals);
-        CHECK_EQ(stats.rule_most, bare.most);
+        CHECK_EQ(stats.rule_max_bytes, bare.max_bytes);
         CHECK_EQ(stats.intervals, runs_of(&l, writer));
-        CHECK(stats.most <= bare.most, "%lld after %lld", (long long)stats.most,
-              (long long)bare.most);
+        CHECK(stats.max_bytes <= bare.max_bytes, "%lld after %lld", (long long)stats.max_bytes,
+              (long long)bare.max_bytes);
         CHECK_EQ(stats.balanced,
-                 (double)stats.most <= c.balance * (double)stats.bytes / l.parts + 1);
+                 (double)stats.max_bytes <= c.balance * (double)stats.bytes / l.parts + 1);
         reached += stats.balanced;
     }
     CHECK(reached > trials * 9 / 10, "a limit was reached in %d of %d cases", reached, trials);

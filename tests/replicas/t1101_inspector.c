@@ -16,10 +16,10 @@ static void same_stats(const tutti_replicas_stats *a, const tutti_replicas_stats
     CHECK_EQ(a->shared, b->shared);
     CHECK_EQ(a->bytes, b->bytes);
     CHECK_EQ(a->intervals, b->intervals);
-    CHECK_EQ(a->least, b->least);
-    CHECK_EQ(a->most, b->most);
+    CHECK_EQ(a->min_bytes, b->min_bytes);
+    CHECK_EQ(a->max_bytes, b->max_bytes);
     CHECK_EQ(a->rule_intervals, b->rule_intervals);
-    CHECK_EQ(a->rule_most, b->rule_most);
+    CHECK_EQ(a->rule_max_bytes, b->rule_max_bytes);
     CHECK_EQ(a->balanced, b->balanced);
     CHECK(a->replication == b->replication && a->mean_interval == b->mean_interval &&
               a->mean_of_means == b->mean_of_means && a->balance_items == b->balance_items &&

@@ -689,7 +689,7 @@ class Tiles:
             if of is not None:
                 s = slice_of(of, speaker.local_shape)[0]
                 keep.append(s)
-                spec.of = ctypes.pointer(s)
+                spec.region = ctypes.pointer(s)
             keep.append(spec)
             return (None if source is None else _array(source)._live(), None if to is None else _array(to)._live(),
                     _byref(spec), _byref(self._h))

@@ -71,7 +71,7 @@ class VariableInfo(NamedTuple):
     name: str
     space: str
     item: str
-    numbers: int
+    values_per_item: int
     dtype: np.dtype
     layout: str
     units: str
@@ -86,7 +86,7 @@ class SectionInfo(NamedTuple):
     bytes: int
     start: int
     file: str
-    has_sum: bool
+    has_checksums: bool
     raw_bytes: int
 
 
@@ -233,7 +233,7 @@ class Dataset(Committing, Reporting):
     level             "durable" (on the device when commit returns) or "visible" (survives a killed program)
     indices_per_file  0: all segments in one data file; n: a new one for every n time indices
     checksums         of every section; check_reads: compared at the first get
-    busy              seconds to wait for another program that has the metadata
+    lock_timeout      seconds to wait for another program that has the metadata
     without_locks     go on where the file system has no locks
     io                options of the data files
     ieee              finite values that are too large become infinities, and no error
@@ -243,7 +243,7 @@ class Dataset(Committing, Reporting):
     """
 
     def __init__(self, comm: Any, path: Any, mode: Any = "r", *, level: str = "durable", indices_per_file: int = 0,
-                 checksums: bool = True, check_reads: bool = False, busy: float = 5.0, without_locks: bool = False,
+                 checksums: bool = True, check_reads: bool = False, lock_timeout: float = 5.0, without_locks: bool = False,
                  io: Any = None, ieee: bool = False, container: str = "native") -> None:
         self._h, self.path = ctypes.c_void_p(), path
         self._pending: set = set()
@@ -253,7 +253,7 @@ class Dataset(Committing, Reporting):
 
         def prepare():
             options = dataset_options(level=level, indices_per_file=indices_per_file, checksums=checksums,
-                                      check_reads=check_reads, busy=busy, without_locks=without_locks, io=io, ieee=ieee,
+                                      check_reads=check_reads, lock_timeout=lock_timeout, without_locks=without_locks, io=io, ieee=ieee,
                                       container=container)
             keep.append(options)
             return handle, _c.path_bytes(path), _mode(mode), _byref(options), _byref(self._h)
@@ -363,7 +363,7 @@ class Dataset(Committing, Reporting):
     def _numbers_of(self, variable: str) -> int:
         """Numbers of an item."""
         if variable not in self._known:
-            self._known = {v.name: v.numbers for v in self.variables()}
+            self._known = {v.name: v.values_per_item for v in self.variables()}
         if variable not in self._known:
             raise refused("NOT_FOUND", f"there is no variable '{variable}'", file=str(self.path))
         return self._known[variable]
@@ -648,7 +648,7 @@ class Dataset(Committing, Reporting):
         for i in range(_c.tutti_dataset_variables(self._live())):
             _c.tutti_dataset_variable_row_sized(self._live(), i, _byref(row), _c.sized(row))
             s = row.spec
-            out.append(VariableInfo(row.name.decode(), s.space.decode(), items[s.item], row.numbers,
+            out.append(VariableInfo(row.name.decode(), s.space.decode(), items[s.item], row.values_per_item,
                                     _dtype(s.type, s.order == NUMBERS["TUTTI_BIG_ENDIAN"]),
                                     "ranked" if s.layout == NUMBERS["TUTTI_RANKED"] else "global",
                                     (s.units or b"").decode(), (s.long_name or b"").decode(), s.fill, s.compress))
@@ -660,10 +660,10 @@ class Dataset(Committing, Reporting):
         _c.together(_c.tutti_dataset_section_row_sized,
                     lambda: (self._live(), segment, _c.text_bytes(variable), _byref(row), _c.sized(row)),
                     (self._live(), segment, None, _byref(row), _c.sized(row)))
-        return SectionInfo(_dtype(row.type), row.bytes, row.start, row.file.decode(), bool(row.has_sum), row.raw_bytes)
+        return SectionInfo(_dtype(row.type), row.bytes, row.start, row.file.decode(), bool(row.has_checksums), row.raw_bytes)
 
     def chunks(self, segment: int, variable: str) -> Dict[str, Any]:
-        """How a compressed section is cut: shape of a chunk, count, raw_bytes, number_bytes."""
+        """How a compressed section is cut: shape of a chunk, count, raw_bytes, value_bytes."""
         row = _c.tutti_chunks()
         _c.together(_c.tutti_dataset_chunks_sized,
                     lambda: (self._live(), segment, _c.text_bytes(variable), _byref(row), _c.sized(row)),
@@ -722,12 +722,12 @@ class Dataset(Committing, Reporting):
         _c.together(_c.tutti_dataset_restore, lambda: (self._live(), first, last, _c.path_bytes(source)),
                     (self._live(), first, last, None))
 
-    def archive_stream(self, first: int, last: int, stream: Any, place: Optional[str] = None) -> int:
-        """The same as a tar archive, to a stream of rank 0's with write and flush; without a place they are only copied.
+    def archive_stream(self, first: int, last: int, stream: Any, location: Optional[str] = None) -> int:
+        """The same as a tar archive, to a stream of rank 0's with write and flush; without a location they are only copied.
 
         What the stream raises on rank 0 makes the call fail on all ranks.
         """
-        freed, (made, trouble) = ctypes.c_int64(), _stream(stream, place)
+        freed, (made, trouble) = ctypes.c_int64(), _stream(stream, location)
         _with_stream(trouble, _c.tutti_dataset_archive_stream, self._live(), first, last, _byref(made), _byref(freed))
         return freed.value
 
@@ -751,7 +751,7 @@ def _mode(mode: Any) -> int:
 
 
 def dataset_options(*, level: str = "durable", indices_per_file: int = 0, checksums: bool = True, check_reads: bool = False,
-                    busy: float = 5.0, without_locks: bool = False, io: Any = None, ieee: bool = False,
+                    lock_timeout: float = 5.0, without_locks: bool = False, io: Any = None, ieee: bool = False,
                     container: str = "native") -> Any:
     """The struct of C."""
     out = _c.tutti_dataset_options()
@@ -762,13 +762,13 @@ def dataset_options(*, level: str = "durable", indices_per_file: int = 0, checks
         raise ValueError(f"the container is '{container}', none of {', '.join(CONTAINERS)}")
     out.level, out.container = NUMBERS["TUTTI_" + level.upper()], CONTAINERS[container]
     out.indices_per_file, out.checksums, out.check_reads = indices_per_file, int(checksums), int(check_reads)
-    out.busy, out.without_locks, out.ieee = busy, int(without_locks), int(ieee)
+    out.lock_timeout, out.without_locks, out.ieee = lock_timeout, int(without_locks), int(ieee)
     if io is not None:
         out.io = options_pointer(io)
     return out
 
 
-def _stream(stream: Any, place: Optional[str]) -> Tuple[Any, List[BaseException]]:
+def _stream(stream: Any, location: Optional[str]) -> Tuple[Any, List[BaseException]]:
     """A stream of Python's for C; what it raises is kept, and an errno returned instead."""
     trouble: List[BaseException] = []
 
@@ -800,7 +800,7 @@ def _stream(stream: Any, place: Optional[str]) -> Tuple[Any, List[BaseException]
     made = _c.tutti_stream()
     fields = dict((name, kind) for name, kind, *_ in made._fields_)
     made.write, made.read = fields["write"](write), fields["read"](read)
-    made.place = _c.text_bytes(place, "the place")
+    made.location = _c.text_bytes(location, "location")
     return made, trouble
 
 

@@ -39,10 +39,10 @@ from .replicas import set_choice
 _byref = ctypes.byref
 property_of = property  # the class has a method `property`
 BY = {"order": "BY_ORDER", "metis": "BY_METIS", "curve": "BY_CURVE", "list": "BY_LIST", "root": "ON_ROOT"}
-WHAT = ("coordinates", "connectivity", "edges", "faces", "counts", "attributes", "members", "sides", "factors", "ids", "map",
+ARRAY_KINDS = ("coordinates", "connectivity", "edges", "faces", "counts", "attributes", "members", "sides", "factors", "ids", "map",
         "order")
 _GLOBAL, _NODAL = KINDS["global"], KINDS["nodal"]
-_ENTITY = ("kind", "id", "name", "topology", "entries", "nodes", "edges", "faces", "attributes", "factors", "list")
+_ENTITY = ("kind", "id", "name", "topology", "entries", "nodes", "edges", "faces", "attributes", "factors", "list_length")
 
 
 class Entity(NamedTuple):
@@ -57,7 +57,7 @@ class Entity(NamedTuple):
     faces: int
     attributes: int
     factors: int
-    list: int
+    list_length: int
 
 
 class QA(NamedTuple):
@@ -71,7 +71,7 @@ class QA(NamedTuple):
 class ArraySize(NamedTuple):
     """How long an array of the file is: entries, numbers of an entry, their type in the file."""
     entries: int
-    numbers: int
+    values_per_entry: int
     dtype: np.dtype
 
 
@@ -166,7 +166,7 @@ class Notes(MutableMapping):
 
 def exodus_options(*, level: str = "durable", real_bytes: int = 8, integer_bytes: int = 0, name_length: int = 32,
                    checksums: bool = True, sidecar: bool = True, check_reads: bool = False, steps_per_file: int = 0,
-                   nemesis: bool = False, overwrite: bool = False, alignment: int = 0, busy: float = 5.0,
+                   nemesis: bool = False, overwrite: bool = False, alignment: int = 0, lock_timeout: float = 5.0,
                    without_locks: bool = False, rule: str = "idg2", seed: int = 0, balance: float = 0.0,
                    io: Any = None) -> Any:
     """The struct of C."""
@@ -178,7 +178,7 @@ def exodus_options(*, level: str = "durable", real_bytes: int = 8, integer_bytes
     out.real_bytes, out.integer_bytes, out.name_length = real_bytes, integer_bytes, name_length
     out.checksums, out.sidecar, out.check_reads = int(checksums), int(sidecar), int(check_reads)
     out.steps_per_file, out.nemesis, out.overwrite = steps_per_file, int(nemesis), int(overwrite)
-    out.alignment, out.busy, out.without_locks = alignment, busy, int(without_locks)
+    out.alignment, out.lock_timeout, out.without_locks = alignment, lock_timeout, int(without_locks)
     set_choice(out.choice, rule, seed, balance)
     if io is not None:
         out.io = options_pointer(io)
@@ -308,7 +308,7 @@ class Exodus(Committing, Reporting):
 
     def define(self, entities: Sequence[Any] = (), **one: Any) -> None:
         """Blocks, sets and maps: dicts (or Entity) of kind, id, name, topology, entries, nodes, edges, faces, attributes,
-        factors, list; one of them also as keywords."""
+        factors, list_length; one of them also as keywords."""
         keep: List[Any] = []
 
         def prepare():
@@ -415,7 +415,7 @@ class Exodus(Committing, Reporting):
             if by not in BY:
                 raise ValueError(f"by '{by}', none of {', '.join(BY)}")
             distribution = _c.tutti_exodus_distribution()
-            distribution.by, distribution.halo = NUMBERS["TUTTI_EXODUS_" + BY[by]], operator.index(halo)
+            distribution.partitioner, distribution.halo = NUMBERS["TUTTI_EXODUS_" + BY[by]], operator.index(halo)
             ranks = numbers(rank, np.intc, "rank")
             if ranks is not None:
                 distribution.first, distribution.n, distribution.rank = operator.index(first), len(ranks), address(ranks)
@@ -605,28 +605,28 @@ class Exodus(Committing, Reporting):
 
     # ---- arrays
 
-    def _array(self, what: str, kind: Any, id_: int, component: int) -> Any:
-        if what not in WHAT:
-            raise ValueError(f"'{what}' is none of {', '.join(WHAT)}")
+    def _array(self, array_kind: str, kind: Any, id_: int, component: int) -> Any:
+        if array_kind not in ARRAY_KINDS:
+            raise ValueError(f"'{array_kind}' is none of {', '.join(ARRAY_KINDS)}")
         out = _c.tutti_exodus_array()
-        out.what, out.kind = NUMBERS["TUTTI_EXODUS_" + what.upper()], operator.index(kind_of(kind))
+        out.array_kind, out.kind = NUMBERS["TUTTI_EXODUS_" + array_kind.upper()], operator.index(kind_of(kind))
         out.id, out.component = operator.index(id_), operator.index(component)
         return out
 
-    def array_size(self, what: str, kind: Any = "nodal", id: int = 0, component: int = 0) -> ArraySize:  # pylint: disable=redefined-builtin
+    def array_size(self, array_kind: str, kind: Any = "nodal", id: int = 0, component: int = 0) -> ArraySize:  # pylint: disable=redefined-builtin
         """How long an array of the file is: "coordinates" (with a component), "connectivity", "edges", "faces", "counts",
         "attributes", "members", "sides", "factors", "ids", "map", "order".  Local."""
-        return self._array_size(self._array(what, kind, id, component))
+        return self._array_size(self._array(array_kind, kind, id, component))
 
     def _array_size(self, array: Any) -> ArraySize:
         entries, each, kind = ctypes.c_int64(), ctypes.c_int64(), ctypes.c_int()
         _c.tutti_exodus_array_size(self._live(), _byref(array), _byref(entries), _byref(each), _byref(kind))
         return ArraySize(entries.value, each.value, DTYPES[kind.value])
 
-    def array_offset(self, what: str, kind: Any = "nodal", id: int = 0, component: int = 0) -> FileOffset:  # pylint: disable=redefined-builtin
+    def array_offset(self, array_kind: str, kind: Any = "nodal", id: int = 0, component: int = 0) -> FileOffset:  # pylint: disable=redefined-builtin
         """Where it begins in the file, and the type of its numbers there.  Local."""
         at, type_ = ctypes.c_int64(), ctypes.c_int()
-        array = self._array(what, kind, id, component)
+        array = self._array(array_kind, kind, id, component)
         _c.tutti_exodus_array_offset(self._live(), _byref(array), _byref(at), _byref(type_))
         return FileOffset(at.value, DTYPES[type_.value].newbyteorder(">"))
 
@@ -642,7 +642,7 @@ class Exodus(Committing, Reporting):
         made, arrays, keep = (_c.tutti_exodus_array * max(len(pieces), 1))(), [], []
         for i, piece in enumerate(pieces):
             given = dict(piece)
-            made[i] = self._array(given.pop("what"), given.pop("kind", "nodal"), given.pop("id", 0), given.pop("component", 0))
+            made[i] = self._array(given.pop("array_kind"), given.pop("kind", "nodal"), given.pop("id", 0), given.pop("component", 0))
             size = self._array_size(made[i])
             first, n = operator.index(given.pop("first", 0)), given.pop("n", None)
             entries, values, dtype = given.pop("entries", None), given.pop("values", None), given.pop("dtype", None)
@@ -655,15 +655,15 @@ class Exodus(Committing, Reporting):
                     raise TypeError(f"the decomposition is {type(entries).__name__}")
                 n = entries.entries if entries._memory is None else entries._memory[1]
             elif n is None:
-                n = size.entries - first if values is None else np.size(values) // max(size.numbers, 1)
+                n = size.entries - first if values is None else np.size(values) // max(size.values_per_entry, 1)
             n = max(operator.index(n), 0)
             if values is None:
                 if not writable:
                     raise TypeError("a piece that is put has values")
-                values = np.zeros((n, size.numbers) if size.numbers != 1 else n, dtype or size.dtype)
-            name = f"the array of {piece['what']}"
-            values = (fitting(values, (n,), size.numbers, name, writable=writable) if entries is None else
-                      entries._fitting(values, size.numbers, name, writable))
+                values = np.zeros((n, size.values_per_entry) if size.values_per_entry != 1 else n, dtype or size.dtype)
+            name = f"the array of {piece['array_kind']}"
+            values = (fitting(values, (n,), size.values_per_entry, name, writable=writable) if entries is None else
+                      entries._fitting(values, size.values_per_entry, name, writable))
             made[i].first, made[i].n, made[i].type, made[i].buf = first, n, type_of(values.dtype), address(values)
             made[i].entries = None if entries is None else entries._live()
             arrays.append(values)
@@ -672,7 +672,7 @@ class Exodus(Committing, Reporting):
 
     def put_arrays(self, pieces: Sequence[Dict[str, Any]]) -> None:
         """Write pieces of arrays as they are in the file, in one operation, after end_definitions and before the first step:
-        dicts of what, kind, id, component, first, or entries (a decomposition), and values."""
+        dicts of array_kind, kind, id, component, first, or entries (a decomposition), and values."""
         keep: List[Any] = []
 
         def prepare():

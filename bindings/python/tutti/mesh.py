@@ -229,7 +229,7 @@ class MeshPart(Freeing):
     """What this rank computes on: a partition and its border.  The fields of tutti_mesh_part_view are attributes:
 
     nodes, own_nodes, number, own, owner, coordinates, tag, holder_start, holder, elements, own_elements, element, element_own,
-    type, physical, entity, start, node, peer, send_start, send, get_start, get, all_nodes, all_elements
+    type, physical, entity, start, node, peer, send_start, send, receive_start, receive, all_nodes, all_elements
     """
 
     def __init__(self, mesh: Mesh, of: Any) -> None:
@@ -254,11 +254,11 @@ class MeshPart(Freeing):
                                            ("physical", np.int32), ("entity", np.int32))))
         out.update(_copies(v, v.elements + 1, (("start", np.int64),)))
         out.update(_copies(v, v.peers, (("peer", np.intc),)))
-        out.update(_copies(v, v.peers + 1, (("send_start", np.int64), ("get_start", np.int64))))
+        out.update(_copies(v, v.peers + 1, (("send_start", np.int64), ("receive_start", np.int64))))
         out["coordinates"] = view_of(v.coordinates, (v.nodes, 3), np.float64, None).copy()
         out["holder"] = view_of(v.holder, int(out["holder_start"][-1]) if v.nodes else 0, np.intc, None).copy()
         out["node"] = view_of(v.node, int(out["start"][-1]) if v.elements else 0, np.intc, None).copy()
-        for name in ("send", "get"):
+        for name in ("send", "receive"):
             n = int(out[name + "_start"][-1]) if v.peers else 0
             out[name] = view_of(getattr(v, name), n, np.intc, None).copy()
         for name, array in out.items():

@@ -120,15 +120,15 @@ class Profile:
         _c.tutti_profile_defaults_sized(_byref(self._struct), _c.text_bytes(type), _c.sized(self._struct))
 
     @staticmethod
-    def _place(where: Any) -> Any:
-        place = _c.tutti_filesystem()
-        _c.tutti_profile_filesystem(_c.path_bytes(where), _byref(place))
-        return place
+    def _filesystem(where: Any) -> Any:
+        found = _c.tutti_filesystem()
+        _c.tutti_profile_filesystem(_c.path_bytes(where), _byref(found))
+        return found
 
     @classmethod
-    def place(cls, path: Any) -> Dict[str, Any]:
+    def filesystem(cls, path: Any) -> Dict[str, Any]:
         """Which file system a path is on."""
-        return _c.as_dict(cls._place(path))
+        return _c.as_dict(cls._filesystem(path))
 
     @staticmethod
     def path() -> str:
@@ -141,15 +141,15 @@ class Profile:
     def load(cls, where: Any = ".", file: Any = None) -> "Profile":
         """The numbers for the file system that `where` is on, from a profile or the user's."""
         self = cls()
-        place = cls._place(where)
-        _c.tutti_profile_load_sized(None if file is None else _c.path_bytes(file), _byref(place), _byref(self._struct),
+        found = cls._filesystem(where)
+        _c.tutti_profile_load_sized(None if file is None else _c.path_bytes(file), _byref(found), _byref(self._struct),
                                     _c.sized(self._struct))
         return self
 
     def save(self, file: Any, where: Any = ".") -> None:
         """Put the numbers into a profile, for the file system that `where` is on."""
-        place = self._place(where)
-        _c.tutti_profile_save_sized(_c.path_bytes(file), _byref(place), _byref(self._struct), _c.sized(self._struct))
+        found = self._filesystem(where)
+        _c.tutti_profile_save_sized(_c.path_bytes(file), _byref(found), _byref(self._struct), _c.sized(self._struct))
 
     def predict(self, *, is_write: bool, ranks: int, nodes: int = 1, bytes: int, pieces: int,  # pylint: disable=redefined-builtin
                 options: Any = None) -> Forecast:

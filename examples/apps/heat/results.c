@@ -79,7 +79,8 @@ results *results_open(MPI_Comm comm, const char *path, tutti_exodus_partitioner 
     results *r = room(1, sizeof *r);
     must(tutti_exodus_open(comm, path, TUTTI_READ | TUTTI_WRITE, NULL, &r->x));
     if (!read_settings(r->x, s_out)) give_up("'%s' is not a file of this program", path);
-    must(tutti_exodus_get_mesh(r->x, &(tutti_exodus_distribution){.by = by, .halo = 1}, &r->mesh));
+    must(tutti_exodus_get_mesh(r->x, &(tutti_exodus_distribution){.partitioner = by, .halo = 1},
+                               &r->mesh));
     tutti_count own[2];
     for (int k = 0; k < 2; k++)
         own[k] = tutti_exodus_own_elements(r->x, TUTTI_EXODUS_ELEMENT_BLOCK, k);

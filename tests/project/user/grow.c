@@ -166,7 +166,7 @@ static void arrays(void) {
     all.reserved[last] = 1;
     CHECK(tutti_array_write(a, &all, NULL, in) == TUTTI_ERR_ARG);
     CHECK(strstr(tutti_last_message(), "reserved"));
-    walk.of = &all;
+    walk.region = &all;
     CHECK(tutti_tiles_begin(a, NULL, &walk, &t) == TUTTI_ERR_ARG);
     all.reserved[last] = 0;
     walk.reserved[last] = 1;
