@@ -110,18 +110,18 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     if (f->opt.domains == TUTTI_DOMAINS_CYCLIC && f->opt.domain_block > 0)
         unit = tutti__min(window,
                           tutti__max(tutti__align_down(f->opt.domain_block, align), least_window));
+    tutti__domain_rule rule = {f->opt.domains, n, align, unit, sparse ? bucket : NULL, NULL};
     if (of_array) {
-        /* exactly between two slabs, where a page with two writers does no harm */
-        const int exact =
-            p->means.block == 0 && !f->opt.direct_io && !f->layout.striped && !f->layout.incoherent;
-        tutti__domains_make_array(s, &f->slabs, n, exact ? 1 : align, unit, &t->domains);
-    } else {
-        /* From a device, ranks of one node read windows in turn, so that all are at about one place. */
-        const int in_turn = s->cold && f->opt.domains == TUTTI_DOMAINS_AUTO && t->groups->n == 1 &&
-                            !f->layout.striped;
-        tutti__domains_make(s, in_turn ? TUTTI_DOMAINS_CYCLIC : f->opt.domains, n, align, unit,
-                            sparse ? bucket : NULL, &t->domains);
+        /* cut exactly between two slabs if a page with two writers is harmless */
+        if (p->means.block == 0 && !f->opt.direct_io && !f->layout.striped && !f->layout.incoherent)
+            rule.align = 1;
+        rule.slabs = &f->slabs;
+    } else if (s->cold && f->opt.domains == TUTTI_DOMAINS_AUTO && t->groups->n == 1 &&
+               !f->layout.striped) {
+        /* ranks of one node read windows of a device round-robin, so that accesses stay close */
+        rule.kind = TUTTI_DOMAINS_CYCLIC;
     }
+    tutti__domains_make(s, &rule, &t->domains);
     t->domains.window = tutti__min(t->domains.window, window);
     t->bytes = s->bytes;
     t->gap = p->choice.gap;
