@@ -151,9 +151,9 @@ static void check_window_io(void) {
     tutti__window_io w = {.lo = 10, .hi = 110, .total = 80, .stage = stage, .shift = 1000};
     w.run = run;
     w.n = w.room = 2;
-    w.asked = 80;
+    w.requested = 80;
     NOTICED(w.room, 1, tutti__window_io_is_valid(&w, 1));
-    NOTICED(w.asked, 79, tutti__window_io_is_valid(&w, 1));
+    NOTICED(w.requested, 79, tutti__window_io_is_valid(&w, 1));
     NOTICED(w.total, 101, tutti__window_io_is_valid(&w, 1));
     NOTICED(w.lo, 11, tutti__window_io_is_valid(&w, 1));
     NOTICED(w.hi, 109, tutti__window_io_is_valid(&w, 1));
