@@ -51,7 +51,10 @@ HANDLES = {"tutti_plan": "tutti__f_plan", "tutti_array": "tutti__f_array_handle"
            "tutti_replicas": "tutti__f_replicas", "tutti_decomposition": "tutti__f_entries"}
 MORE = {"tutti_plan": ("reach", "layout"), "tutti_array": ("rank",), "tutti_replicas": ("n", "item"),
         "tutti_decomposition": ("reach", "ndims", "count(TUTTI_MAX_DIMS)")}
-# Where C takes NULL, beside what @param says.
+# A @param text that allows NULL: "NULL, or ...", "...; NULL: ...", "... may be NULL", "..., or NULL."  Any other mention of
+# NULL, for example "must not be NULL", does not make an argument optional.
+NULL_ALLOWED = re.compile(r"(?:^|[.;]\s+)NULL(?:[,:]| or |$)|\bmay be NULL\b|\bor NULL\.?$")
+# Arguments that may be NULL in C, in addition to those with such a text.
 OPTIONAL = {("tutti_access_concat", "memory_offsets"), ("tutti_replicas_choose", "shares_out"),
             ("tutti_replicas_choose", "stats_out"), ("tutti_array_copy", "context"),
             ("tutti_file_on_progress", "fn"), ("tutti_file_on_progress", "context"),
@@ -153,7 +156,7 @@ def is_optional(function, p):
     if key in REQUIRED or p.stars == 0:
         return False
     return (key in OPTIONAL or p.name == "count_out" or p.base == "tutti_options" and p.const and p.name == "opt"
-            or "NULL" in DOCS.get(function.name, ("", {}))[1].get(p.name, ""))
+            or NULL_ALLOWED.search(DOCS.get(function.name, ("", {}))[1].get(p.name, "")) is not None)
 
 
 def short(function, name):

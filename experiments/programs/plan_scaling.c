@@ -148,7 +148,8 @@ static void job_make(job *j, const pattern *p, int ranks) {
         j->all = tutti__summary_merge(j->all, tutti__summary_of(s, 0));
         tutti__side_free(&s);
     }
-    tutti__domains_make(&j->all, TUTTI_DOMAINS_AUTO, ranks, ALIGN, WINDOW, NULL, &j->domains);
+    const tutti__domain_rule rule = {TUTTI_DOMAINS_AUTO, ranks, ALIGN, WINDOW, NULL, NULL};
+    tutti__domains_make(&j->all, &rule, &j->domains);
 }
 
 typedef struct {
@@ -184,7 +185,8 @@ static cost measure_rank(const job *j, int k) {
     char *buf;
     const double start = measure_now();
     const tutti__summary all = tutti__summary_merge(j->all, tutti__summary_of(s, 0));
-    tutti__domains_make(&all, TUTTI_DOMAINS_AUTO, j->ranks, ALIGN, WINDOW, NULL, &d);
+    const tutti__domain_rule rule = {TUTTI_DOMAINS_AUTO, j->ranks, ALIGN, WINDOW, NULL, NULL};
+    tutti__domains_make(&all, &rule, &d);
     must(tutti__route_make(&d, s, &route));
     const size_t wire = serialise_all(&d, s, &route, &buf);
     const cost c = {measure_now() - start, route.n, (double)wire,

@@ -1,5 +1,5 @@
 /* direct: methods in which every rank accesses the file itself.  Each moves the bytes of one
- * operation and returns this rank's outcome.   Local.
+ * operation and returns the outcome of this rank.   Not collective.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_DIRECT_H
 #define TUTTI_DIRECT_H
@@ -7,22 +7,24 @@
 #include "file/operation.h"
 #include "plan/cost.h"
 
-/* Runs of the access, up to `batch` runs of the file in one request: 1 is the method
+/* List I/O: runs of the access, with up to `batch` file runs per request; 1 is the method
  * `independent`. */
 enum { TUTTI__LIST_BATCH = 1024 };
 tutti_err tutti__run_list(tutti__op *op, int batch) TUTTI_MUST_USE;
-/* Stretches of the file with their holes, between a stage and the file in one request each. */
+/* Data sieving: sections of the file with their holes, one request each, through a buffer. */
 tutti_err tutti__run_sieve(tutti__op *op) TUTTI_MUST_USE;
-/* The largest buffer of sieve, where an operation may have `room` bytes of a node (0: any). */
+/* The largest sieve buffer of an operation that may use `room` bytes per node (0: no limit). */
 tutti_off tutti__sieve_bytes(const tutti_file *f, tutti_off room);
-/* The buffer of one operation: at most `most` bytes and this rank's share of a node's memory. */
+/* The buffer size of one operation: at most `most` bytes and the share of this rank in the memory of
+ * its node. */
 tutti_off tutti__private_stage(const tutti__op *op, tutti_off most);
-/* The last step of list and sieve, if checksums are requested: those of blocks that the access has
- * all of; `but`: not those within one run of the file and one of memory, which are known. */
-tutti_err tutti__own_sums(tutti__op *op, int but) TUTTI_MUST_USE;
-/* A list under a lock on its whole extent: atomic mode. */
+/* The last step of list and sieve if checksums are requested: add those of all blocks that the access
+ * contains completely.  `skip_simple`: except for accesses with one run in the file and one in memory,
+ * whose checksums have been added already. */
+tutti_err tutti__checksum_own_blocks(tutti__op *op, int skip_simple) TUTTI_MUST_USE;
+/* Atomic mode: list I/O under a lock on the whole extent. */
 tutti_err tutti__run_atomic(tutti__op *op) TUTTI_MUST_USE;
-/* Are there locks at all? */
+/* Check that the file system supports locks. */
 tutti_err tutti__locks_try(tutti_file *f) TUTTI_MUST_USE;
 
 #endif

@@ -1,7 +1,7 @@
 /* direct: list I/O: the runs of the access in batches, each one request; `independent` is the same
- * with one run of the file per batch.  Pieces are contiguous in the file and in memory.  Values that
- * are converted, and memory that is much more scattered than the file, go through a stage, a
- * stretch of the file at a time; its holes are neither read nor written.
+ * with one file run per batch.  Pieces are contiguous in the file and in memory.  Converted values, and
+ * memory that is much more scattered than the file, are copied through a buffer (the stage), one
+ * section of the file at a time; holes are neither read nor written.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "direct/direct.h"
 
@@ -9,93 +9,94 @@
 #include "base/trace.h"
 #include "exchange/staging.h"
 
-enum { FEW_RUNS = 16 };                    /* of a call that allocates no memory */
-static const tutti_off SUMMED = 512 << 10; /* bytes with checksums that are written at a time */
+enum { FEW_RUNS = 16 };                            /* limit of a call that allocates no memory */
+static const tutti_off CHECKSUM_BYTES = 512 << 10; /* written at a time, with their checksums */
 
-/* ---- list */
+/* ---- batches */
 
 typedef struct {
     tutti__op *op;
     tutti_io_run *io;
     int n, room;
-    int file_runs, batch;
-    tutti_off asked;
-    tutti_off total; /* of the operation, for reports */
-    int ended;       /* the file has */
-} lister;
+    int file_runs, batch; /* in `io`, and their limit */
+    tutti_off requested;  /* bytes in `io` */
+    tutti_off total;      /* of the operation, for progress reports */
+    int at_eof;           /* a read has reached the end of the file */
+} io_list;
 
-static tutti_err lister_flush(lister *l) {
+static tutti_err submit_batch(io_list *l) {
     tutti_off done = 0;
     if (l->n == 0) return TUTTI_OK;
     const double start = tutti__now();
     tutti_err err;
     if (l->op->is_write) {
         err = tutti__store_write(l->op->store, l->io, l->n);
-        done = l->asked;
+        done = l->requested;
     } else {
         err = tutti__store_read(l->op->store, l->io, l->n, &done);
     }
     l->op->stats->seconds_file += tutti__now() - start;
-    tutti__trace_event("store", l->op->is_write ? "write" : "read", start, l->asked, -1);
-    l->ended = l->op->eof_unknown && done < l->asked;
-    if (err == TUTTI_OK && done < l->asked && !l->ended)
+    tutti__trace_event("store", l->op->is_write ? "write" : "read", start, l->requested, -1);
+    l->at_eof = l->op->eof_unknown && done < l->requested;
+    if (err == TUTTI_OK && done < l->requested && !l->at_eof)
         err = tutti__error_set(TUTTI_ERR_TRUNCATED, 0, l->io[0].offset,
                                "short read: %lld of %lld bytes", (long long)done,
-                               (long long)l->asked);
+                               (long long)l->requested);
     l->op->moved += done;
     l->n = l->file_runs = 0;
-    l->asked = 0;
+    l->requested = 0;
     return err;
 }
 
-/* One piece, contiguous in the file and in memory. */
-static tutti_err lister_add(lister *l, tutti_off file, char *memory, tutti_off bytes) {
+/* Add one piece, which is contiguous in the file and in memory. */
+static tutti_err add_piece(io_list *l, tutti_off file, char *memory, tutti_off bytes) {
     const int joins = l->n > 0 && l->io[l->n - 1].offset + (tutti_off)l->io[l->n - 1].bytes == file;
-    if (l->n == l->room || (!joins && l->file_runs == l->batch)) TUTTI_TRY(lister_flush(l));
+    if (l->n == l->room || (!joins && l->file_runs == l->batch)) TUTTI_TRY(submit_batch(l));
     l->file_runs += !joins || l->n == 0;
     l->io[l->n++] = (tutti_io_run){file, memory, (size_t)bytes};
-    l->asked += bytes;
+    l->requested += bytes;
     return TUTTI_OK;
 }
 
-/* Are checksums of whole blocks computed before they are written? */
-static int sums_first(const tutti__op *op) {
+/* Are checksums computed while simple accesses are written? */
+static int checksums_early(const tutti__op *op) {
     return op->is_write && op->sums && !(op->parts && op->parts->in_order);
 }
 
-/* A long piece whose blocks have checksums: some blocks at a time, so that they are still in the
+/* Write a long piece with checksums a few blocks at a time, so that these are still in the processor
  * cache when they are copied. */
-static tutti_err list_summed(lister *l, tutti_off file, char *memory, tutti_off bytes) {
+static tutti_err write_with_checksums(io_list *l, tutti_off file, char *memory, tutti_off bytes) {
     const tutti_off start = file - l->op->file->origin;
-    const tutti_off some = tutti__max(SUMMED, l->op->sums->bytes);
+    const tutti_off some = tutti__max(CHECKSUM_BYTES, l->op->sums->bytes);
     for (tutti_off at = 0, n; at < bytes; at += n) {
         const tutti_off end = tutti__sums_floor(l->op->sums, start + at + some, some);
         n = tutti__min(end - (start + at), bytes - at);
         TUTTI_TRY(tutti__sums_add(l->op->sums, start + at, memory + at, n));
-        TUTTI_TRY(lister_add(l, file + at, memory + at, n));
-        TUTTI_TRY(lister_flush(l));
+        TUTTI_TRY(add_piece(l, file + at, memory + at, n));
+        TUTTI_TRY(submit_batch(l));
         tutti__file_report(l->op->file, l->op->moved, l->total, "file");
     }
     return TUTTI_OK;
 }
 
-/* Stream bytes [0, total) of an access whose offset 0 is `shift` in the file. */
-static tutti_err list_pieces(lister *l, const tutti_access *a, char *buf, tutti_off shift,
+/* Move stream bytes [0, total) of an access with offset 0 at `shift` in the file. */
+static tutti_err move_access(io_list *l, const tutti_access *a, char *buf, tutti_off shift,
                              tutti_off total) {
     tutti__cursor file, memory;
     tutti__burst fb, mb;
     if (tutti__side_runs(a->file) == 1 && tutti__side_runs(a->memory) == 1) {
         char *at = tutti__place(buf, tutti__side_lo(a->memory));
         const tutti_off from = shift + tutti__side_lo(a->file);
-        return sums_first(l->op) ? list_summed(l, from, at, total) : lister_add(l, from, at, total);
+        return checksums_early(l->op) ? write_with_checksums(l, from, at, total)
+                                      : add_piece(l, from, at, total);
     }
     tutti__cursor_seek(&file, a->file, 0);
     tutti__cursor_seek(&memory, a->memory, 0);
-    for (tutti_off at = 0; at < total && !l->ended;) {
+    for (tutti_off at = 0; at < total && !l->at_eof;) {
         (void)tutti__cursor_peek(&file, &fb);
         (void)tutti__cursor_peek(&memory, &mb);
         const tutti_off n = tutti__min(tutti__min(fb.bytes, mb.bytes), total - at);
-        TUTTI_TRY(lister_add(l, shift + fb.offset, tutti__place(buf, mb.offset), n));
+        TUTTI_TRY(add_piece(l, shift + fb.offset, tutti__place(buf, mb.offset), n));
         tutti__cursor_skip(&file, n);
         tutti__cursor_skip(&memory, n);
         at += n;
@@ -106,40 +107,30 @@ static tutti_err list_pieces(lister *l, const tutti_access *a, char *buf, tutti_
 
 /* ---- parts */
 
-/* Where the end of the file must be known, or where parts overlap, one after the other. */
-static tutti_err list_parts(lister *l) {
+/* Parts are moved one after the other if they overlap, or if the end of the file is unknown. */
+static tutti_err move_parts(io_list *l) {
     tutti__op *op = l->op;
     tutti__parts *p = op->parts;
     const tutti_off eof = op->eof < TUTTI__OFF_END ? op->eof + p->shift : op->eof;
     l->total = p->batch->bytes;
-    const int apart = op->eof_unknown || (op->is_write && p->in_order);
+    const int one_by_one = op->eof_unknown || (op->is_write && p->in_order);
     for (int i = 0; i < p->batch->n; i++) {
         const tutti_access *a = &p->batch->part[i].access;
         const tutti_off total = tutti__side_tell(a->file, eof), before = op->moved;
-        if (total > 0) TUTTI_TRY(list_pieces(l, a, p->io[i].buf, op->shift - p->shift, total));
-        if (apart) TUTTI_TRY(lister_flush(l));
-        if (!l->ended) continue;
+        if (total > 0) TUTTI_TRY(move_access(l, a, p->io[i].buf, op->shift - p->shift, total));
+        if (one_by_one) TUTTI_TRY(submit_batch(l));
+        if (!l->at_eof) continue;
         p->end = tutti__min(p->end, tutti__side_offset(a->file, op->moved - before));
-        l->ended = 0;
+        l->at_eof = 0;
     }
-    return lister_flush(l);
+    return submit_batch(l);
 }
 
 /* ---- through a stage */
 
-/* Is memory so much more scattered than the file that entries of I/O vectors take longer than a
- * copy? */
-static int is_scattered(const tutti__op *op) {
-    const tutti__batch *b = op->parts ? op->parts->batch : NULL;
-    tutti_count runs = b ? 0 : tutti__side_runs(op->access->memory);
-    for (int i = 0; b && i < b->n; i++) runs += tutti__side_runs(b->part[i].access.memory);
-    return runs > 2 * tutti__side_runs(op->access->file) + FEW_RUNS &&
-           tutti__side_bytes(op->access->file) / runs < TUTTI__SCATTERED;
-}
-
-/* Checksums of what is in the stage: bytes [lo, hi) without their holes. */
-static tutti_err stretch_sums(const tutti__op *op, tutti_off from, tutti_off lo, tutti_off hi,
-                              const char *stage) {
+/* Add the checksums of a section in the stage: bytes [lo, hi) without their holes. */
+static tutti_err checksum_section(const tutti__op *op, tutti_off from, tutti_off lo, tutti_off hi,
+                                  const char *stage) {
     const tutti_off by = op->shift - op->file->origin;
     tutti_off begin = lo, end = lo; /* of the current run */
     tutti__cursor c;
@@ -157,8 +148,9 @@ static tutti_err stretch_sums(const tutti__op *op, tutti_off from, tutti_off lo,
     return tutti__sums_add(op->sums, begin + by, stage + (begin - lo), end - begin);
 }
 
-/* One stretch of the file, out of the stage or into it. */
-static tutti_err list_stretch(lister *l, tutti_off from, tutti_off lo, tutti_off hi, char *stage) {
+/* Move the section [lo, hi) of the file; `from` is the stream position of its first byte. */
+static tutti_err move_section_staged(io_list *l, tutti_off from, tutti_off lo, tutti_off hi,
+                                     char *stage) {
     tutti__op *op = l->op;
     const tutti__user user = tutti__operation_user(op);
     const tutti__side s = op->access->file;
@@ -167,24 +159,24 @@ static tutti_err list_stretch(lister *l, tutti_off from, tutti_off lo, tutti_off
     tutti__cursor c;
     tutti__burst b;
     if (op->is_write) TUTTI_TRY(tutti__user_to_stage(&user, lo, hi, stage, &copied));
-    if (op->is_write && op->sums) TUTTI_TRY(stretch_sums(op, from, lo, hi, stage));
+    if (op->is_write && op->sums) TUTTI_TRY(checksum_section(op, from, lo, hi, stage));
     tutti__cursor_seek(&c, s, from);
-    while (!l->ended && tutti__cursor_peek(&c, &b) && b.offset < hi) {
+    while (!l->at_eof && tutti__cursor_peek(&c, &b) && b.offset < hi) {
         const tutti_off n = tutti__min(b.bytes, hi - b.offset);
-        TUTTI_TRY(lister_add(l, op->shift + b.offset, stage + (b.offset - lo), n));
+        TUTTI_TRY(add_piece(l, op->shift + b.offset, stage + (b.offset - lo), n));
         tutti__cursor_skip(&c, n);
     }
-    TUTTI_TRY(lister_flush(l));
+    TUTTI_TRY(submit_batch(l));
     if (!op->is_write) {
         const tutti_off end = tutti__side_offset(s, from + op->moved - before);
         TUTTI_TRY(tutti__user_from_stage(&user, lo, tutti__min(hi, end), stage, &copied));
-        if (l->ended && op->parts) op->parts->end = end + op->parts->shift;
+        if (l->at_eof && op->parts) op->parts->end = end + op->parts->shift;
     }
     op->stats->copied_bytes += copied;
     return TUTTI_OK;
 }
 
-static tutti_err list_staged(lister *l) {
+static tutti_err move_staged(io_list *l) {
     tutti__op *op = l->op;
     const tutti__side s = op->access->file;
     const tutti_off block = op->is_write && op->sums ? op->sums->bytes : 1;
@@ -194,43 +186,51 @@ static tutti_err list_staged(lister *l) {
     tutti_err err = TUTTI_OK;
     const tutti_off span = tutti__side_hi(s) - tutti__side_lo(s);
     TUTTI_TRY(tutti__staging_borrow(op->file->team, (size_t)tutti__min(size, span), &stage));
-    for (tutti_off from = 0; err == TUTTI_OK && !l->ended; from = at) {
+    for (tutti_off from = 0; err == TUTTI_OK && !l->at_eof; from = at) {
         if (from >= tutti__side_bytes(s)) break;
-        /* with checksums, stretches end with blocks, so that each block is in one of them */
+        /* with checksums, sections end at block boundaries, so that no block is divided */
         const tutti_off begin = tutti__side_offset(s, from) + op->shift - op->file->origin;
         const tutti_off most =
             block > 1 ? tutti__sums_floor(op->sums, begin + size, block) - begin : size;
         if (!tutti__operation_stretch(op, most, &at, &lo, &hi)) break;
-        err = list_stretch(l, from, lo, hi, stage.base);
+        err = move_section_staged(l, from, lo, hi, stage.base);
     }
     tutti__staging_return(op->file->team, &stage);
     return err;
 }
 
-/* ---- all of it */
+/* ---- the method */
 
 tutti_err tutti__run_list(tutti__op *op, int batch) {
     tutti_io_run few[FEW_RUNS];
-    lister l = {.op = op, .io = few, .room = FEW_RUNS, .batch = batch};
+    io_list l = {.op = op, .io = few, .room = FEW_RUNS, .batch = batch};
     const tutti_access *a = op->access;
+    const tutti__batch *b = op->parts ? op->parts->batch : NULL;
     if (tutti__side_bytes(a->file) == 0) return TUTTI_OK;
     if (op->parts || tutti__side_runs(a->file) + tutti__side_runs(a->memory) > FEW_RUNS) {
         l.room = TUTTI__LIST_BATCH;
         l.io = tutti__malloc(TUTTI__LIST_BATCH * sizeof *l.io);
         if (!l.io) return TUTTI_ERR_NOMEM;
     }
-    const int staged = (op->parts && op->parts->batch->converts) || is_scattered(op);
+    /* Is memory so much more scattered than the file that entries of I/O vectors take longer than a
+     * copy? */
+    tutti_count runs = b ? 0 : tutti__side_runs(a->memory);
+    for (int i = 0; b && i < b->n; i++) runs += tutti__side_runs(b->part[i].access.memory);
+    const int scattered = runs > 2 * tutti__side_runs(a->file) + FEW_RUNS &&
+                          tutti__side_bytes(a->file) / runs < TUTTI__SCATTERED;
+    const int staged = (b && b->converts) || scattered;
     tutti_err err = TUTTI_OK;
     if (staged) {
-        err = list_staged(&l);
+        err = move_staged(&l);
     } else if (op->parts) {
-        err = list_parts(&l);
+        err = move_parts(&l);
     } else {
         l.total = tutti__side_tell(a->file, op->eof);
-        if (l.total > 0) err = list_pieces(&l, a, op->buf, op->shift, l.total);
-        if (err == TUTTI_OK) err = lister_flush(&l);
+        if (l.total > 0) err = move_access(&l, a, op->buf, op->shift, l.total);
+        if (err == TUTTI_OK) err = submit_batch(&l);
     }
     if (l.io != few) tutti__free(l.io);
-    if (err == TUTTI_OK && op->sums && !staged) err = tutti__own_sums(op, sums_first(op));
+    if (err == TUTTI_OK && op->sums && !staged)
+        err = tutti__checksum_own_blocks(op, checksums_early(op));
     return err;
 }

@@ -1,11 +1,11 @@
-/* direct: atomic mode.  Every access is carried out by its own rank, under a lock on its whole
- * extent in the file: shared to read, exclusive to write.  So whatever conflicts happens one after
- * the other.  Who holds a lock only accesses the file and waits for nobody, so nothing can hang;
- * ranks of one collective write that overlap write one after the other, in rank order, as ever.
+/* direct: atomic mode.  Every rank accesses the file itself, under a lock on the whole extent of its
+ * access: shared to read, exclusive to write.  Conflicting accesses are therefore serialized.  A rank
+ * that has a lock only accesses the file and does not wait for other ranks, so no deadlock is
+ * possible.  Ranks of one collective write that overlap write one after the other, in rank order.
  *
- * Threads of a rank share its open file, against which its own locks do not hold: one of them
- * accesses it at a time (f->atomic_turn).  The end of the file is looked for under the lock too: a
- * writer may be moving it.
+ * Locks do not exclude threads of the same rank, which share its open file: one of them accesses it
+ * at a time (f->atomic.turn).  The end of the file is determined under the lock, too, since a writer
+ * may move it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "direct/direct.h"
 
@@ -28,7 +28,7 @@ tutti_err tutti__run_atomic(tutti__op *op) {
     return err;
 }
 
-/* Are there locks at all?  Asked far behind all bytes, where nobody else has any. */
+/* The test lock is behind all possible bytes, so that it conflicts with no other lock. */
 tutti_err tutti__locks_try(tutti_file *f) {
     const tutti_off lo = TUTTI__OFF_LIMIT, hi = TUTTI__OFF_LIMIT + 1;
     const int kind = f->mode & TUTTI_WRITE ? TUTTI_STORE_WRITE : TUTTI_STORE_READ;

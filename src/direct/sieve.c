@@ -1,6 +1,5 @@
-/* direct: data sieving: a stretch of the file is read by one request and the named bytes are copied
- * out of it; to write, they are copied into it and the stretch is written back (only where that is
- * allowed).
+/* direct: data sieving.  One request reads a section of the file, and the requested bytes are copied
+ * from it.  A write copies them into the section and writes it back (only if options allow it).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "direct/direct.h"
 
@@ -9,8 +8,8 @@
 #include "base/trace.h"
 #include "exchange/staging.h"
 
-/* One stretch [lo, hi), whose first and last bytes are named. */
-static tutti_err sieve_stretch(tutti__op *op, tutti_off lo, tutti_off hi, char *stage) {
+/* Move the section [lo, hi); its first and last bytes are requested. */
+static tutti_err move_section(tutti__op *op, tutti_off lo, tutti_off hi, char *stage) {
     const tutti_access *a = op->access;
     const tutti__user user = tutti__operation_user(op);
     tutti_io_run io = {op->shift + lo, stage, (size_t)(hi - lo)};
@@ -48,8 +47,8 @@ tutti_off tutti__private_stage(const tutti__op *op, tutti_off most) {
     return tutti__min(tutti__min(most, share), tutti__sieve_bytes(f, op->room));
 }
 
-/* The buffer belongs to the team, and any thread may borrow it: malloc would map new pages in
- * each call, which takes longer than reading into them. */
+/* The buffer is borrowed from the team: malloc would map new pages in each call, which takes longer
+ * than to read into them. */
 tutti_err tutti__run_sieve(tutti__op *op) {
     const tutti__side s = op->access->file;
     const tutti_off total = tutti__side_tell(s, op->eof);
@@ -62,10 +61,10 @@ tutti_err tutti__run_sieve(tutti__op *op) {
     tutti__segment stage;
     TUTTI_TRY(tutti__staging_borrow(op->file->team, (size_t)tutti__min(size, span), &stage));
     while (err == TUTTI_OK && tutti__operation_stretch(op, size, &at, &lo, &hi)) {
-        err = sieve_stretch(op, lo, hi, stage.base);
+        err = move_section(op, lo, hi, stage.base);
         tutti__file_report(op->file, op->moved, total, "file");
     }
     tutti__staging_return(op->file->team, &stage);
-    if (err == TUTTI_OK && op->sums) err = tutti__own_sums(op, 0);
+    if (err == TUTTI_OK && op->sums) err = tutti__checksum_own_blocks(op, 0);
     return err;
 }

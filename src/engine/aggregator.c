@@ -1,40 +1,40 @@
 /* engine: the aggregator.  Each of its windows goes through these phases:
  *
  *   write   IDLE -> FILL   the slot is open, messages from other groups are awaited
- *               [-> FULL   in the background, where the pipeline says so: all of them fill first]
- *                -> STORE  the window's named bytes go to the file: one run if it is full,
- *                          otherwise exactly the runs that somebody named
- *   read    IDLE -> FETCH  the bytes somebody wants come from the file, once, with small gaps
+ *               [-> FULL   in the background, depending on the pipeline: all windows fill first]
+ *                -> STORE  the bytes are written: one run if the window is full, otherwise exactly
+ *                          the runs that ranks have requested
+ *   read    IDLE -> FETCH  the requested bytes are read once, with small holes
  *                -> SERVE  the slot is open, other groups get one message each
  *
- * With overlapping writers (ordered) every contribution is a message, received and placed one after
- * the other in rank order, so that the highest rank wins.
+ * With overlapping writers (ordered) every contribution is a message.  Messages are received and placed
+ * one after the other in rank order, so that the bytes of the highest rank remain.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/run.h"
 
 #include "base/trace.h"
 
-/* ---- what may overlap: Feki and Gabriel's algorithms as gates of the state machines.  One rank's
- * windows pass them in the order of their cycles. */
+/* ---- overlap: the algorithms of Feki and Gabriel as conditions of the state machines.  The windows of
+ * one rank meet them in the order of their cycles. */
 
 typedef struct {
-    int blocks;               /* file access does */
-    int work_one;             /* one window is in work at a time */
-    int fill_one, store_one;  /* write: one is being filled, stored at a time */
-    int fetch_one, serve_one; /* read: one is being fetched, served at a time */
-    int in_turn; /* write: all are full before one is stored; read: fetched before one is served */
+    int blocks;               /* file access blocks */
+    int work_one;             /* one window is active at a time */
+    int fill_one, store_one;  /* write: one is filled, stored at a time */
+    int fetch_one, serve_one; /* read: one is fetched, served at a time */
+    int all_first; /* write: all are full before one is stored; read: fetched before one is served */
 } gate;
 
 /* clang-format off */
 static const gate gates[2][TUTTI_PIPELINE_WRITE_COMM_2 + 1] = {{
-    /*                               blocks  work  fill  store  fetch  serve  in turn */
+    /*                               blocks  work  fill  store  fetch  serve  all first */
     [TUTTI_PIPELINE_NONE]         = {1,      1,    0,    0,     0,     0,     0},
     [TUTTI_PIPELINE_COMM]         = {1,      0,    0,    0,     1,     0,     0},
     [TUTTI_PIPELINE_WRITE]        = {0,      0,    1,    0,     0,     1,     0},
     [TUTTI_PIPELINE_WRITE_COMM]   = {0,      0,    1,    1,     1,     1,     0},
     [TUTTI_PIPELINE_WRITE_COMM_2] = {0,      0,    0,    0,     0,     0,     0},
-}, {/* in halves: in the background, where windows have memory of their own and no file access is
-     * waited for, what is left of them; see cycles.h */
+}, {/* in halves: in the background, where windows have their own memory and no file access blocks;
+     * see cycles.h */
     [TUTTI_PIPELINE_NONE]         = {0,      0,    1,    0,     0,     1,     1},
     [TUTTI_PIPELINE_COMM]         = {0,      0,    0,    0,     0,     0,     1},
     [TUTTI_PIPELINE_WRITE]        = {0,      0,    1,    0,     0,     1,     0},
@@ -43,8 +43,8 @@ static const gate gates[2][TUTTI_PIPELINE_WRITE_COMM_2 + 1] = {{
 }};
 /* clang-format on */
 
-/* Has some window still to be filled, or fetched? */
-static int some_wait(const tutti__run *r) {
+/* Must some window still be filled, or fetched? */
+static int has_incomplete_window(const tutti__run *r) {
     if (r->window_next >= 0) return 1;
     for (int i = 0; i < r->window_slots; i++)
         if (r->window[i].phase == TUTTI__FILL ||
@@ -53,15 +53,15 @@ static int some_wait(const tutti__run *r) {
     return 0;
 }
 
-/* Is another window in this phase, or, if that is IDLE, in any other? */
-static int other_in(const tutti__run *r, const tutti__window *w, tutti__phase phase) {
+/* Is another window in this phase or, for IDLE, in any other phase? */
+static int is_other_in(const tutti__run *r, const tutti__window *w, tutti__phase phase) {
     for (int i = 0; i < r->window_slots; i++)
         if (&r->window[i] != w && (r->window[i].phase == phase) == (phase != TUTTI__IDLE)) return 1;
     return 0;
 }
 
-/* Has another window that shares the auxiliary buffer messages in it? */
-static int aux_taken(const tutti__run *r, const tutti__window *w) {
+/* Does another window have messages in the same auxiliary buffer? */
+static int is_aux_in_use(const tutti__run *r, const tutti__window *w) {
     for (int i = 0; r->aux && i < r->window_slots; i++) {
         const tutti__window *o = &r->window[i];
         if (o != w && o->aux == w->aux && (o->phase == TUTTI__FILL || o->phase == TUTTI__SERVE))
@@ -70,14 +70,14 @@ static int aux_taken(const tutti__run *r, const tutti__window *w) {
     return 0;
 }
 
-/* Take the next cycle's window, if one may be opened now. */
-static int window_open(tutti__run *r, tutti__window *w) {
+/* Open the window of the next cycle; 0: none may be opened now. */
+static int open_next_window(tutti__run *r, tutti__window *w) {
     const tutti__two_phase *t = r->two;
     const gate *g = &gates[r->halves != 0][r->two->pipeline];
     if (r->window_next < 0) return 0;
-    if (g->work_one && other_in(r, w, TUTTI__IDLE)) return 0;
-    if (r->op->is_write ? g->fill_one && other_in(r, w, TUTTI__FILL)
-                        : g->fetch_one && other_in(r, w, TUTTI__FETCH))
+    if (g->work_one && is_other_in(r, w, TUTTI__IDLE)) return 0;
+    if (r->op->is_write ? g->fill_one && is_other_in(r, w, TUTTI__FILL)
+                        : g->fetch_one && is_other_in(r, w, TUTTI__FETCH))
         return 0;
     tutti__window_begin(r, w, &t->incoming, r->window_next);
     for (int i = 0; i < w->incoming->sender_groups; i++) {
@@ -100,7 +100,7 @@ static int window_open(tutti__run *r, tutti__window *w) {
 
 /* ---- writing */
 
-/* With overlaps: one message at a time, in rank order.  1 if all have been placed. */
+/* Receive messages of overlapping ranks one at a time, in rank order.  1 if all have been placed. */
 static int receive_ordered(tutti__run *r, tutti__window *w) {
     if (!tutti__window_is_first(r, w)) return 0;
     for (int i = 0; i < w->traffics; i++) {
@@ -139,7 +139,7 @@ int tutti__aggregator_write(tutti__run *r, tutti__window *w) {
     const gate *g = &gates[r->halves != 0][r->two->pipeline];
     switch (w->phase) {
     case TUTTI__IDLE:
-        if (aux_taken(r, w) || !window_open(r, w)) return 0;
+        if (is_aux_in_use(r, w) || !open_next_window(r, w)) return 0;
         if (!t->ordered) (void)receive_any(r, w); /* receives first */
         tutti__slot_open(w->slot, tutti__slot_key(t->my_agg, w->cycle));
         tutti__event_signal(r->event);
@@ -154,13 +154,13 @@ int tutti__aggregator_write(tutti__run *r, tutti__window *w) {
             tutti__trace_event("exchange", "fill", w->since, w->total, w->cycle);
         }
         if (tutti__run_too_early(r)) return 0;
-        if (g->store_one && other_in(r, w, TUTTI__STORE)) return 0;
-        if (r->halves) tutti__slot_close(w->slot); /* nobody waits for the file */
-        if (!g->in_turn) break;
+        if (g->store_one && is_other_in(r, w, TUTTI__STORE)) return 0;
+        if (r->halves) tutti__slot_close(w->slot); /* no rank waits for the file */
+        if (!g->all_first) break;
         w->phase = TUTTI__FULL;
         return 1;
     case TUTTI__FULL:
-        if (some_wait(r)) return 0;
+        if (has_incomplete_window(r)) return 0;
         break;
     default:
         if (!tutti__window_io_end(r, &w->io, 0)) return 0;
@@ -169,20 +169,20 @@ int tutti__aggregator_write(tutti__run *r, tutti__window *w) {
         return 1;
     }
 
-    /* It is full.  Its checksums are work of this rank alone: others may write meanwhile. */
+    /* It is full.  Other ranks may write while this one computes checksums. */
     if (!w->listed) (void)tutti__window_io_prepare(r, &w->io);
     w->listed = 1;
 
-    /* Writes through the page cache of a local file system exclude each other in the
-     * kernel, and whoever waits there keeps a core busy.  So the ranks of a node write one after
-     * the other; those who wait copy meanwhile, or let others.  Where an access costs time and not
-     * processor, that would only add those times up. */
+    /* The kernel serializes writes through the page cache of a local file system, and a rank that
+     * waits there keeps a core busy.  So the ranks of a node write one after the other, and the others
+     * copy in the meantime, or yield.  If an access waits for a device or a server, this would only
+     * add up the waiting times. */
     const int waits = f->layout.remote || f->layout.synchronous || f->opt.direct_io;
     const int excludes =
         t->shared && t->groups->size > 1 && !waits && !r->op->store->ops->asynchronous;
     tutti__slot *first = excludes ? tutti__stage_slot(&r->stage, 0, 0) : NULL;
     if (first && !tutti__slot_writer_enter(first)) return 0;
-    /* who is about to block lets others fill the next windows meanwhile, if they may */
+    /* before this rank blocks, it opens the next windows, so that others can fill them */
     for (int i = 0; g->blocks && i < r->window_slots; i++)
         if (r->window[i].phase == TUTTI__IDLE) (void)tutti__aggregator_write(r, &r->window[i]);
     if (w->io.n > 0 && r->err == TUTTI_OK) tutti__window_io_submit(r, &w->io);
@@ -198,7 +198,7 @@ int tutti__aggregator_write(tutti__run *r, tutti__window *w) {
 
 /* ---- reading */
 
-/* Send what fits into the auxiliary buffer, wait, go on.  1 if all has been sent. */
+/* Send as many messages as fit into the auxiliary buffer at a time.  1 if all have been sent. */
 static int send_all(tutti__run *r, tutti__window *w) {
     int in_flight = 0, waiting = 0;
     for (int i = 0; i < w->traffics; i++) {
@@ -208,7 +208,7 @@ static int send_all(tutti__run *r, tutti__window *w) {
         waiting += !m->started;
     }
     if (!waiting) return !in_flight;
-    /* messages to one rank must leave in order: those of earlier windows first */
+    /* messages to one rank must be sent in order: those of earlier windows first */
     for (int i = 0; i < r->window_slots; i++) {
         const tutti__window *o = &r->window[i];
         if (o->phase != TUTTI__SERVE || o->cycle >= w->cycle) continue;
@@ -227,7 +227,7 @@ int tutti__aggregator_read(tutti__run *r, tutti__window *w) {
     const gate *g = &gates[r->halves != 0][r->two->pipeline];
     switch (w->phase) {
     case TUTTI__IDLE:
-        if (tutti__run_too_early(r) || !window_open(r, w)) return 0;
+        if (tutti__run_too_early(r) || !open_next_window(r, w)) return 0;
         tutti__slot_in_file(w->slot);
         tutti__window_io_begin(r, &w->io);
         if (g->blocks) (void)tutti__window_io_end(r, &w->io, 1);
@@ -237,8 +237,8 @@ int tutti__aggregator_read(tutti__run *r, tutti__window *w) {
         if (!tutti__window_io_end(r, &w->io, 0)) return 0;
         tutti__slot_close(w->slot);
         if (!tutti__window_is_first(r, w)) return 0;
-        if (r->holding || (g->in_turn && some_wait(r)) || aux_taken(r, w) ||
-            (g->serve_one && other_in(r, w, TUTTI__SERVE)))
+        if (r->holding || (g->all_first && has_incomplete_window(r)) || is_aux_in_use(r, w) ||
+            (g->serve_one && is_other_in(r, w, TUTTI__SERVE)))
             return 0;
         w->since = tutti__now();
         tutti__slot_open(w->slot, tutti__slot_key(r->two->my_agg, w->cycle));

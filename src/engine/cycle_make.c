@@ -1,5 +1,5 @@
-/* engine: memory of the cycle-by-cycle pipeline, allocated with the plan so that running needs
- * hardly any; and the ring: in which order a rank looks at its peers.
+/* engine: memory of the literal engine, allocated with the plan so that its execution allocates almost
+ * none; and the ring: the order in which a rank visits its peers.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cycles.h"
 
@@ -10,25 +10,25 @@
 /* ---- the ring */
 
 typedef struct {
-    int turn, index; /* step of the ring (tutti__ring_mine), and whose it is */
-} place;
+    int turn, index; /* step of the ring (tutti__ring_mine), and index of the peer */
+} ring_place;
 
-static int by_turn(const void *a, const void *b) {
-    const place *x = a, *y = b;
+static int compare_turns(const void *a, const void *b) {
+    const ring_place *x = a, *y = b;
     return (x->turn > y->turn) - (x->turn < y->turn);
 }
 
 /* Indices 0 ... n-1 in ring order. */
-static void ring_sort(int n, place *v, int *out) {
-    qsort(v, (size_t)n, sizeof *v, by_turn);
+static void sort_ring(int n, ring_place *v, int *out) {
+    qsort(v, (size_t)n, sizeof *v, compare_turns);
     for (int i = 0; i < n; i++) out[i] = v[i].index;
 }
 
-static tutti_err rings_make(tutti__cycles *c, const tutti__run *r, int is_write) {
+static tutti_err make_rings(tutti__cycles *c, const tutti__run *r, int is_write) {
     const tutti__two_phase *t = r->two;
     const tutti__team *team = r->file->team;
     const int most = t->destinations > t->incoming.n ? t->destinations : t->incoming.n;
-    place *v = tutti__calloc((size_t)most + 1, sizeof *v);
+    ring_place *v = tutti__calloc((size_t)most + 1, sizeof *v);
     c->destinations = tutti__calloc((size_t)t->destinations + 1, sizeof(int));
     c->sources = tutti__calloc((size_t)t->incoming.n + 1, sizeof(int));
     if (!v || !c->destinations || !c->sources) {
@@ -36,19 +36,19 @@ static tutti_err rings_make(tutti__cycles *c, const tutti__run *r, int is_write)
         return TUTTI_ERR_NOMEM;
     }
     for (int i = 0; i < t->destinations; i++)
-        v[i] =
-            (place){tutti__ring_mine(team, t->agg_rank[t->destination[i].aggregator], is_write), i};
-    ring_sort(t->destinations, v, c->destinations);
+        v[i] = (ring_place){
+            tutti__ring_mine(team, t->agg_rank[t->destination[i].aggregator], is_write), i};
+    sort_ring(t->destinations, v, c->destinations);
     for (int i = 0; i < t->incoming.n; i++)
-        v[i] = (place){tutti__ring_theirs(team, t->incoming.source[i].rank, is_write), i};
-    ring_sort(t->incoming.n, v, c->sources);
+        v[i] = (ring_place){tutti__ring_theirs(team, t->incoming.source[i].rank, is_write), i};
+    sort_ring(t->incoming.n, v, c->sources);
     tutti__free(v);
     return TUTTI_OK;
 }
 
 /* ---- memory */
 
-static tutti_err subs_make(tutti__cycles *c, const tutti__two_phase *t) {
+static tutti_err make_sub_buffers(tutti__cycles *c, const tutti__two_phase *t) {
     const size_t slots = (size_t)c->slots, each = (size_t)t->destinations + (size_t)t->incoming.n;
     c->sub = tutti__calloc(slots, sizeof *c->sub);
     c->shuffle = tutti__calloc(slots, sizeof *c->shuffle);
@@ -62,8 +62,8 @@ static tutti_err subs_make(tutti__cycles *c, const tutti__two_phase *t) {
     return TUTTI_OK;
 }
 
-/* A resident plan's windows. */
-static tutti_err away_memory(tutti_plan *p) {
+/* Memory for the windows of a resident plan. */
+static tutti_err ensure_resident_memory(tutti_plan *p) {
     const tutti__two_phase *t = p->two;
     if (!p->means.resident) return TUTTI_OK;
     return tutti__resident_ensure(p, tutti__stage_bytes(1, t->window_slots, t->domains.window));
@@ -72,14 +72,14 @@ static tutti_err away_memory(tutti_plan *p) {
 tutti_err tutti__cycles_memory(tutti_plan *p) {
     const tutti__two_phase *t = p->two;
     const tutti_off window = t->domains.window;
-    if (t->kind == TUTTI_EXCHANGE_TWO_SIDED) return away_memory(p);
-    /* my part of a node's memory, without what the exchange needs beside its windows */
+    if (t->kind == TUTTI_EXCHANGE_TWO_SIDED) return ensure_resident_memory(p);
+    /* share of this rank in the memory of a node, minus additional buffers of the exchange */
     const tutti_off share = p->file->opt.cb_buffer_size / p->file->team->nodes.largest;
     const int beside = tutti__exchange_buffers(t->kind, t->step, t->lanes) - t->lanes;
     const tutti_off room = tutti__max(share - beside * window, t->lanes * window);
     TUTTI_TRY(
         tutti__rma_windows_ensure(p->file->team, t->lanes, t->my_agg >= 0 ? window : 0, room));
-    return away_memory(p);
+    return ensure_resident_memory(p);
 }
 
 tutti_err tutti__cycles_make(tutti_plan *p) {
@@ -92,19 +92,19 @@ tutti_err tutti__cycles_make(tutti_plan *p) {
     c->file = p->file;
     c->slots = t->lanes;
     if (p->means.resident) {
-        c->aways = t->my_agg >= 0 ? t->window_slots : 0;
-        c->away = tutti__calloc((size_t)c->aways + 1, sizeof *c->away);
-        if (!c->away) return TUTTI_ERR_NOMEM;
-        for (int i = 0; i < c->aways; i++) c->away[i].incoming = &t->incoming;
+        c->windows = t->my_agg >= 0 ? t->window_slots : 0;
+        c->pending = tutti__calloc((size_t)c->windows + 1, sizeof *c->pending);
+        if (!c->pending) return TUTTI_ERR_NOMEM;
+        for (int i = 0; i < c->windows; i++) c->pending[i].incoming = &t->incoming;
     }
-    /* All ranks decide alike.  Empty cycles cost a synchronisation, agreeing on the next one that
-     * is not costs another. */
+    /* The same on all ranks.  An empty cycle needs one synchronisation, an agreement on the next
+     * cycle with bytes another one. */
     for (int a = 0; a < d->aggregators; a++)
         c->cycles = tutti__max(c->cycles, tutti__domains_cycles(d, a));
     c->collective = t->kind != TUTTI_EXCHANGE_TWO_SIDED;
     c->sparse = c->collective && c->cycles / 4 > t->bytes / d->window / d->aggregators + 16;
-    TUTTI_TRY(rings_make(c, r, p->asked.is_write));
-    TUTTI_TRY(subs_make(c, t));
+    TUTTI_TRY(make_rings(c, r, p->asked.is_write));
+    TUTTI_TRY(make_sub_buffers(c, t));
     return tutti__cycles_wake(p);
 }
 
@@ -144,14 +144,14 @@ void tutti__cycles_sleep(tutti__run *r) {
     tutti__free(c->packed);
     c->packed = NULL;
     for (int i = 0; c->sub && i < c->slots; i++) tutti__window_io_free(&c->sub[i].io);
-    for (int i = 0; c->away && i < c->aways; i++) tutti__window_io_free(&c->away[i]);
+    for (int i = 0; c->pending && i < c->windows; i++) tutti__window_io_free(&c->pending[i]);
     for (int i = 0; c->shuffle && i < c->slots; i++) c->shuffle[i].buffer = NULL;
 }
 
 void tutti__cycles_abort(tutti__run *r) {
     tutti__cycles *c = r->cycles;
     for (int i = 0; i < c->slots; i++) tutti__window_io_abort(&c->sub[i].io);
-    for (int i = 0; c->away && i < c->aways; i++) tutti__window_io_abort(&c->away[i]);
+    for (int i = 0; c->pending && i < c->windows; i++) tutti__window_io_abort(&c->pending[i]);
 }
 
 void tutti__cycles_free(tutti__run *r) {
@@ -159,7 +159,7 @@ void tutti__cycles_free(tutti__run *r) {
     if (c) {
         tutti__cycles_sleep(r);
         tutti__free(c->sub);
-        tutti__free(c->away);
+        tutti__free(c->pending);
         tutti__free(c->shuffle);
         tutti__free(c->parcels);
         tutti__free(c->destinations);

@@ -1,7 +1,6 @@
-/* engine: parts, in the cycle-by-cycle pipeline.  Its exchanges send from the user's memory, some
- * without ever copying.  Parts, whose numbers may change on the way, are packed before it into
- * memory of their own, in file order, and unpacked behind it: one copy more, which the staged engine
- * does without.
+/* engine: parts in the literal engine.  Its exchanges send from user memory, some without a copy.
+ * Parts, which may need a conversion, are packed before the exchange into separate memory in file
+ * order, and unpacked after it.  The staged engine does not need this additional copy.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cycles.h"
 

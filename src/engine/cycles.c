@@ -1,168 +1,168 @@
-/* engine: the listings of cycles.h.  In each of them `begin` takes the next cycle into a sub-buffer
- * and starts its first half; the result is 0 when there is none.
+/* engine: the listings of cycles.h.  In each of them `begin` opens the next cycle in a sub-buffer and
+ * starts its first phase; it returns 0 if there is none.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cycles.h"
 
-static int slot(const tutti__run *r, tutti_count k) {
+static int slot_of(const tutti__run *r, tutti_count k) {
     return (int)(k % r->cycles->slots);
 }
 
-static void shuffle_wait(tutti__run *r, tutti_count k) {
-    if (k >= 0) tutti__cycle_shuffle_wait(r, slot(r, k));
+static void wait_for_shuffle(tutti__run *r, tutti_count k) {
+    if (k >= 0) tutti__cycle_shuffle_wait(r, slot_of(r, k));
 }
 
-static void store_wait(tutti__run *r, tutti_count k) {
-    if (k >= 0) tutti__cycle_store_wait(r, slot(r, k));
+static void wait_for_store(tutti__run *r, tutti_count k) {
+    if (k >= 0) tutti__cycle_store_wait(r, slot_of(r, k));
 }
 
-static void all_wait(tutti__run *r, tutti_count cycles) {
+static void wait_for_all(tutti__run *r, tutti_count cycles) {
     for (tutti_count k = tutti__max(0, cycles - r->cycles->slots); k < cycles; k++) {
-        shuffle_wait(r, k);
-        store_wait(r, k);
+        wait_for_shuffle(r, k);
+        wait_for_store(r, k);
     }
 }
 
 /* ---- writing: shuffle, then write */
 
-static int shuffle_begin(tutti__run *r, tutti_count k) {
+static int begin_shuffle(tutti__run *r, tutti_count k) {
     if (!tutti__cycle_more(r)) return 0;
-    tutti__cycle_open(r, slot(r, k));
-    tutti__cycle_shuffle_init(r, slot(r, k));
+    tutti__cycle_open(r, slot_of(r, k));
+    tutti__cycle_shuffle_init(r, slot_of(r, k));
     return 1;
 }
 
 static void write_none(tutti__run *r) {
-    for (tutti_count k = 0; shuffle_begin(r, k); k++) {
-        shuffle_wait(r, k);
-        tutti__cycle_store(r, slot(r, k));
+    for (tutti_count k = 0; begin_shuffle(r, k); k++) {
+        wait_for_shuffle(r, k);
+        tutti__cycle_store(r, slot_of(r, k));
     }
 }
 
 static void write_comm(tutti__run *r) {
     tutti_count begun = 0;
-    while (begun < r->cycles->slots - 1 && shuffle_begin(r, begun)) begun++;
+    while (begun < r->cycles->slots - 1 && begin_shuffle(r, begun)) begun++;
     for (tutti_count k = 0;; k++) {
-        begun += shuffle_begin(r, begun);
+        begun += begin_shuffle(r, begun);
         if (k == begun) return;
-        shuffle_wait(r, k);
-        tutti__cycle_store(r, slot(r, k));
+        wait_for_shuffle(r, k);
+        tutti__cycle_store(r, slot_of(r, k));
     }
 }
 
 static void write_write(tutti__run *r) {
     tutti_count k = 0;
-    for (; shuffle_begin(r, k); k++) {
-        shuffle_wait(r, k);
-        tutti__cycle_store_init(r, slot(r, k));
-        store_wait(r, k - r->cycles->slots + 1);
+    for (; begin_shuffle(r, k); k++) {
+        wait_for_shuffle(r, k);
+        tutti__cycle_store_init(r, slot_of(r, k));
+        wait_for_store(r, k - r->cycles->slots + 1);
     }
-    all_wait(r, k);
+    wait_for_all(r, k);
 }
 
 static void write_write_comm(tutti__run *r) {
-    int more = shuffle_begin(r, 0);
-    shuffle_wait(r, 0);
+    int more = begin_shuffle(r, 0);
+    wait_for_shuffle(r, 0);
     for (tutti_count k = 0; more; k++) {
-        tutti__cycle_store_init(r, slot(r, k));
-        more = shuffle_begin(r, k + 1);
-        store_wait(r, k);
-        shuffle_wait(r, k + 1);
+        tutti__cycle_store_init(r, slot_of(r, k));
+        more = begin_shuffle(r, k + 1);
+        wait_for_store(r, k);
+        wait_for_shuffle(r, k + 1);
     }
 }
 
 static void write_write_comm_2(tutti__run *r) {
-    int more = shuffle_begin(r, 0);
+    int more = begin_shuffle(r, 0);
     tutti_count k = 0;
     for (; more; k++) {
-        shuffle_wait(r, k);
-        tutti__cycle_store_init(r, slot(r, k));
+        wait_for_shuffle(r, k);
+        tutti__cycle_store_init(r, slot_of(r, k));
         if (!tutti__cycle_more(r)) break;
-        store_wait(r, k + 1 - r->cycles->slots);
-        more = shuffle_begin(r, k + 1);
+        wait_for_store(r, k + 1 - r->cycles->slots);
+        more = begin_shuffle(r, k + 1);
     }
-    all_wait(r, k + 1);
+    wait_for_all(r, k + 1);
 }
 
 /* ---- reading: read, then scatter */
 
-static int read_begin(tutti__run *r, tutti_count k) {
+static int begin_read(tutti__run *r, tutti_count k) {
     if (!tutti__cycle_more(r)) return 0;
-    tutti__cycle_open(r, slot(r, k));
-    tutti__cycle_store_init(r, slot(r, k));
+    tutti__cycle_open(r, slot_of(r, k));
+    tutti__cycle_store_init(r, slot_of(r, k));
     return 1;
 }
 
-static int read_all(tutti__run *r, tutti_count k) {
+static int read_blocking(tutti__run *r, tutti_count k) {
     if (!tutti__cycle_more(r)) return 0;
-    tutti__cycle_open(r, slot(r, k));
-    tutti__cycle_store(r, slot(r, k));
+    tutti__cycle_open(r, slot_of(r, k));
+    tutti__cycle_store(r, slot_of(r, k));
     return 1;
 }
 
 static void read_none(tutti__run *r) {
-    for (tutti_count k = 0; read_all(r, k); k++) {
-        tutti__cycle_shuffle_init(r, slot(r, k));
-        shuffle_wait(r, k);
+    for (tutti_count k = 0; read_blocking(r, k); k++) {
+        tutti__cycle_shuffle_init(r, slot_of(r, k));
+        wait_for_shuffle(r, k);
     }
 }
 
 static void read_comm(tutti__run *r) {
     tutti_count k = 0;
-    for (; read_all(r, k); k++) {
-        tutti__cycle_shuffle_init(r, slot(r, k));
-        shuffle_wait(r, k - r->cycles->slots + 1);
+    for (; read_blocking(r, k); k++) {
+        tutti__cycle_shuffle_init(r, slot_of(r, k));
+        wait_for_shuffle(r, k - r->cycles->slots + 1);
     }
-    all_wait(r, k);
+    wait_for_all(r, k);
 }
 
 static void read_write(tutti__run *r) {
     tutti_count begun = 0;
-    while (begun < r->cycles->slots - 1 && read_begin(r, begun)) begun++;
+    while (begun < r->cycles->slots - 1 && begin_read(r, begun)) begun++;
     for (tutti_count k = 0;; k++) {
-        begun += read_begin(r, begun);
+        begun += begin_read(r, begun);
         if (k == begun) return;
-        store_wait(r, k);
-        tutti__cycle_shuffle_init(r, slot(r, k));
-        shuffle_wait(r, k);
+        wait_for_store(r, k);
+        tutti__cycle_shuffle_init(r, slot_of(r, k));
+        wait_for_shuffle(r, k);
     }
 }
 
 static void read_write_comm(tutti__run *r) {
-    int more = read_begin(r, 0);
-    store_wait(r, 0);
+    int more = begin_read(r, 0);
+    wait_for_store(r, 0);
     for (tutti_count k = 0; more; k++) {
-        tutti__cycle_shuffle_init(r, slot(r, k));
-        more = read_begin(r, k + 1);
-        if (more) store_wait(r, k + 1);
-        shuffle_wait(r, k);
+        tutti__cycle_shuffle_init(r, slot_of(r, k));
+        more = begin_read(r, k + 1);
+        if (more) wait_for_store(r, k + 1);
+        wait_for_shuffle(r, k);
     }
 }
 
 static void read_write_comm_2(tutti__run *r) {
     tutti_count begun = 0;
-    while (begun < r->cycles->slots && read_begin(r, begun)) begun++;
+    while (begun < r->cycles->slots && begin_read(r, begun)) begun++;
     for (tutti_count k = 0; k < begun; k++) {
-        store_wait(r, k);
-        tutti__cycle_shuffle_init(r, slot(r, k));
-        shuffle_wait(r, k);
-        begun += read_begin(r, begun);
+        wait_for_store(r, k);
+        tutti__cycle_shuffle_init(r, slot_of(r, k));
+        wait_for_shuffle(r, k);
+        begun += begin_read(r, begun);
     }
 }
 
-/* ---- write-comm-2 where the order may follow completion: each sub-buffer by itself
+/* ---- write-comm-2 if the order may follow completion: each sub-buffer is a state machine
  *
  *   write   IDLE -> FILL (shuffle) -> STORE (write) -> IDLE
  *   read    IDLE -> FETCH (read) -> SERVE (scatter) -> IDLE
  *
  * Shuffles begin in the order of their cycles. */
 
-/* 1 if the sub-buffer has taken its next step. */
-static int flow_step(tutti__run *r, int k) {
+/* Advance a sub-buffer; 0: its current step has not ended. */
+static int advance_sub_buffer(tutti__run *r, int k) {
     tutti__cycles *c = r->cycles;
     tutti__sub *b = &c->sub[k];
     switch (b->phase) {
     case TUTTI__IDLE:
-        if (!(r->op->is_write ? shuffle_begin(r, k) : read_begin(r, k))) return 0;
+        if (!(r->op->is_write ? begin_shuffle(r, k) : begin_read(r, k))) return 0;
         b->phase = r->op->is_write ? TUTTI__FILL : TUTTI__FETCH;
         return 1;
     case TUTTI__FILL:
@@ -187,24 +187,24 @@ static int flow_step(tutti__run *r, int k) {
     }
 }
 
-static void flow(tutti__run *r) {
+static void run_by_completion(tutti__run *r) {
     tutti__cycles *c = r->cycles;
     for (int k = 0; k < c->slots; k++) c->sub[k].phase = TUTTI__IDLE;
     for (int busy = 1; busy;) {
         const tutti__turn turn = tutti__turn_begin(r);
         int moved = 0;
-        for (int k = 0; k < c->slots; k++) moved |= flow_step(r, k);
+        for (int k = 0; k < c->slots; k++) moved |= advance_sub_buffer(r, k);
         busy = tutti__cycle_more(r);
         for (int k = 0; k < c->slots; k++) busy |= c->sub[k].phase != TUTTI__IDLE;
         if (!moved && busy) tutti__cycle_idle(r, &turn);
     }
 }
 
-/* ---- all of it */
+/* ---- the engine */
 
 typedef void listing(tutti__run *r);
 
-static void literal_start(tutti_plan *p, tutti__op *op) {
+static void start_literal(tutti_plan *p, tutti__op *op) {
     tutti__run *r = p->run;
     tutti__cycles *c = r->cycles;
     tutti__run_start(r, op);
@@ -229,14 +229,14 @@ static tutti_err literal_run(tutti_plan *p, tutti__op *op, int halves) {
     const int pipeline = r->two->pipeline;
     r->op = op;
     const tutti__turn all = tutti__turn_begin(r);
-    if (halves & TUTTI__FIRST_HALF) literal_start(p, op);
-    if (p->means.resident) { /* it was made for two halves */
-        if (halves & TUTTI__FIRST_HALF) tutti__cycles_depart(r);
-        if (halves & TUTTI__SECOND_HALF) tutti__cycles_arrive(r);
+    if (halves & TUTTI__FIRST_HALF) start_literal(p, op);
+    if (p->means.resident) { /* its memory is divided for two halves */
+        if (halves & TUTTI__FIRST_HALF) tutti__cycles_first_half(r);
+        if (halves & TUTTI__SECOND_HALF) tutti__cycles_second_half(r);
     } else {
         tutti__cycle_first(r);
         if (pipeline == TUTTI_PIPELINE_WRITE_COMM_2 && !c->collective)
-            flow(r);
+            run_by_completion(r);
         else
             listings[pipeline - TUTTI_PIPELINE_NONE][op->is_write](r);
     }

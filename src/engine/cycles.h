@@ -1,4 +1,4 @@
-/* engine: the pipeline cycle by cycle, as Feki and Gabriel write it down, over any shuffle
+/* engine: the literal engine: the pipelines of Feki and Gabriel cycle by cycle, over any shuffle
  * (exchange/shuffle.h).  N cycles are numbered 0 ... N-1, cycle k uses sub-buffer k mod B.
  *
  *   write        shuffle: bytes of all ranks into the aggregators' sub-buffers; write: to the file
@@ -18,10 +18,10 @@
  *   write-comm-2 read_init(0 ... B-1); for k: read_wait(k); scatter_init(k); scatter_wait(k);
  *                read_init(k+B)
  *
- * In the background (resident plans) every window has memory of its own, and its file access goes on
- * by itself: begun in the first half and waited for in the second.  What is left of the pipelines is how
- * many exchanges are under way at a time, and whether file access begins (writing), or the exchange
- * (reading), window by window or once all of the other has ended (cycle_away.c):
+ * In the background (resident plans) every window has its own memory, and its file access begins in
+ * the first half and ends in the second.  The pipelines then differ only in the number of concurrent
+ * exchanges, and in the start of the second phase (write: file access, read: exchange): window by
+ * window, or when the first phase of all windows has ended (cycle_background.c):
  *
  *   write, first half; read, second half
  *   none         for k: shuffle(k); for k: write_init(k)        for k: read_wait(k); for k: scatter(k)
@@ -30,20 +30,20 @@
  *   write-comm   the same
  *   write-comm-2 the same, with B exchanges at a time
  *
- * With fence and lock bytes are copied between the window of MPI and that memory, since
- * other operations use the same windows of MPI meanwhile.
+ * With fence and lock bytes are copied between the MPI window and that memory, since other operations
+ * may use the same MPI windows between the halves.
  *
- * What does not exist (k < 0, k >= N) is left out; what is still open at the end is waited for.
- * With messages write-comm-2 follows completion instead of this order: each sub-buffer goes on to
- * its next step as soon as the last one has ended.  In this order, which fence and lock need, it
- * differs from `write` by name only.  File access that blocks is one call for a window; with comm a
- * thread makes it, while this one moves the exchange on.
+ * Steps with k < 0 or k >= N are skipped; steps that are pending at the end are completed.
+ * With messages, write-comm-2 follows completion instead of this order: each sub-buffer begins its
+ * next step as soon as the previous one has ended.  In this order, which fence and lock need, it is
+ * equivalent to `write`.  A blocking file access is one call per window; with comm another thread
+ * makes it, while this one progresses the exchange.
  *
- * Which cycles: with messages a rank goes through those in which it has something to do.  fence and
- * lock are collective: all ranks go through all cycles; or, where most of them would be empty,
- * agree on the next one that is not.
+ * Cycles: with messages a rank executes the cycles in which it has bytes.  fence and lock are
+ * collective: all ranks execute all cycles or, if most of these would be empty, agree on the next one
+ * with bytes.
  *
- * After an error this rank accesses no file any more; it goes through its cycles all the same.
+ * After an error this rank does not access the file any more, but executes all of its cycles.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CYCLES_H
 #define TUTTI_CYCLES_H
@@ -53,32 +53,32 @@
 #include "comm/minimum.h"
 #include "exchange/shuffle.h"
 
-/* A sub-buffer and the cycle it is in. */
+/* A sub-buffer with its cycle. */
 typedef struct tutti__sub {
-    tutti__phase phase; /* only where the order follows completion */
+    tutti__phase phase; /* only if the order follows completion */
     tutti__window_io io;
-    int away;     /* resident: which window of mine it is */
-    double since; /* when its shuffle began */
+    int window;   /* resident: index of the window in `pending`; -1: none */
+    double since; /* start of its shuffle */
 } tutti__sub;
 
 typedef struct tutti__cycles {
     tutti__exchange exchange;
-    tutti_file *file;       /* its team lends memory */
-    int slots;              /* sub-buffers; resident: exchanges at a time */
-    tutti__window_io *away; /* [windows of mine] resident: their file access; NULL: it is not */
-    int aways;
+    tutti_file *file;            /* its team owns the buffers */
+    int slots;                   /* sub-buffers; resident: concurrent exchanges */
+    tutti__window_io *pending;   /* [windows] resident: their file access; else NULL */
+    int windows;                 /* resident: of this rank */
     tutti__sub *sub;             /* [slots] */
     tutti__shuffle *shuffle;     /* [slots] */
     tutti__parcel *parcels;      /* of all of them */
     int *destinations, *sources; /* in ring order */
     tutti_count cycles;          /* of the longest domain */
-    int collective;              /* all ranks go through the same cycles */
+    int collective;              /* all ranks execute the same cycles */
     int sparse;                  /* and agree on them */
-    tutti_count next;            /* the cycle that comes next, TUTTI__NO_CYCLE: none */
+    tutti_count next;            /* the next cycle, TUTTI__NO_CYCLE: none */
     tutti__minimum agreed;
-    char *packed;      /* what parts have, in file order, and room for a stretch of the file; */
-    tutti_off stretch; /* so many bytes; NULL: there are no parts */
-    tutti_file *pins;  /* whose team has to keep its windows for this plan; NULL: nobody's */
+    char *packed;      /* bytes of parts in file order, then a buffer; NULL: there are no parts */
+    tutti_off stretch; /* size of that buffer */
+    tutti_file *pins;  /* its team keeps its MPI windows for this plan; or NULL */
 } tutti__cycles;
 
 #define TUTTI__NO_CYCLE INT64_MAX
@@ -87,39 +87,38 @@ typedef struct tutti__cycles {
 tutti_err tutti__cycles_memory(tutti_plan *p) TUTTI_MUST_USE;
 tutti_err tutti__cycles_make(tutti_plan *p) TUTTI_MUST_USE;
 void tutti__cycles_free(tutti__run *r);
-/* Buffers are given back, and the team's windows of MPI let go; and the other way. */
+/* Return buffers, and unpin the MPI windows of the team; the reverse. */
 void tutti__cycles_sleep(tutti__run *r);
 tutti_err tutti__cycles_wake(tutti_plan *p) TUTTI_MUST_USE;
-int tutti__cycles_ready(const tutti_plan *p); /* always: nothing is shared */
+int tutti__cycles_ready(const tutti_plan *p); /* always 1: no staging memory is shared */
 void tutti__cycles_prepare(const tutti_plan *p);
 void tutti__cycles_abort(tutti__run *r);
 
-/* ---- cycle_parts.c: between parts and packed memory */
+/* ---- cycle_parts.c: copies between parts and packed memory */
 tutti_err tutti__cycle_parts_memory(tutti_plan *p) TUTTI_MUST_USE;
 void tutti__cycle_parts_pack(tutti__run *r);
 void tutti__cycle_parts_unpack(tutti__run *r);
 
-/* ---- cycle_away.c: both halves of a resident plan's run, but for what they share with others */
-void tutti__cycles_depart(tutti__run *r);
-void tutti__cycles_arrive(tutti__run *r);
+/* ---- cycle_background.c: the two halves of a resident plan */
+void tutti__cycles_first_half(tutti__run *r);
+void tutti__cycles_second_half(tutti__run *r);
 
-/* ---- cycle_steps.c: what the listings are made of; `k` is the number of the sub-buffer */
+/* ---- cycle_steps.c: steps of the listings; `k` is the number of the sub-buffer */
 void tutti__cycle_first(tutti__run *r); /* before all others */
 int tutti__cycle_more(tutti__run *r);   /* is there another cycle? */
 void tutti__cycle_open(tutti__run *r, int k);
 void tutti__cycle_shuffle_init(tutti__run *r, int k);
 int tutti__cycle_shuffle_test(tutti__run *r, int k);
 void tutti__cycle_shuffle_wait(tutti__run *r, int k);
-/* Blocks; the exchange moves on meanwhile. */
+/* Blocking file access; the exchange progresses in the meantime. */
 void tutti__cycle_store(tutti__run *r, int k);
 void tutti__cycle_store_init(tutti__run *r, int k);
 int tutti__cycle_store_test(tutti__run *r, int k);
 void tutti__cycle_store_wait(tutti__run *r, int k);
-/* The same of any window: it begins when it may; until it has ended. */
+/* Begin the file access of any window, as soon as the option `stagger` allows it; wait for its end. */
 void tutti__cycle_io_begin(tutti__run *r, tutti__window_io *io);
 void tutti__cycle_io_wait(tutti__run *r, tutti__window_io *io);
-/* Nothing has moved since the turn began: let others.  Time while a file access of this rank is
- * under way is the file's. */
+/* Yield after a turn without progress.  The turn counts as file access if this rank has one pending. */
 void tutti__cycle_idle(tutti__run *r, const tutti__turn *turn);
 
 #endif

@@ -1,11 +1,11 @@
-/* engine: carries a two-phase plan out.  Two engines do the same by different means:
+/* engine: execution of two-phase plans.  There are two engines:
  *
- *   staged    windows open as they get ready, in memory that the ranks of a node share; between
- *             nodes relays exchange messages (run.h)
- *   literal   cycle by cycle, as the papers' listings go, over one of their exchanges (cycles.h)
+ *   staged    windows open as they become ready, in memory that the ranks of a node share; relays
+ *             exchange messages between nodes (run.h)
+ *   literal   cycle by cycle, as in the listings of the papers, over one of their exchanges (cycles.h)
  *
- * An engine keeps its state in the plan (p->run), allocated with it, so that running needs hardly
- * any memory.  All ranks take the same engine, since they decide by what they have agreed on.
+ * An engine keeps its state in the plan (p->run), allocated with it, so that its execution allocates
+ * almost no memory.  All ranks use the same engine, since the decision is the same everywhere.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_ENGINE_H
 #define TUTTI_ENGINE_H
@@ -18,28 +18,29 @@ typedef struct tutti__run tutti__run;
 enum { TUTTI__FIRST_HALF = 1, TUTTI__SECOND_HALF = 2, TUTTI__BOTH_HALVES = 3 };
 
 struct tutti__engine {
-    /* Staging memory that ranks share, or windows of MPI.   Collective; this rank's outcome. */
+    /* Ensure shared staging memory, or MPI windows.   Collective; outcome of this rank. */
     tutti_err (*memory)(tutti_plan *p);
     tutti_err (*make)(tutti_plan *p); /* allocate p->run */
     void (*free)(tutti__run *r);
-    /* A plan that is only cached gives memory back; and takes it again.   Local. */
+    /* Return memory that a cached plan does not need; allocate it again.   Not collective. */
     void (*sleep)(tutti__run *r);
     tutti_err (*wake)(tutti_plan *p);
-    /* Is staging memory divided as this plan wants it, with all slots closed?  Make it so, before
-     * an agreement; after a run it still is. */
+    /* Is staging memory divided for this plan, with all slots closed?  Divide it, before an
+     * agreement; it stays so after a run. */
     int (*ready)(const tutti_plan *p);
     void (*prepare)(const tutti_plan *p);
-    /* All of it, or, for a resident plan, in two halves: writing, the first ends when all bytes are
-     * in staging and on their way into the file; reading, when they are on their way out of it.
-     * Collective; this rank's outcome, which the first half keeps for the second. */
+    /* Execute the plan at once or, if it is resident, in two halves.  The first half of a write ends
+     * when all bytes are in staging and their file accesses have begun; that of a read, when the file
+     * accesses have begun.
+     * Collective; outcome of this rank, which the first half keeps for the second. */
     tutti_err (*run)(tutti_plan *p, tutti__op *op, int halves);
-    void (*abort)(tutti__run *r); /* wait for file accesses under way, and no more */
+    void (*abort)(tutti__run *r); /* only wait for pending file accesses */
 };
 
 /* ---- plan_life.c */
-/* Room for a plan: all memory whose size depends on the team only.   Local. */
+/* Allocate a plan, with all memory that depends only on the size of the team.   Not collective. */
 tutti_err tutti__plan_alloc(tutti_file *f, tutti_plan **out) TUTTI_MUST_USE;
-void tutti__plan_run_free(tutti_plan *p); /* the engine's part, if it has one */
+void tutti__plan_run_free(tutti_plan *p); /* the part of the engine, if any */
 void tutti__plan_destroy(tutti_plan **p);
 
 extern const tutti__engine tutti__engine_staged, tutti__engine_literal;

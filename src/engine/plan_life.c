@@ -1,5 +1,5 @@
-/* engine: a plan's life: room for it, its end.  In between it is made
- * (collective/plan_make.c), run, and perhaps cached (collective/plan_cache.c).
+/* engine: allocation and release of plans.  collective/plan_make.c makes them, and
+ * collective/plan_cache.c caches them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/engine.h"
 

@@ -3,8 +3,8 @@
  * message per window with the aggregator.
  *
  *   write   IDLE -> FILL     the slot is open
- *                -> SEND     one message with the bytes this group has named
- *   read    IDLE -> RECEIVE  one message with the bytes this group wants, each once
+ *                -> SEND     one message with the bytes of this group
+ *   read    IDLE -> RECEIVE  one message with the bytes that this group has requested, each once
  *                -> SERVE    the slot is open
  *
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -12,9 +12,9 @@
 
 #include "base/trace.h"
 
-/* Take the next window, in walk order, in which this group has bytes (reading, the end of the file
- * may leave none). */
-static int relay_begin(tutti__run *r, tutti__window *w) {
+/* Begin the next window with bytes of this group (a read may have none before the end of the file); 0:
+ * none. */
+static int begin_relay_window(tutti__run *r, tutti__window *w) {
     for (;;) {
         int i = -1;
         for (int k = 0; k < r->two->relays; k++)
@@ -34,7 +34,7 @@ static int relay_begin(tutti__run *r, tutti__window *w) {
 int tutti__relay_write(tutti__run *r, tutti__window *w) {
     switch (w->phase) {
     case TUTTI__IDLE:
-        if (!relay_begin(r, w)) return 0;
+        if (!begin_relay_window(r, w)) return 0;
         tutti__slot_open(w->slot, tutti__slot_key(w->incoming->aggregator, w->cycle));
         tutti__event_signal(r->event);
         w->phase = TUTTI__FILL;
@@ -56,7 +56,7 @@ int tutti__relay_write(tutti__run *r, tutti__window *w) {
 int tutti__relay_read(tutti__run *r, tutti__window *w) {
     switch (w->phase) {
     case TUTTI__IDLE:
-        if (!relay_begin(r, w)) return 0;
+        if (!begin_relay_window(r, w)) return 0;
         tutti__traffic_receive(r, &w->traffic[0]);
         w->phase = TUTTI__RECEIVE;
         return 1;

@@ -1,4 +1,4 @@
-/* engine: what both engines know of a run: the next windows of this rank's part, its first trouble.
+/* engine: state of a run that is common to both engines: the next windows of this rank, its first error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/run.h"
 
@@ -23,8 +23,8 @@ void tutti__run_free(tutti__run *r) {
 void tutti__run_start(tutti__run *r, tutti__op *op) {
     const tutti__two_phase *t = r->two;
     r->op = op;
-    r->access = t->walk ? t->walk : op->access;
-    r->user = (tutti__user){r->access, op->buf, op->parts, t->walk != NULL};
+    r->access = t->trimmed ? t->trimmed : op->access;
+    r->user = (tutti__user){r->access, op->buf, op->parts, t->trimmed != NULL};
     r->err = TUTTI_OK;
     r->done = 0;
     r->started = tutti__now();
@@ -38,7 +38,7 @@ void tutti__run_start(tutti__run *r, tutti__op *op) {
 
 tutti_err tutti__run_end(tutti__run *r) {
     TUTTI_ASSERT(tutti__run_is_valid(r));
-    r->op->moved = r->two->walk ? r->total : r->done;
+    r->op->moved = r->two->trimmed ? r->total : r->done;
     if (r->err != TUTTI_OK) tutti__error_assign(&r->info);
     return r->err;
 }

@@ -1,13 +1,13 @@
-/* engine: the staged engine: windows open as they get ready, in memory that the ranks of a node
- * share.  Here are its memory, the walk through this rank's own bytes, and the loop that drives all
- * parts; see run.h for the whole picture.
+/* engine: the staged engine: windows open as they become ready, in memory that the ranks of a node
+ * share.  This file has its memory, the copies of the bytes of this rank, and the loop that advances
+ * all roles; run.h gives an overview.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/run.h"
 
 #include "base/trace.h"
 #include "comm/wait.h"
 
-/* ---- memory, allocated with the plan so that running needs hardly any */
+/* ---- memory, allocated with the plan so that its execution allocates almost none */
 
 static tutti_err staged_memory(tutti_plan *p) {
     const tutti__two_phase *t = p->two;
@@ -17,8 +17,8 @@ static tutti_err staged_memory(tutti_plan *p) {
                              : tutti__staging_ensure(p->file->team, t->shared, bytes);
 }
 
-/* Buffers for messages.  Operations that are not in the background exchange one after the other,
- * and share the team's. */
+/* Buffers for messages.  Operations that are not in the background exchange one after the other, and
+ * share the buffers of the team. */
 static tutti_err staged_wake(tutti_plan *p) {
     const tutti__two_phase *t = p->two;
     tutti__run *r = p->run;
@@ -69,7 +69,7 @@ static void staged_free(tutti__run *r) {
     tutti__run_free(r);
 }
 
-/* Lists of runs grow with what was in the windows. */
+/* Longer lists of runs are freed after a run. */
 enum { RUNS_KEPT = 256 };
 
 static void staged_sleep(tutti__run *r) {
@@ -111,8 +111,8 @@ static void staged_prepare(const tutti_plan *p) {
 
 /* ---- the loop */
 
-/* Advance whatever can; 1 if anything did. */
-static int progress(tutti__run *r) {
+/* Advance all windows; 1 if one has advanced. */
+static int progress_windows(tutti__run *r) {
     const int is_write = r->op->is_write, n = r->window_slots;
     int moved = 0;
     for (int i = 0; i < (r->holding ? n : n + r->relay_slots); i++) {
@@ -127,8 +127,8 @@ static int progress(tutti__run *r) {
     return moved;
 }
 
-/* Does this rank wait for the file?  For an access of its own, for its turn to begin one, or for a
- * window of that destination, if there is one, which is on its way. */
+/* Does this rank wait for the file: for its own access, for its turn to begin one, or for a window of
+ * destination `s` (may be NULL)? */
 static int waits_for_file(const tutti__run *r, const tutti__destination *s) {
     const tutti__two_phase *t = r->two;
     if (r->halves == TUTTI__FIRST_HALF) return tutti__run_too_early(r);
@@ -139,11 +139,11 @@ static int waits_for_file(const tutti__run *r, const tutti__destination *s) {
     return s && !s->by_relay && tutti__stage_in_file(&r->stage, s->member, 0, t->window_slots);
 }
 
-/* Progress, or wait.  Only ranks that share the stage signal its event: messages, file accesses in
- * the background and the option stagger are polled. */
-static void advance(tutti__run *r, const tutti__destination *s, tutti__wait *w) {
+/* Advance windows, or wait.  Only ranks that share the stage signal its event: messages, file accesses
+ * in the background and the option stagger are polled. */
+static void progress_or_wait(tutti__run *r, const tutti__destination *s, tutti__wait *w) {
     const tutti__turn turn = tutti__turn_begin(r);
-    if (progress(r)) {
+    if (progress_windows(r)) {
         *w = tutti__wait_begin(r->file->team, r->event);
         return;
     }
@@ -155,8 +155,8 @@ static void advance(tutti__run *r, const tutti__destination *s, tutti__wait *w) 
     if (waits_for_file(r, s)) tutti__turn_was_file(r, &turn);
 }
 
-/* My own bytes, cycle by cycle: wait for the window to be open, copy, say so. */
-static void walk(tutti__run *r) {
+/* Copy the bytes of this rank, cycle by cycle: wait for the window to open, copy, report it. */
+static void copy_own_bytes(tutti__run *r) {
     const tutti__two_phase *t = r->two;
     const tutti__op *op = r->op;
     for (;;) {
@@ -175,7 +175,7 @@ static void walk(tutti__run *r) {
             int slot;
             tutti__wait w = tutti__wait_begin(r->file->team, r->event);
             while ((slot = tutti__stage_find(&r->stage, s->member, first, n, key)) < 0)
-                advance(r, s, &w);
+                progress_or_wait(r, s, &w);
 
             tutti_off lo, hi;
             const double start = tutti__trace_on() ? tutti__now() : 0;
@@ -194,16 +194,16 @@ static void walk(tutti__run *r) {
             r->done += bytes;
             r->destination_next[i] = tutti__destination_after(r, s, cycle + 1);
             tutti__file_report(r->file, r->done, r->total, "exchange");
-            (void)progress(r);
+            (void)progress_windows(r);
         }
     }
 }
 
-/* How far a run is to come: all windows are open; they have got their bytes, and relays have sent
- * theirs; all of it. */
+/* Milestones of a run: all windows are open; they are complete, and relays have sent their messages;
+ * it has ended. */
 typedef enum { OPENED, EXCHANGED, ENDED } milestone;
 
-static int reached(const tutti__run *r, milestone m) {
+static int has_reached(const tutti__run *r, milestone m) {
     if (r->window_next >= 0) return 0;
     for (int i = 0; m > OPENED && i < r->two->relays; i++)
         if (r->relay_next[i] >= 0) return 0;
@@ -221,7 +221,7 @@ static tutti_err staged_run(tutti_plan *p, tutti__op *op, int halves) {
     const int ends = halves & TUTTI__SECOND_HALF;
     r->op = op;
     const tutti__turn all = tutti__turn_begin(r);
-    if (halves & TUTTI__FIRST_HALF) { /* all windows are free */
+    if (halves & TUTTI__FIRST_HALF) { /* all windows are idle */
         tutti__run_start(r, op);
         r->stage = stage_of(p);
         r->event = tutti__stage_event(&r->stage);
@@ -241,9 +241,10 @@ static tutti_err staged_run(tutti_plan *p, tutti__op *op, int halves) {
     }
     r->holding = !ends && !op->is_write;
     r->halves = halves == TUTTI__BOTH_HALVES ? 0 : halves;
-    if (halves & (op->is_write ? TUTTI__FIRST_HALF : TUTTI__SECOND_HALF)) walk(r);
+    if (halves & (op->is_write ? TUTTI__FIRST_HALF : TUTTI__SECOND_HALF)) copy_own_bytes(r);
     tutti__wait w = tutti__wait_begin(r->file->team, r->event);
-    while (!reached(r, ends ? ENDED : op->is_write ? EXCHANGED : OPENED)) advance(r, NULL, &w);
+    while (!has_reached(r, ends ? ENDED : op->is_write ? EXCHANGED : OPENED))
+        progress_or_wait(r, NULL, &w);
     tutti__turn_rest_is_exchange(r, &all);
     return ends ? tutti__run_end(r) : TUTTI_OK;
 }

@@ -1,5 +1,5 @@
-/* engine: what holds between the steps of an engine, whatever has failed so far.  Debug and
- * sanitizer builds assert it (TUTTI_ASSERT) before and after each step.
+/* engine: invariants between the steps of an engine, which hold after errors, too.  Debug and
+ * sanitizer builds assert them (TUTTI_ASSERT) before and after each step.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/run.h"
 
@@ -10,7 +10,7 @@ int tutti__run_is_valid(const tutti__run *r) {
     if (r->window_slots > t->window_slots || r->relay_slots > t->relay_slots) return 0;
     for (int i = 0; i < t->destinations; i++)
         if (r->destination_next[i] < -1) return 0;
-    return r->done >= 0 && r->total >= 0 && (t->walk || r->done <= r->total);
+    return r->done >= 0 && r->total >= 0 && (t->trimmed || r->done <= r->total);
 }
 
 /* A slot is open while others copy, and only then; the file is accessed only by an aggregator. */
@@ -37,16 +37,16 @@ int tutti__window_is_valid(const tutti__run *r, const tutti__window *w) {
            w->traffics <= (relays ? 1 : w->incoming->sender_groups);
 }
 
-/* Runs lie in the window and, writing, ascend and do not touch the bytes of each other. */
+/* Runs are inside the window, ascend, and do not overlap. */
 int tutti__window_io_is_valid(const tutti__window_io *w, int is_write) {
-    tutti_off asked = 0, last = w->shift + w->lo;
+    tutti_off requested = 0, last = w->shift + w->lo;
     if (w->n < 0 || w->n > w->room || (is_write && w->total > w->hi - w->lo)) return 0;
     for (int i = 0; i < w->n; i++) {
         const tutti_io_run *run = &w->run[i];
         if (run->bytes == 0 || run->offset < last) return 0;
         if ((char *)run->memory - w->stage != run->offset - w->shift - w->lo) return 0;
         last = run->offset + (tutti_off)run->bytes;
-        asked += (tutti_off)run->bytes;
+        requested += (tutti_off)run->bytes;
     }
-    return last <= w->shift + w->hi && asked == w->asked;
+    return last <= w->shift + w->hi && requested == w->requested;
 }

@@ -1,5 +1,5 @@
-/* engine: a window in work: its bytes and messages, as aggregator and relay both see them.  Both
- * ends derive the content of a message from the same descriptions, so messages hold data only.
+/* engine: bytes and messages of an active window, for aggregator and relay.  Both derive the content of
+ * a message from the same descriptions, so messages contain data only.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/run.h"
 
@@ -49,7 +49,7 @@ void tutti__traffic_add(tutti__run *r, tutti__window *w, const tutti__sender_gro
     const tutti_err err =
         tutti__sides_union(b->n, w->incoming->side + b->first, w->lo, w->hi, 0, &w->extents);
     m->n = w->extents.n - m->first;
-    if (err != TUTTI_OK) { /* a message is exchanged all the same: whatever comes has room */
+    if (err != TUTTI_OK) { /* the message is exchanged nevertheless, and has room for any size */
         const int receives = r->op->is_write == (w->incoming == &r->two->incoming);
         tutti__run_fail(r, err);
         w->extents.n = m->first;

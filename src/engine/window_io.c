@@ -1,8 +1,8 @@
-/* engine: which runs of the file a window stands for, and moving them.
+/* engine: the file runs of a window, and their access.
  *
- *   reading   the bytes that somebody wants, in as few requests as small holes allow
- *   writing   the bytes that somebody has named; where holes may be written over, small ones are
- *             filled in first, from the file or with zeros
+ *   read    the requested bytes, with small holes to save requests
+ *   write   the requested bytes; if holes may be overwritten, small ones are filled first, from the file
+ *           or with zeros
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/run.h"
@@ -11,10 +11,10 @@
 
 #include "base/trace.h"
 
-/* Read at a time when holes are filled in. */
-static const tutti_off BITE = 256 << 10;
+/* Bytes that are read at a time to fill holes. */
+static const tutti_off FILL_BYTES = 256 << 10;
 
-static tutti_err run_add(tutti__window_io *w, tutti_off offset, tutti_off bytes) {
+static tutti_err add_run(tutti__window_io *w, tutti_off offset, tutti_off bytes) {
     if (w->n >= w->room) {
         const int room = w->room ? 2 * w->room : 64;
         tutti_io_run *run = tutti__realloc(w->run, (size_t)room * sizeof *run);
@@ -23,48 +23,43 @@ static tutti_err run_add(tutti__window_io *w, tutti_off offset, tutti_off bytes)
         w->room = room;
     }
     w->run[w->n++] = (tutti_io_run){w->shift + offset, w->stage + (offset - w->lo), (size_t)bytes};
-    w->asked += bytes;
+    w->requested += bytes;
     return TUTTI_OK;
-}
-
-/* Offset behind the last byte of a side in the window, which has some. */
-static tutti_off side_end(tutti__side s, tutti_off hi) {
-    tutti__cursor c;
-    tutti__burst b = {0, 0, 0, 0};
-    tutti__cursor_seek(&c, s, tutti__side_tell(s, hi) - 1);
-    (void)tutti__cursor_peek(&c, &b);
-    return b.offset + 1;
 }
 
 /* ---- reading */
 
-/* From the first to the last byte that somebody wants. */
+/* Span from the first to the last requested byte. */
 typedef struct {
     tutti_off first, last;
-    int dense;     /* with small holes only, since one rank's bytes go from end to end with such */
-    int irregular; /* some rank's bytes are a list */
+    int is_dense;     /* it has small holes only, since one side spans it with small holes */
+    int is_irregular; /* some side is a list of runs */
 } span;
 
-static span span_of(const tutti__window_io *w) {
-    tutti_off from = 0, to = 0; /* the longest stretch of one side with small holes only */
+static span find_span(const tutti__window_io *w) {
+    tutti_off from = 0, to = 0; /* the longest section of one side with small holes only */
     span all = {TUTTI__OFF_END, 0, 0, 0};
     for (int i = 0; i < w->incoming->n; i++) {
         const tutti__side s = w->incoming->side[i];
-        all.irregular |= tutti__side_irregular(s);
+        all.is_irregular |= tutti__side_irregular(s);
         if (tutti__side_bytes_in(s, w->lo, w->hi) == 0) continue;
-        const tutti_off first = tutti__side_next(s, w->lo), last = side_end(s, w->hi);
+        tutti__cursor c;
+        tutti__burst b = {0, 0, 0, 0};
+        tutti__cursor_seek(&c, s, tutti__side_tell(s, w->hi) - 1);
+        (void)tutti__cursor_peek(&c, &b);
+        const tutti_off first = tutti__side_next(s, w->lo), last = b.offset + 1;
         all.first = tutti__min(all.first, first);
         all.last = tutti__max(all.last, last);
         if (last - first <= to - from || tutti__side_hole(s) > w->gap) continue;
         from = first;
         to = last;
     }
-    all.dense = to > from && from - all.first <= w->gap && all.last - to <= w->gap;
+    all.is_dense = to > from && from - all.first <= w->gap && all.last - to <= w->gap;
     return all;
 }
 
-/* The extents that somebody wants, with small holes closed. */
-static tutti_err wanted_union(tutti__window_io *w, const span *all) {
+/* The requested extents, joined over small holes. */
+static tutti_err unite_requested(tutti__window_io *w, const span *all) {
     int n = 0;
     tutti_err err = TUTTI_OK;
     tutti__side *v = tutti__malloc((size_t)w->incoming->n * sizeof *v);
@@ -81,14 +76,14 @@ static tutti_err wanted_union(tutti__window_io *w, const span *all) {
     return err;
 }
 
-/* In lists that are most of the window (if they do not overlap) nobody looks for holes. */
-static tutti_err wanted_add(tutti__window_io *w) {
-    const span all = span_of(w);
-    if (all.dense || (2 * w->total >= w->hi - w->lo && all.irregular))
-        return run_add(w, all.first, all.last - all.first);
-    TUTTI_TRY(wanted_union(w, &all));
+/* Lists that cover most of the window (if they do not overlap) are read without a search for holes. */
+static tutti_err add_read_runs(tutti__window_io *w) {
+    const span all = find_span(w);
+    if (all.is_dense || (2 * w->total >= w->hi - w->lo && all.is_irregular))
+        return add_run(w, all.first, all.last - all.first);
+    TUTTI_TRY(unite_requested(w, &all));
     for (size_t i = 0; i < w->extents.n; i++)
-        TUTTI_TRY(run_add(w, w->extents.v[i].offset, w->extents.v[i].bytes));
+        TUTTI_TRY(add_run(w, w->extents.v[i].offset, w->extents.v[i].bytes));
     return TUTTI_OK;
 }
 
@@ -98,36 +93,34 @@ static tutti_off extent_end(const tutti__extent *e) {
     return e->offset + e->bytes;
 }
 
-/* Put what the file has in [lo, hi) into the holes between extents [from, to); `bite` is for
- * that. */
-static tutti_err holes_fill(tutti__window_io *w, size_t from, size_t to, char *bite) {
+/* Fill the holes between extents [from, to) from the file, through `buffer`. */
+static tutti_err fill_holes(tutti__window_io *w, size_t from, size_t to, char *buffer) {
     const tutti__extent *e = w->extents.v;
     const tutti_off end = extent_end(&e[to - 1]);
     size_t i = from; /* the hole behind extent i is the next one */
     for (tutti_off lo = extent_end(&e[from]); lo < end && i + 1 < to;) {
-        tutti_off done = 0, hi = tutti__min(lo + BITE, end);
-        const tutti_io_run run = {w->shift + lo, bite, (size_t)(hi - lo)};
-        TUTTI_TRY(tutti__store_read(w->mend, &run, 1, &done));
-        if (done < hi - lo) memset(bite + done, 0, (size_t)(hi - lo - done));
+        tutti_off done = 0, hi = tutti__min(lo + FILL_BYTES, end);
+        const tutti_io_run run = {w->shift + lo, buffer, (size_t)(hi - lo)};
+        TUTTI_TRY(tutti__store_read(w->fill_store, &run, 1, &done));
+        if (done < hi - lo) memset(buffer + done, 0, (size_t)(hi - lo - done));
         for (; i + 1 < to && extent_end(&e[i]) < hi; i++) {
             const tutti_off a = tutti__max(extent_end(&e[i]), lo),
                             b = tutti__min(e[i + 1].offset, hi);
-            memcpy(w->stage + (a - w->lo), bite + (a - lo), (size_t)(b - a));
-            if (e[i + 1].offset > hi) break; /* it goes on in the next bite */
+            memcpy(w->stage + (a - w->lo), buffer + (a - lo), (size_t)(b - a));
+            if (e[i + 1].offset > hi) break; /* the hole continues in the next buffer */
         }
         lo = tutti__max(hi, extent_end(&e[i]));
     }
     return TUTTI_OK;
 }
 
-/* Extents with small holes between them that may be written over become one run, if that saves
- * requests. */
-static tutti_err mended_add(tutti__window_io *w, char *bite) {
+/* Join extents over small holes that may be overwritten, if that saves requests. */
+static tutti_err add_filled_runs(tutti__window_io *w, char *buffer) {
     const tutti__extent *e = w->extents.v;
     for (size_t from = 0, to; from < w->extents.n; from = to) {
         for (to = from + 1; to < w->extents.n; to++) {
             const tutti_off hole = extent_end(&e[to - 1]);
-            if (e[to].offset - hole > w->gap || (!w->mend && hole < w->zeros)) break;
+            if (e[to].offset - hole > w->gap || (!w->fill_store && hole < w->zeros)) break;
         }
         if (to - from <= 2) {
             to = from + 1;
@@ -137,29 +130,29 @@ static tutti_err mended_add(tutti__window_io *w, char *bite) {
                 memset(w->stage + (hole - w->lo), 0, (size_t)(e[i + 1].offset - hole));
             }
         } else {
-            TUTTI_TRY(holes_fill(w, from, to, bite));
+            TUTTI_TRY(fill_holes(w, from, to, buffer));
         }
-        TUTTI_TRY(run_add(w, e[from].offset, extent_end(&e[to - 1]) - e[from].offset));
+        TUTTI_TRY(add_run(w, e[from].offset, extent_end(&e[to - 1]) - e[from].offset));
     }
     return TUTTI_OK;
 }
 
-static tutti_err named_add(tutti__window_io *w) {
+static tutti_err add_write_runs(tutti__window_io *w) {
     TUTTI_TRY(tutti__sides_union(w->incoming->n, w->incoming->side, w->lo, w->hi, 0, &w->extents));
-    if ((w->mend || w->zeros < w->hi) && w->extents.n > 2) {
-        char *bite = tutti__malloc_aligned(4096, (size_t)tutti__min(BITE, w->hi - w->lo));
-        if (!bite) return TUTTI_ERR_NOMEM;
-        const tutti_err err = mended_add(w, bite);
-        tutti__free(bite);
+    if ((w->fill_store || w->zeros < w->hi) && w->extents.n > 2) {
+        char *buffer = tutti__malloc_aligned(4096, (size_t)tutti__min(FILL_BYTES, w->hi - w->lo));
+        if (!buffer) return TUTTI_ERR_NOMEM;
+        const tutti_err err = add_filled_runs(w, buffer);
+        tutti__free(buffer);
         return err;
     }
     for (size_t i = 0; i < w->extents.n; i++)
-        TUTTI_TRY(run_add(w, w->extents.v[i].offset, w->extents.v[i].bytes));
+        TUTTI_TRY(add_run(w, w->extents.v[i].offset, w->extents.v[i].bytes));
     return TUTTI_OK;
 }
 
-/* Checksums of blocks that are all here. */
-static tutti_err window_sums(const tutti__op *op, const tutti__window_io *w) {
+/* Add the checksums of complete blocks. */
+static tutti_err checksum_window(const tutti__op *op, const tutti__window_io *w) {
     const tutti_off by = op->shift - op->file->origin;
     if (w->total == w->hi - w->lo)
         return tutti__sums_add(op->sums, w->lo + by, w->stage, w->hi - w->lo);
@@ -177,20 +170,20 @@ int tutti__window_io_prepare(tutti__run *r, tutti__window_io *w) {
     const tutti_off size = w->hi - w->lo;
     TUTTI_ASSERT(!w->request);
     w->n = 0;
-    w->asked = 0;
+    w->requested = 0;
     w->extents.n = 0;
     w->since = tutti__now();
     if (r->err != TUTTI_OK) return 0;
-    /* Holes are written over only by an operation that blocks, while no other is under way: one
-     * that is could be writing there. */
+    /* Holes are overwritten only by a blocking operation while no other one is pending: that could
+     * write there at the same time. */
     w->shift = op->shift;
     w->gap = r->two->gap;
-    w->mend = op->sole && tutti__file_may_rmw(op->file) ? op->store : NULL;
+    w->fill_store = op->sole && tutti__file_may_rmw(op->file) ? op->store : NULL;
     w->zeros = op->sole ? op->zeros : TUTTI__OFF_END;
-    tutti_err err = !op->is_write      ? wanted_add(w)
-                    : w->total == size ? run_add(w, w->lo, size)
-                                       : named_add(w);
-    if (err == TUTTI_OK && op->is_write && op->sums) err = window_sums(op, w);
+    tutti_err err = !op->is_write      ? add_read_runs(w)
+                    : w->total == size ? add_run(w, w->lo, size)
+                                       : add_write_runs(w);
+    if (err == TUTTI_OK && op->is_write && op->sums) err = checksum_window(op, w);
     if (err != TUTTI_OK) tutti__run_fail(r, err);
     op->stats->windows++;
     op->stats->seconds_file += tutti__now() - w->since;
@@ -220,7 +213,7 @@ int tutti__window_io_end(tutti__run *r, tutti__window_io *w, int wait) {
     const int ended = tutti__store_test(w->request);
     if (ended || wait) {
         tutti_off done = 0;
-        /* before it has ended the store's threads may still write when it did */
+        /* threads of the store may write the time of its end until it has ended */
         const double when = ended ? tutti__store_ended(w->request) : 0;
         const tutti_err err = tutti__store_finish(&w->request, &done);
         tutti__window_io_outcome(r, w, err, done, ended ? when : tutti__now());
@@ -232,12 +225,12 @@ int tutti__window_io_end(tutti__run *r, tutti__window_io *w, int wait) {
 void tutti__window_io_outcome(tutti__run *r, const tutti__window_io *w, tutti_err err,
                               tutti_off done, double when) {
     const int is_write = r->op->is_write;
-    if (err == TUTTI_OK && !is_write && done < w->asked)
+    if (err == TUTTI_OK && !is_write && done < w->requested)
         err = tutti__error_set(TUTTI_ERR_TRUNCATED, 0, w->shift + w->lo,
-                               "%lld of %lld bytes are gone", (long long)(w->asked - done),
-                               (long long)w->asked);
+                               "short read: %lld of %lld bytes", (long long)done,
+                               (long long)w->requested);
     if (err != TUTTI_OK) tutti__run_fail(r, err);
-    tutti__trace_span("store", is_write ? "write" : "read", w->since, when, w->asked, w->cycle);
+    tutti__trace_span("store", is_write ? "write" : "read", w->since, when, w->requested, w->cycle);
 }
 
 void tutti__window_io_abort(tutti__window_io *w) {

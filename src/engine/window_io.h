@@ -1,4 +1,4 @@
-/* engine: what a window exchanges with the file: the list of runs, and the access under way.
+/* engine: file access of a window: the list of runs, and the pending request.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_WINDOW_IO_H
 #define TUTTI_WINDOW_IO_H
@@ -6,42 +6,41 @@
 #include "engine/engine.h"
 
 typedef struct tutti__window_io {
-    /* the engine's, before each access */
-    const tutti__incoming *incoming; /* whose bytes */
+    /* set by the engine before each access */
+    const tutti__incoming *incoming; /* sources of the window */
     tutti_count cycle;
-    tutti_off lo, hi; /* the window, cut at the end of the file when reading */
-    tutti_off total;  /* bytes that all of them have in it, if they do not overlap; else 0 */
-    char *stage;      /* where `lo` is */
+    tutti_off lo, hi; /* the window; a read ends at the end of the file */
+    tutti_off total;  /* bytes of all sources, if they do not overlap; else 0 */
+    char *stage;      /* address of the byte at `lo` */
     /* the list of runs */
-    tutti_off shift;   /* from the access's offsets to the file's */
-    tutti_off gap;     /* holes of this size are read along: cheaper than another request */
-    tutti_store *mend; /* writing: the same by reading them first, from this; NULL: never */
-    tutti_off zeros;   /* writing: from here on the file has no bytes, holes are written as zeros */
+    tutti_off shift;         /* from offsets of the access to offsets of the file */
+    tutti_off gap;           /* holes up to this size are read, too: faster than another request */
+    tutti_store *fill_store; /* write: holes are filled from this first (rmw); NULL: never */
+    tutti_off zeros; /* write: the file ends here, and holes behind this are written as zeros */
     tutti_io_run *run;
     int n, room;
-    tutti_off asked; /* bytes in the runs */
+    tutti_off requested; /* bytes in the runs */
     tutti__extents extents;
     /* the access */
-    tutti_store_request *request; /* NULL: none is under way */
+    tutti_store_request *request; /* NULL: none is pending */
     double since;
 } tutti__window_io;
 
-/* Make the list of runs; 1 if there are any.  After an error of the run there are none.  Writing:
- * one run if the window is full, otherwise exactly those that somebody named, or, where holes may
- * be written over, runs whose small holes have been filled in from the file (read-modify-write)
- * and, behind its end, with zeros.  Reading: the bytes somebody wants, small holes along with them:
- * data sieving of the bounding section. */
+/* Make the list of runs; 1 if there are any.  After an error there are none.  A write has one run if
+ * the window is full, otherwise exactly the requested runs.  If holes may be overwritten, small ones are
+ * filled from the file (read-modify-write) or, behind its end, with zeros, and become part of a run.
+ * A read has the requested bytes with small holes: data sieving of the bounding section. */
 int tutti__window_io_prepare(tutti__run *r, tutti__window_io *w);
-/* Begin to move what has been prepared. */
+/* Begin the access that has been prepared. */
 void tutti__window_io_submit(tutti__run *r, tutti__window_io *w);
 /* Both. */
 void tutti__window_io_begin(tutti__run *r, tutti__window_io *w);
-/* Has the access ended?  `wait`: until it has.  1 as well if none was begun. */
+/* Has the access ended?  1 if none is pending.  `wait`: wait for its end. */
 int tutti__window_io_end(tutti__run *r, tutti__window_io *w, int wait);
-/* Take in what came of an access that ended at `when`: `done` bytes, or an error. */
+/* Record the outcome of an access that ended at `when`: `done` bytes, or an error. */
 void tutti__window_io_outcome(tutti__run *r, const tutti__window_io *w, tutti_err err,
                               tutti_off done, double when);
-void tutti__window_io_abort(tutti__window_io *w); /* wait for it, and no more */
-void tutti__window_io_free(tutti__window_io *w);  /* the list; it may be made again */
+void tutti__window_io_abort(tutti__window_io *w); /* only wait for a pending access */
+void tutti__window_io_free(tutti__window_io *w);  /* free the list, which may be made again */
 
 #endif

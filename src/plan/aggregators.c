@@ -1,10 +1,10 @@
-/* plan: which ranks aggregate.
+/* plan: selection of the aggregators.
  *
- * Groups are filled to a common level: every group gives min(its size, level) ranks, and what is
- * then still wanted comes one each from groups that have more, evenly spaced among them.  Inside a
- * group the chosen ranks are evenly spaced too, the first always among them.
- * The output array is the only memory: the ranks are sorted into it by group, the groups are then
- * runs of it, and each run is thinned in place.
+ * Every group contributes min(its size, level) ranks, with the same level for all groups.  The
+ * remaining aggregators are taken one each from larger groups, evenly spaced among these.  Inside a
+ * group the chosen ranks are evenly spaced and include the first one.
+ * The output array is the only memory: ranks are sorted into it by group, and each group is then
+ * reduced in place.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include "plan/domains.h"
@@ -18,17 +18,17 @@ static int rank_order(const void *x, const void *y, void *group_of) {
 }
 
 /* The end of the group that begins at `from` in the sorted ranks. */
-static int group_end(const tutti__topology *t, const int *rank, int from) {
+static int find_group_end(const tutti__topology *t, const int *rank, int from) {
     int to = from + 1;
     while (to < t->ranks && t->group_of[rank[to]] == t->group_of[rank[from]]) to++;
     return to;
 }
 
-/* Ranks chosen if every group gives `level`; *larger_out: groups that could give more. */
-static int filled_to(const tutti__topology *t, const int *rank, int level, int *larger_out) {
+/* Number of ranks chosen at this level; *larger_out: groups with more ranks than that. */
+static int count_at_level(const tutti__topology *t, const int *rank, int level, int *larger_out) {
     int sum = 0, larger = 0;
     for (int from = 0, to; from < t->ranks; from = to) {
-        to = group_end(t, rank, from);
+        to = find_group_end(t, rank, from);
         sum += to - from < level ? to - from : level;
         larger += to - from > level;
     }
@@ -36,26 +36,20 @@ static int filled_to(const tutti__topology *t, const int *rank, int level, int *
     return sum;
 }
 
-/* The highest level that takes at most n ranks. */
-static int level_for(const tutti__topology *t, const int *rank, int n) {
-    int lo = 0, hi = n + 1, larger;
-    while (hi - lo > 1) {
-        const int mid = lo + (hi - lo) / 2;
-        if (filled_to(t, rank, mid, &larger) <= n)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
-/* Keep n evenly spread ones of the sorted ranks, in place. */
-static void thin(const tutti__topology *t, int n, int *rank) {
+/* Keep n evenly spaced ones of the sorted ranks, in place. */
+static void select_evenly(const tutti__topology *t, int n, int *rank) {
     int larger, out = 0, k = 0;
-    const int level = level_for(t, rank, n);
-    const int extra = n - filled_to(t, rank, level, &larger);
+    int level = 0; /* the highest one with at most n ranks */
+    for (int above = n + 1; above - level > 1;) {
+        const int mid = level + (above - level) / 2;
+        if (count_at_level(t, rank, mid, &larger) <= n)
+            level = mid;
+        else
+            above = mid;
+    }
+    const int extra = n - count_at_level(t, rank, level, &larger);
     for (int from = 0, to; from < t->ranks; from = to) {
-        to = group_end(t, rank, from);
+        to = find_group_end(t, rank, from);
         const int size = to - from;
         int take = size < level ? size : level;
         if (larger > 0 && size > level) take += (tutti_off)k++ * extra % larger < extra;
@@ -69,7 +63,7 @@ int tutti__aggregators_choose(const tutti__topology *t, int wanted, tutti_off by
     const tutti_off worth = tutti__max(bytes / tutti__max(min_bytes, 1), 1);
     if (worth < n) n = (int)worth;
 
-    int sorted = 1; /* by group, as they mostly are */
+    int sorted = 1; /* by group, which is the usual case */
     for (int r = 0; r < t->ranks; r++) {
         rank_of_out[r] = r;
         if (r > 0 && t->group_of[r] < t->group_of[r - 1]) sorted = 0;
@@ -77,6 +71,6 @@ int tutti__aggregators_choose(const tutti__topology *t, int wanted, tutti_off by
     if (!sorted)
         qsort_r(rank_of_out, (size_t)t->ranks, sizeof *rank_of_out, rank_order,
                 (void *)t->group_of);
-    if (n < t->ranks) thin(t, n, rank_of_out);
+    if (n < t->ranks) select_evenly(t, n, rank_of_out);
     return n;
 }

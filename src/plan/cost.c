@@ -1,10 +1,10 @@
 /* plan: predicted times.
  *
- *   list        seconds of each file run, plus what memory that is more scattered than the file takes
+ *   list        seconds of each file run, plus copies if memory is more scattered than the file
  *   sieve       every rank reads its own extent and copies its pieces out of it
  *   two-phase   x, the exchange: copies into staging, bytes over the network, messages
  *               w, file access: whole windows where the request is dense, merged runs where not
- *               x + w - what the pipeline hides of the shorter one + agreement
+ *               x + w - the share of the shorter one that the pipeline hides + agreement
  *
  * Reads of bytes that are not in the page cache (the summary's `cold`) also take the time of the
  * device, known from direct reads.  The device reads a byte once, however many ranks request it:
@@ -69,18 +69,18 @@ static curve curve_of(const double rate[5]) {
     return c;
 }
 
-/* ---- what the model works with --------------------------------------------------------------- */
+/* ---- parameters of the model ----------------------------------------------------------------- */
 
 typedef struct {
     const tutti__cost_case *c;
     const tutti_profile *p;
     double bytes;          /* requested, of all ranks */
-    double distinct;       /* the same without what several ranks request */
+    double distinct;       /* the same, but bytes that several ranks request count once */
     double extent;         /* from the first to the last byte of all ranks */
-    double extents;        /* sum of the ranks' own */
+    double extents;        /* sum of the extents of the ranks */
     double runs, run;      /* file runs, and their mean length */
-    double piece;          /* mean length of what is contiguous in file and memory */
-    double density;        /* distinct bytes of the extent */
+    double piece;          /* mean length of pieces that are contiguous in file and memory */
+    double density;        /* distinct bytes per byte of the extent */
     double hole;           /* mean, between the runs of one rank */
     double joint_hole;     /* mean, between the runs of all ranks together */
     double streams;        /* ranks that request different parts of the file */
@@ -110,8 +110,8 @@ static double more(double a, double b) {
     return a > b ? a : b;
 }
 
-/* Steps of a tree of n ranks. */
-static double steps(double n) {
+/* Depth of a binary tree of n ranks. */
+static double tree_depth(double n) {
     int k = 1;
     while (k < 30 && (double)((tutti_off)1 << k) < n) k++;
     return k;
@@ -119,8 +119,8 @@ static double steps(double n) {
 
 /* Seconds per request, summed over `clients` ranks that work at the same time, from those of one
  * rank and those of all that were measured. */
-static double among(const model *m, const curve *of_one, const curve *of_all, double size,
-                    double clients) {
+static double shared_seconds(const model *m, const curve *of_one, const curve *of_all, double size,
+                             double clients) {
     const double one = curve_at(of_one, size), all = curve_at(of_all, size);
     if (clients <= 1 || m->measured_ranks <= 1) return clients <= 1 ? one : all;
     const double part = (less(clients, m->measured_ranks) - 1) / (m->measured_ranks - 1);
@@ -130,7 +130,7 @@ static double among(const model *m, const curve *of_one, const curve *of_all, do
 /* Seconds of the device for bytes that are not cached, read in requests of `size`. */
 static double device_seconds(const model *m, double bytes, double size, double clients) {
     if (!m->cold) return 0;
-    return bytes / size * among(m, &m->device_one, &m->device_all, size, clients);
+    return bytes / size * shared_seconds(m, &m->device_one, &m->device_all, size, clients);
 }
 
 static model model_of(const tutti__cost_case *c) {
@@ -155,7 +155,8 @@ static model model_of(const tutti__cost_case *c) {
     m.measured_ranks = p->ranks * p->nodes;
     m.measured_cores = less(p->ranks, p->cores) * p->nodes;
     m.crowd = more((double)c->largest / p->cores, 1) / more(p->ranks / p->cores, 1);
-    if (c->ranks > 1) m.vote = p->vote * steps(c->ranks) / steps(m.measured_ranks) * m.crowd;
+    if (c->ranks > 1)
+        m.vote = p->vote * tree_depth(c->ranks) / tree_depth(m.measured_ranks) * m.crowd;
 
 #define CACHED(what) \
     { p->what##_64, p->what##_512, p->what##_4k, p->what##_64k, p->what##_1m }
@@ -203,8 +204,8 @@ static model model_of(const tutti__cost_case *c) {
             m.gap.seconds = device_seconds(&m, PAGE, PAGE, clients);
             large = device_seconds(&m, LARGE, LARGE, clients);
         } else {
-            m.gap.seconds = among(&m, &m.one, &m.all, m.one.size[0], clients);
-            large = among(&m, &m.one, &m.all, LARGE, clients);
+            m.gap.seconds = shared_seconds(&m, &m.one, &m.all, m.one.size[0], clients);
+            large = shared_seconds(&m, &m.one, &m.all, LARGE, clients);
         }
         m.gap.bytes = (tutti_off)(m.gap.seconds * LARGE / large);
         m.gap.dense = m.density >= 0.5 && m.gap.bytes < USUAL_GAP;
@@ -227,7 +228,7 @@ tutti_off tutti__cost_least(const tutti__cost_case *c, tutti_off window) {
 }
 
 /* Descriptions to all aggregators that a rank has bytes for, and an agreement. */
-static double planning(const model *m, int aggregators) {
+static double planning_seconds(const model *m, int aggregators) {
     const double latency = m->c->groups > 1 ? m->p->net_latency : m->p->message_latency;
     return latency * m->crowd * (double)aggregators + m->vote;
 }
@@ -237,36 +238,36 @@ static double planning(const model *m, int aggregators) {
 /* Seconds per request, summed over `clients` ranks that access the file at the same time. */
 static double request_seconds(const model *m, double size, double clients) {
     const int tiny = size < m->one.size[0];
-    return among(m, tiny ? &m->tiny_one : &m->one, tiny ? &m->tiny_all : &m->all, size, clients);
+    return shared_seconds(m, tiny ? &m->tiny_one : &m->one, tiny ? &m->tiny_all : &m->all, size,
+                          clients);
 }
 
 static double copy_seconds(const model *m, double bytes, double cores) {
     return bytes / m->piece * curve_at(&m->copy, m->piece) / cores;
 }
 
-/* Memory that is more scattered than the file: short pieces are copied through a stage, long ones are
- * entries of an I/O vector. */
-static double scatter_seconds(const model *m) {
-    if (m->piece >= m->run) return 0;
-    if (m->piece < TUTTI__SCATTERED) return copy_seconds(m, m->bytes, m->cores);
-    return m->bytes / m->piece * ENTRY_COPIES * m->copy.seconds[0] / m->cores;
-}
-
-/* The device reads small holes; of runs with large holes, no more than the extent has. */
+/* If memory is more scattered than the file, short pieces are copied through a stage, and long ones are
+ * entries of an I/O vector.  The device reads small holes; of runs with large holes, no more than the
+ * extent has. */
 static double list_seconds(const model *m) {
     const double ranks = (double)m->c->s->ranks;
-    double t = m->runs * request_seconds(m, m->run, ranks) + scatter_seconds(m);
+    double scattered = 0;
+    if (m->piece < m->run)
+        scattered = m->piece < TUTTI__SCATTERED
+                        ? copy_seconds(m, m->bytes, m->cores)
+                        : m->bytes / m->piece * ENTRY_COPIES * m->copy.seconds[0] / m->cores;
+    double t = m->runs * request_seconds(m, m->run, ranks) + scattered;
     if (m->hole < PAGE)
         t += device_seconds(m, less(m->extents, m->extent), LARGE, m->streams);
     else
         t += device_seconds(m, less(m->distinct, m->extent), m->run, m->streams);
-    if (m->c->is_write && m->c->s->ranks > 1) t += planning(m, m->c->ranks);
+    if (m->c->is_write && m->c->s->ranks > 1) t += planning_seconds(m, m->c->ranks);
     return t;
 }
 
-/* Each rank goes through its own extent with a buffer of `most` bytes, from a named byte to the last
- * one that the buffer has room for: so holes as long as the buffer are not read.  To write, it reads
- * and writes, one rank after the other. */
+/* Each rank reads its own extent through a buffer of `most` bytes, each time from a requested byte to
+ * the last one that fits into the buffer: holes as long as the buffer are not read.  A write reads and
+ * writes, one rank after the other. */
 static double sieve_seconds(const model *m) {
     const double ranks = (double)m->c->s->ranks, clients = m->c->is_write ? 1 : ranks;
     const double most = (double)tutti__sieve_stage(m->c->opt, m->c->is_write, m->cold);
@@ -277,13 +278,13 @@ static double sieve_seconds(const model *m) {
     if (!m->c->is_write)
         return file + copy_seconds(m, m->bytes, m->cores) +
                device_seconds(m, less(taken, m->extent), size, m->streams);
-    return 2 * file + copy_seconds(m, m->bytes, 1) + planning(m, m->c->ranks);
+    return 2 * file + copy_seconds(m, m->bytes, 1) + planning_seconds(m, m->c->ranks);
 }
 
 /* Aggregators access the file: whole windows, or runs where holes are too large. */
-static double windows_seconds(const model *m, double window, double aggregators) {
-    /* Seconds a byte of whole windows: what copies of 4 KiB pieces and windows took by all ranks
-     * that were measured, without the copies. */
+static double window_seconds(const model *m, double window, double aggregators) {
+    /* Seconds per byte of whole windows: measured with copies of 4 KiB pieces by all ranks, minus the
+     * copies. */
     const double lo = 512 << 10, hi = 4 << 20;
     double staged = m->staged_512k;
     if (window >= hi)
@@ -327,11 +328,11 @@ typedef struct {
     double sent; /* bytes that leave a node */
 } exchange_cost;
 
-static exchange_cost exchange_of(const model *m, int exchange, double cycles) {
+static exchange_cost exchange_seconds(const model *m, int exchange, double cycles) {
     const tutti_profile *p = m->p;
     const double ranks = m->c->ranks, mates = m->c->largest, groups = m->c->groups;
 
-    /* ranks of a node gather in shared memory; what belongs to other nodes goes there once */
+    /* ranks of a node gather in shared memory; bytes for other nodes are sent once */
     if (exchange == TUTTI_EXCHANGE_SHM) {
         const double away = m->bytes * (groups - 1) / groups;
         exchange_cost x = {copy_seconds(m, m->bytes, m->cores), away / groups};
@@ -370,10 +371,10 @@ static double two_phase_seconds(const model *m, const tutti__candidate *k) {
     const double moved = m->c->is_write ? m->bytes : more(m->distinct, m->extent);
     /* cycles with bytes */
     const double cycles = more(less(moved / window, m->runs + m->bytes / window) / a, 1);
-    const exchange_cost x = exchange_of(m, k->exchange, cycles);
-    const double file = windows_seconds(m, less(window, moved / a), a);
+    const exchange_cost x = exchange_seconds(m, k->exchange, cycles);
+    const double file = window_seconds(m, less(window, moved / a), a);
 
-    /* what the pipeline hides of the shorter one */
+    /* the share of the shorter phase that the pipeline hides */
     double share = m->overlap;
     if (k->pipeline == TUTTI_PIPELINE_NONE || k->pipeline == TUTTI_PIPELINE_COMM) share = 0;
     if (m->c->opt->sub_buffers == 1) share = 0;
@@ -382,12 +383,13 @@ static double two_phase_seconds(const model *m, const tutti__candidate *k) {
     const double sum = x.total + file;
     double both = sum - hidden + cycles * m->async;
     if (m->p->remote && m->c->groups > 1) {
-        /* both go by the network, whose bandwidth bounds what overlaps */
+        /* both use the network, and its bandwidth limits the overlap */
         const double through = x.sent + m->bytes / (double)m->c->groups;
         both = more(both, less(through / m->p->net_bandwidth, sum));
     }
 
-    const double t = both + cycles * m->p->message_latency * m->crowd + planning(m, k->aggregators);
+    const double t =
+        both + cycles * m->p->message_latency * m->crowd + planning_seconds(m, k->aggregators);
     return k->method == TUTTI_METHOD_ROOT ? CLEARLY * t : t;
 }
 
@@ -395,7 +397,7 @@ static double two_phase_seconds(const model *m, const tutti__candidate *k) {
 
 /* The best window and number of aggregators: all ranks that have enough bytes, or fewer if that
  * raises the bandwidth; unless options fix them.  `literal`: the engine that works in cycles. */
-static tutti__candidate best_staged(const model *m, tutti__candidate k, int literal) {
+static tutti__candidate choose_staged(const model *m, tutti__candidate k, int literal) {
     static const tutti_off sizes[] = {512 << 10, 4 << 20, 64 << 20};
     const tutti__cost_case *c = m->c;
     const tutti_options *o = c->opt;
@@ -455,7 +457,7 @@ static int add_staged(const model *m, int method, int exchange, tutti__candidate
     const tutti_options *o = m->c->opt;
     const int literal =
         exchange == TUTTI_EXCHANGE_TWO_SIDED ? o->step > 0 : exchange != TUTTI_EXCHANGE_SHM;
-    /* cycle by cycle there is nothing to overlap with a single sub-buffer */
+    /* the literal engine cannot overlap cycles in a single sub-buffer */
     const int asked = o->sub_buffers == 1 && literal ? TUTTI_PIPELINE_NONE : o->pipeline;
     for (int i = 0; i < 5 && n < TUTTI__CANDIDATES; i++) {
         const int in_between =
@@ -464,7 +466,7 @@ static int add_staged(const model *m, int method, int exchange, tutti__candidate
             continue;
         const tutti__candidate k = {
             .method = method, .exchange = exchange, .pipeline = pipelines[i]};
-        out[n++] = best_staged(m, k, literal);
+        out[n++] = choose_staged(m, k, literal);
     }
     return n;
 }

@@ -1,7 +1,7 @@
-/* plan: predicted time of a request by every method.  Pure: input are the numbers of the request
- * (agreed on by all ranks), of the machine and of the file system, output are candidates with
- * predicted times.  Only + - * / and comparisons are used, and all ranks have the same numbers, so
- * that all choose the same.  docs/explanation/automatic-choices.md explains the formulas.
+/* plan: predicted time of a request by every method.  The functions have no side effects.  Input are
+ * parameters of the request (agreed on by all ranks), of the machine and of the file system; output
+ * are candidates with predicted times.  Only + - * / and comparisons are used, so that all ranks
+ * choose the same candidate.  docs/explanation/automatic-choices.md explains the formulas.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_COST_H
 #define TUTTI_COST_H
@@ -13,7 +13,7 @@
 /* Everything that the choice depends on. */
 typedef struct tutti__cost_case {
     const tutti__summary *s;
-    const tutti_options *opt; /* what they fix is not varied */
+    const tutti_options *opt; /* values that they set are not varied */
     const tutti_profile *profile;
     int is_write;
     int ranks, groups, largest; /* groups: ranks that share memory; the size of the largest */
@@ -34,9 +34,9 @@ typedef struct tutti__candidate {
 
 #define TUTTI__CANDIDATES 64
 
-/* One run of a few pages per rank into the page cache of one machine, or of a few bytes out of it,
- * with plans cached: list is chosen, whatever the model says of a single request.  Requested again, a
- * plan without staging takes hardly more than the access itself. */
+/* Does each rank write one run of a few pages to the page cache of one machine, or read one run of a
+ * few bytes from it, with plans cached?  Then list is chosen regardless of predicted times: a repeated
+ * request without staging takes little more time than the access itself. */
 int tutti__cost_is_small(const tutti__cost_case *c);
 
 /* The candidates, each with its best number of aggregators and window: the chosen one first, the
@@ -65,7 +65,7 @@ static inline tutti_off tutti__sieve_stage(const tutti_options *o, int is_write,
 /* Holes between runs that are read with them: one request instead of one per run. */
 typedef struct tutti__gap {
     tutti_off bytes;
-    int dense;      /* at least half of the extent is requested: small holes are not looked for */
+    int dense;      /* at least half of the extent is requested: small holes are not searched */
     double seconds; /* of the request that is saved; `bytes` are read in that time */
 } tutti__gap;
 

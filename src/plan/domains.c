@@ -1,13 +1,13 @@
-/* plan: which aggregator owns which part of the file, and in which cycle it stores it.
+/* plan: file domains and windows: the aggregator of each file offset, and the cycle that accesses it.
  *
- * Nothing is tabulated per aggregator: every cut is computed when it is asked for.
+ * There is no table per aggregator: every cut is computed on demand.
  *   EVEN      the extent is U units of `align` bytes; domain a begins at unit floor(U * a / A), so
  *             that min(U, A) aggregators have work and no share exceeds ceil(U / A) units
- *   BALANCED  domain a begins where a/A of the touched bytes lie before it: the inverse of the
- *             cumulative histogram, linear inside a bucket, aligned down
- *   CYCLIC    blocks of `window` bytes are dealt out in turn from lo
- *   ARRAY     domain a begins at slab floor(n * a / A) of the array, if that lies in the extent
- * find() inverts the same cuts: by division, or, when BALANCED or ARRAY, by bisection over the
+ *   BALANCED  domain a begins behind a/A of the touched bytes: the inverse of the cumulative
+ *             histogram, linear inside a bucket, aligned down
+ *   CYCLIC    blocks of `window` bytes from lo on are assigned round-robin
+ *   ARRAY     domain a begins at slab floor(n * a / A) of the array, if that is in the extent
+ * tutti__domains_find inverts the same cuts: by division or, for BALANCED and ARRAY, by bisection over the
  * aggregators.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
@@ -15,25 +15,25 @@
 #include "plan/domains.h"
 #include "plan/scale.h"
 
-/* AUTO leaves equal cuts when the busiest aggregator would have this many times the bytes. */
+/* AUTO uses BALANCED if EVEN would give the busiest aggregator more than this many times its bytes. */
 #define UNEVEN 1.25
-/* AUTO asks for the histogram when less than this part of the extent is touched. */
+/* AUTO needs the histogram if less than this part of the extent is touched. */
 #define DENSE 0.9
-/* Larger alignments are taken as this one, so that rounding up never overflows. */
+/* Upper limit of alignments, so that rounding up never overflows. */
 #define ALIGN_MAX ((tutti_off)1 << 60)
 
-static tutti_off units(const tutti__domains *d) {
+static tutti_off count_units(const tutti__domains *d) {
     return tutti__blocks(d->hi - d->lo, d->align);
 }
 
 /* ---- BALANCED: the cumulative histogram */
 
 /* Where bucket i begins, 0 <= i <= TUTTI__HISTOGRAM. */
-static tutti_off edge(const tutti__domains *d, tutti_off i) {
+static tutti_off bucket_start(const tutti__domains *d, tutti_off i) {
     return d->first + tutti__cut(d->hi - d->first, i, TUTTI__HISTOGRAM);
 }
 
-/* Where a/A of the bytes lie before: in the last bucket with at most as many before it. */
+/* The offset behind a/A of the bytes: in the last bucket with at most as many bytes before it. */
 static tutti_off balanced_cut(const tutti__domains *d, int a) {
     const tutti_off target = tutti__cut(d->before[TUTTI__HISTOGRAM], a, d->aggregators);
     int i = 0, above = TUTTI__HISTOGRAM;
@@ -44,22 +44,23 @@ static tutti_off balanced_cut(const tutti__domains *d, int a) {
         else
             above = mid;
     }
-    const tutti_off start = edge(d, i), width = edge(d, i + 1) - start;
+    const tutti_off start = bucket_start(d, i), width = bucket_start(d, i + 1) - start;
     const tutti_off inside = d->before[i + 1] - d->before[i];
     return tutti__align_down(start + tutti__cut(width, target - d->before[i], inside), d->align);
 }
 
-/* The bytes touched before `offset`, as far as the histogram knows. */
+/* The bytes touched before `offset`, interpolated in the histogram. */
 static tutti_off bytes_before(const tutti__domains *d, tutti_off offset) {
     if (offset <= d->first) return 0;
     if (offset >= d->hi) return d->before[TUTTI__HISTOGRAM];
     const tutti_off i = tutti__part_of(d->hi - d->first, offset - d->first, TUTTI__HISTOGRAM);
-    const tutti_off start = edge(d, i), width = edge(d, i + 1) - start;
+    const tutti_off start = bucket_start(d, i), width = bucket_start(d, i + 1) - start;
     return d->before[i] + tutti__cut(d->before[i + 1] - d->before[i], offset - start, width);
 }
 
-/* Sum up the buckets, scaled down if the sum of many ranks would not fit. */
-static tutti_off histogram_sum(const tutti_off *bucket, tutti_off before[TUTTI__HISTOGRAM + 1]) {
+/* Cumulate the buckets, scaled down if the sum over many ranks would overflow; returns the total. */
+static tutti_off cumulate_histogram(const tutti_off *bucket,
+                                    tutti_off before[TUTTI__HISTOGRAM + 1]) {
     __int128 total = 0;
     for (int i = 0; i < TUTTI__HISTOGRAM; i++) total += bucket[i];
     int shift = 0;
@@ -69,23 +70,21 @@ static tutti_off histogram_sum(const tutti_off *bucket, tutti_off before[TUTTI__
     return before[TUTTI__HISTOGRAM];
 }
 
-/* ---- cuts of all but CYCLIC: domain a is [cut(a), cut(a + 1)) */
+/* ---- cuts of all but CYCLIC: domain a is [domain_start(a), domain_start(a + 1)) */
 
-static tutti_off array_cut(const tutti__domains *d, int a) {
-    const tutti__slabs *s = &d->slabs;
-    const tutti_off at = s->at + tutti__cut(s->n, a, d->aggregators) * s->slab;
-    return tutti__min(tutti__max(tutti__align_down(at, d->align), d->lo), d->hi);
-}
-
-static tutti_off cut(const tutti__domains *d, int a) {
+static tutti_off domain_start(const tutti__domains *d, int a) {
     if (a == 0) return d->lo;
     if (a == d->aggregators) return d->hi;
     if (d->kind == TUTTI_DOMAINS_BALANCED) return balanced_cut(d, a);
-    if (d->kind == TUTTI_DOMAINS_ARRAY) return array_cut(d, a);
-    return d->lo + tutti__cut(units(d), a, d->aggregators) * d->align;
+    if (d->kind == TUTTI_DOMAINS_ARRAY) {
+        const tutti__slabs *s = &d->slabs;
+        const tutti_off at = s->at + tutti__cut(s->n, a, d->aggregators) * s->slab;
+        return tutti__min(tutti__max(tutti__align_down(at, d->align), d->lo), d->hi);
+    }
+    return d->lo + tutti__cut(count_units(d), a, d->aggregators) * d->align;
 }
 
-/* ---- choosing */
+/* ---- choice of the kind */
 
 int tutti__domains_want_histogram(const tutti__summary *s, int kind_option) {
     if (s->lo >= s->hi || s->bytes == 0) return 0;
@@ -93,51 +92,50 @@ int tutti__domains_want_histogram(const tutti__summary *s, int kind_option) {
     return kind_option == TUTTI_DOMAINS_AUTO && (double)s->bytes < DENSE * (double)(s->hi - s->lo);
 }
 
-/* The most bytes that one aggregator has under the cuts of `d`; of many aggregators, neighbours
- * are taken together, since the histogram does not tell them apart. */
-static double peak(const tutti__domains *d) {
+/* The largest number of bytes of one aggregator; of many aggregators, the mean of neighbours that the
+ * histogram does not distinguish. */
+static double largest_share(const tutti__domains *d) {
     const int n = d->aggregators < TUTTI__HISTOGRAM ? d->aggregators : TUTTI__HISTOGRAM;
     double most = 0;
     for (int k = 0; k < n; k++) {
         const int a = (int)tutti__cut(d->aggregators, k, n);
         const int b = (int)tutti__cut(d->aggregators, k + 1, n);
-        const tutti_off bytes = bytes_before(d, cut(d, b)) - bytes_before(d, cut(d, a));
+        const tutti_off bytes =
+            bytes_before(d, domain_start(d, b)) - bytes_before(d, domain_start(d, a));
         const double each = (double)bytes / (b - a);
         if (each > most) most = each;
     }
     return most;
 }
 
-void tutti__domains_make(const tutti__summary *s, int kind_option, int aggregators, tutti_off align,
-                         tutti_off window, const tutti_off *bucket, tutti__domains *out) {
-    const int empty = s->lo >= s->hi;
+void tutti__domains_make(const tutti__summary *s, const tutti__domain_rule *rule,
+                         tutti__domains *out) {
+    const int empty = s->lo >= s->hi, kind = rule->kind;
     memset(out, 0, sizeof *out);
-    out->kind = kind_option == TUTTI_DOMAINS_CYCLIC ? kind_option : TUTTI_DOMAINS_EVEN;
-    out->aggregators = aggregators > 1 ? aggregators : 1;
-    out->align = tutti__min(tutti__max(align, 1), ALIGN_MAX);
+    out->kind = kind == TUTTI_DOMAINS_CYCLIC ? kind : TUTTI_DOMAINS_EVEN;
+    out->aggregators = rule->aggregators > 1 ? rule->aggregators : 1;
+    out->align = tutti__min(tutti__max(rule->align, 1), ALIGN_MAX);
     out->first = empty ? 0 : s->lo;
     out->lo = tutti__align_down(out->first, out->align);
     out->hi = empty ? out->lo : s->hi;
 
-    const tutti_off whole = units(out) * out->align;
-    window = tutti__min(tutti__align_down(window, out->align), whole);
+    const tutti_off whole = count_units(out) * out->align;
+    const tutti_off window = tutti__min(tutti__align_down(rule->window, out->align), whole);
     out->window = tutti__max(window, out->align);
-    out->share = tutti__blocks(units(out), out->aggregators) * out->align;
+    out->share = tutti__blocks(count_units(out), out->aggregators) * out->align;
 
-    if (empty || !bucket || kind_option == TUTTI_DOMAINS_EVEN || out->kind == TUTTI_DOMAINS_CYCLIC)
+    if (rule->slabs) {
+        out->kind = TUTTI_DOMAINS_ARRAY;
+        out->slabs = *rule->slabs;
         return;
-    if (histogram_sum(bucket, out->before) == 0) return;
-    const double even = peak(out);
+    }
+    if (empty || !rule->bucket || kind == TUTTI_DOMAINS_EVEN || kind == TUTTI_DOMAINS_CYCLIC)
+        return;
+    if (cumulate_histogram(rule->bucket, out->before) == 0) return;
+    const double even = largest_share(out);
     out->kind = TUTTI_DOMAINS_BALANCED;
-    if (kind_option == TUTTI_DOMAINS_AUTO && even <= UNEVEN * peak(out))
+    if (kind == TUTTI_DOMAINS_AUTO && even <= UNEVEN * largest_share(out))
         out->kind = TUTTI_DOMAINS_EVEN;
-}
-
-void tutti__domains_make_array(const tutti__summary *s, const tutti__slabs *slabs, int aggregators,
-                               tutti_off align, tutti_off window, tutti__domains *out) {
-    tutti__domains_make(s, TUTTI_DOMAINS_EVEN, aggregators, align, window, NULL, out);
-    out->kind = TUTTI_DOMAINS_ARRAY;
-    out->slabs = *slabs;
 }
 
 int tutti__domains_is_valid(const tutti__domains *d) {
@@ -149,13 +147,13 @@ int tutti__domains_is_valid(const tutti__domains *d) {
            (!balanced || d->before[TUTTI__HISTOGRAM] > 0);
 }
 
-/* ---- asking */
+/* ---- queries */
 
 void tutti__domains_extent(const tutti__domains *d, int a, tutti_off *lo, tutti_off *hi) {
     TUTTI_ASSERT(a >= 0 && a < d->aggregators);
     const int all = d->kind == TUTTI_DOMAINS_CYCLIC;
-    *lo = all ? d->lo : cut(d, a);
-    *hi = all ? d->hi : cut(d, a + 1);
+    *lo = all ? d->lo : domain_start(d, a);
+    *hi = all ? d->hi : domain_start(d, a + 1);
 }
 
 void tutti__domains_window(const tutti__domains *d, int a, tutti_count c, tutti_off *lo,
@@ -190,17 +188,17 @@ void tutti__domains_find(const tutti__domains *d, tutti_off offset, int *a_out,
     }
     int a = 0;
     if (d->kind == TUTTI_DOMAINS_EVEN) {
-        a = (int)tutti__part_of(units(d), (offset - d->lo) / d->align, d->aggregators);
+        a = (int)tutti__part_of(count_units(d), (offset - d->lo) / d->align, d->aggregators);
     } else {
         int above = d->aggregators;
         while (above - a > 1) {
             const int mid = a + (above - a) / 2;
-            if (cut(d, mid) <= offset)
+            if (domain_start(d, mid) <= offset)
                 a = mid;
             else
                 above = mid;
         }
     }
     *a_out = a;
-    *c_out = (offset - cut(d, a)) / d->window;
+    *c_out = (offset - domain_start(d, a)) / d->window;
 }

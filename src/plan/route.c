@@ -1,11 +1,11 @@
-/* plan: which aggregators one side goes to, and when.
+/* plan: the aggregators of one side, each with its first cycle.
  *
- * EVEN, BALANCED, ARRAY: from the first byte to its domain, from the domain's end to the next byte, and so
- * on: one seek per touched aggregator, and they come in order.
- * CYCLIC: the same from window to window.  An aggregator may come up again, so stops are gathered
- * in batches about as long as the list so far, then sorted and thinned; once every aggregator is in
- * the list the walk ends.  One round of windows is enough for a dense side; a side that misses some
- * aggregators for good costs one seek per window it touches.
+ * EVEN, BALANCED, ARRAY: from the first byte to its domain, from the domain's end to the next byte, and
+ * so on: one seek per touched aggregator, in ascending order.
+ * CYCLIC: the same from window to window.  An aggregator may occur repeatedly, so stops are collected
+ * in batches about as long as the list so far, then sorted and reduced to one per aggregator; the
+ * search ends when every aggregator is in the list.  One round of windows is enough for a dense side;
+ * a side that misses some aggregators needs one seek per window that it touches.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <tutti/options.h>
@@ -16,7 +16,7 @@ typedef struct {
     size_t n, room;
 } stops;
 
-static tutti_err stops_push(stops *s, int aggregator, tutti_count cycle) {
+static tutti_err push_stop(stops *s, int aggregator, tutti_count cycle) {
     if (s->n == s->room) {
         const size_t room = s->room ? 2 * s->room : 8;
         tutti__stop *v = tutti__realloc(s->v, room * sizeof *v);
@@ -35,7 +35,7 @@ static int stop_order(const void *x, const void *y) {
 }
 
 /* Sort by aggregator; of several stops at one, keep the earliest. */
-static void stops_thin(stops *s) {
+static void merge_stops(stops *s) {
     size_t n = 0;
     if (s->n > 1) qsort(s->v, s->n, sizeof *s->v, stop_order);
     for (size_t i = 0; i < s->n; i++)
@@ -43,20 +43,20 @@ static void stops_thin(stops *s) {
     s->n = n;
 }
 
-static tutti_err walk_domains(const tutti__domains *d, tutti__side file, stops *s) {
+static tutti_err add_domain_stops(const tutti__domains *d, tutti__side file, stops *s) {
     tutti_off at = tutti__side_next(file, d->lo), lo, hi;
     while (at < d->hi) {
         int a;
         tutti_count c;
         tutti__domains_find(d, at, &a, &c);
-        TUTTI_TRY(stops_push(s, a, c));
+        TUTTI_TRY(push_stop(s, a, c));
         tutti__domains_extent(d, a, &lo, &hi);
         at = tutti__side_next(file, hi);
     }
     return TUTTI_OK;
 }
 
-static tutti_err walk_windows(const tutti__domains *d, tutti__side file, stops *s) {
+static tutti_err add_window_stops(const tutti__domains *d, tutti__side file, stops *s) {
     tutti_off at = tutti__side_next(file, d->lo), lo, hi;
     const size_t all = (size_t)d->aggregators;
     size_t batch_end = all < 64 ? all : 64;
@@ -64,9 +64,9 @@ static tutti_err walk_windows(const tutti__domains *d, tutti__side file, stops *
         int a;
         tutti_count c;
         tutti__domains_find(d, at, &a, &c);
-        TUTTI_TRY(stops_push(s, a, c));
+        TUTTI_TRY(push_stop(s, a, c));
         if (s->n == batch_end) {
-            stops_thin(s);
+            merge_stops(s);
             if (s->n == all) break;
             const int first_round = s->n == batch_end;
             batch_end = 2 * s->n + 64;
@@ -75,7 +75,7 @@ static tutti_err walk_windows(const tutti__domains *d, tutti__side file, stops *
         tutti__domains_window(d, a, c, &lo, &hi);
         at = tutti__side_next(file, hi);
     }
-    stops_thin(s);
+    merge_stops(s);
     return TUTTI_OK;
 }
 
@@ -83,8 +83,8 @@ tutti_err tutti__route_make(const tutti__domains *d, tutti__side file, tutti__ro
     stops s = {0};
     const int cyclic = d->kind == TUTTI_DOMAINS_CYCLIC;
     const tutti_err err = tutti__side_bytes(file) == 0 ? TUTTI_OK
-                          : cyclic                     ? walk_windows(d, file, &s)
-                                                       : walk_domains(d, file, &s);
+                          : cyclic                     ? add_window_stops(d, file, &s)
+                                                       : add_domain_stops(d, file, &s);
     if (err != TUTTI_OK) {
         tutti__free(s.v);
         return err;
@@ -108,7 +108,7 @@ tutti_count tutti__route_next(const tutti__domains *d, tutti__side file, int a, 
         tutti__domains_find(d, at, &owner, &c);
         if (owner == a) return c;
         if (d->kind != TUTTI_DOMAINS_CYCLIC) return -1;
-        if (owner > a) c++; /* a's window of this round lies before the byte */
+        if (owner > a) c++; /* a's window of this round is before the byte */
     }
     return -1;
 }

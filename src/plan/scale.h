@@ -1,6 +1,6 @@
-/* plan: cutting a length into n nearly equal parts.  Part k is [cut(k), cut(k + 1)) with
- * cut(k) = floor(length * k / n); part_of is its exact inverse.  128-bit products, since lengths go
- * up to 2^62.
+/* plan: division of a length into n nearly equal parts.  Part k is [cut(k), cut(k + 1)) with
+ * cut(k) = floor(length * k / n); part_of is its exact inverse.  Products have 128 bits, since lengths
+ * may be 2^62.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SCALE_H
 #define TUTTI_SCALE_H
@@ -17,7 +17,7 @@ static inline tutti_off tutti__part_of(tutti_off length, tutti_off x, tutti_off 
     return (tutti_off)((((__int128)x + 1) * n - 1) / length);
 }
 
-/* How many blocks of `block` bytes cover `length`. */
+/* The number of blocks of `block` bytes that cover `length`. */
 static inline tutti_off tutti__blocks(tutti_off length, tutti_off block) {
     return length / block + (length % block != 0);
 }

@@ -1,8 +1,8 @@
-/* plan: what all ranks request, in a few numbers and a coarse histogram.
+/* plan: summary of the requests of all ranks: a few sums and bounds, and a coarse histogram.
  *
  * A summary is reduced over the ranks (min, max, sum); the empty one is the neutral element.  The
- * histogram cuts [lo, hi) into TUTTI__HISTOGRAM equal buckets; filling it costs one seek per bucket
- * that lies within the side's bounds, however many runs the side has.  Sums saturate.
+ * histogram cuts [lo, hi) into TUTTI__HISTOGRAM equal buckets; filling it takes one seek per bucket
+ * within the bounds of the side, regardless of its number of runs.  Sums saturate.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/domains.h"
 #include "plan/scale.h"
@@ -41,7 +41,7 @@ tutti__summary tutti__summary_of(tutti__side file, tutti_count memory_runs) {
                             .first = hash,
                             .last = hash,
                             .min_bytes = bytes,
-                            .start_min = INT64_MIN, /* not in rank order, unless it is known */
+                            .start_min = INT64_MIN, /* not in rank order, until the rank is set */
                             .start_max = INT64_MAX};
 }
 

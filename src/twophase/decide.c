@@ -1,24 +1,24 @@
-/* twophase: what all ranks decide alike, from what they have said of a request: the exchange and
- * the pipeline, how large windows are, which ranks are aggregators, and the file domain of each.
- * Nothing is communicated, save the histogram of a sparse request; nothing is tabulated per rank.
+/* twophase: decisions that are the same on all ranks, since they follow from the summary of a request:
+ * exchange, pipeline, window size, aggregators and file domains.  Only the histogram of a sparse request
+ * is communicated, and there is no table per rank.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "twophase/plan.h"
 
 #include "exchange/shuffle.h"
 #include "comm/vote.h"
 
-/* Where a write is a copy into the page cache, windows that are still in a core's cache when they
- * are written are quicker than large ones. */
+/* If a write is a copy into the page cache, windows that fit into the cache of a core are faster than
+ * large ones. */
 static const tutti_off CACHED_WINDOW = 512 << 10;
 
-/* What fits into the memory of a node, with `buffers` of this size for each of its ranks.  Never
- * less than *least_out: cycles must fit into a slot's key. */
-static tutti_off window_bytes(const tutti_plan *p, int buffers, tutti_off extent, tutti_off align,
-                              tutti_off *least_out) {
+/* The largest window that fits into the memory of a node with `buffers` of this size per rank.  Never
+ * less than *least_out: cycle numbers must fit into the key of a slot. */
+static tutti_off choose_window(const tutti_plan *p, int buffers, tutti_off extent, tutti_off align,
+                               tutti_off *least_out) {
     const tutti_file *f = p->file;
-    const tutti_off ranks = f->team->nodes.largest; /* memory is that of a node */
-    /* Windows are whole blocks of `grain`.  Domains are cut at stripes, but a stripe may be larger
-     * than the memory for a window: then it takes several. */
+    const tutti_off ranks = f->team->nodes.largest; /* memory is limited per node */
+    /* Windows are multiples of `grain`.  Domains are cut at stripes, but a stripe may be larger
+     * than the memory for a window: then it has several windows. */
     const tutti_off page = tutti__max(4096, f->opt.direct_io ? f->opt.direct_align : 1);
     const int in_pages =
         align % page == 0 && p->means.block == 0 && f->opt.domains != TUTTI_DOMAINS_CYCLIC;
@@ -30,7 +30,7 @@ static tutti_off window_bytes(const tutti_plan *p, int buffers, tutti_off extent
     most = tutti__min(most, TUTTI__MESSAGE_MAX);
     most = tutti__min(most, f->opt.cb_buffer_size / (ranks * buffers));
     if (p->means.room > 0) {
-        /* windows in the background are not all full: smaller ones waste less */
+        /* not all windows in the background are full: smaller ones waste less memory */
         const int least = p->means.resident ? 8 : 1;
         most = tutti__min(most, p->means.room / (ranks * tutti__max(buffers, least)));
     }
@@ -42,15 +42,15 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     tutti_file *f = p->file;
     tutti__two_phase *t = p->two;
     tutti__team *team = f->team;
-    /* Where may windows be cut?  Between pages, stripes, and blocks that have a checksum each: their
-     * least common multiple, and a block is a power of two. */
+    /* Alignment of windows: the least common multiple of page, stripe and checksum block, which is a
+     * power of two. */
     const tutti_off block = p->means.block, even = f->opt.striping_unit & -f->opt.striping_unit;
     const tutti_off align =
         block > 0 ? f->opt.striping_unit / tutti__min(even, block) * block : f->opt.striping_unit;
 
-    /* Which exchange?  Cycle by cycle only where it was asked for by name.  MPI's windows are made
-     * and fenced by calls that block: inside a fiber, where other operations of the thread are
-     * waiting, messages do it instead. */
+    /* Exchange.  The literal engine is used only if an option requests its exchange.  MPI windows are
+     * created and fenced by blocking calls: inside a fiber, where other operations of the thread are
+     * waiting, messages are used instead. */
     const int exchange =
         f->opt.exchange == TUTTI_EXCHANGE_AUTO ? p->choice.exchange : f->opt.exchange;
     const int one_sided = exchange == TUTTI_EXCHANGE_FENCE || exchange == TUTTI_EXCHANGE_LOCK;
@@ -62,30 +62,30 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     t->groups = t->shared ? &team->nodes : &team->singles;
     t->messages = !t->literal && (t->groups->n > 1 || t->ordered);
 
-    /* Which pipeline, in how many slots? */
+    /* Pipeline and its slots */
     t->pipeline = f->opt.pipeline ? f->opt.pipeline : p->choice.pipeline;
     if (t->pipeline == TUTTI_PIPELINE_AUTO || (p->means.resident && !f->opt.pipeline))
         t->pipeline = TUTTI_PIPELINE_WRITE_COMM_2;
     t->window_slots = t->pipeline == TUTTI_PIPELINE_NONE ? 1 : f->opt.sub_buffers;
     if (t->literal && t->window_slots == 1 && !p->means.resident)
-        t->pipeline = TUTTI_PIPELINE_NONE; /* nothing overlaps */
+        t->pipeline = TUTTI_PIPELINE_NONE; /* no overlap is possible */
     t->relay_slots = t->messages ? 2 : 0;
     t->lanes = t->window_slots;
-    if (p->means.resident) { /* windows have memory of their own: only exchanges share some */
+    if (p->means.resident) { /* each window has its own memory: only exchanges share buffers */
         const int ahead =
             t->pipeline == TUTTI_PIPELINE_COMM || t->pipeline == TUTTI_PIPELINE_WRITE_COMM_2;
         t->lanes = ahead ? f->opt.sub_buffers : 1;
     }
 
-    /* How large are windows? */
+    /* Window size */
     const tutti_off extent = s->hi > s->lo ? s->hi - s->lo : 0;
     const int buffers = t->literal ? tutti__exchange_buffers(t->kind, t->step, t->lanes)
                                    : (t->window_slots + t->relay_slots) * (t->messages ? 2 : 1);
     tutti_off least_window;
-    const tutti_off window = window_bytes(p, buffers, extent, align, &least_window);
+    const tutti_off window = choose_window(p, buffers, extent, align, &least_window);
 
-    /* Who are the aggregators?  Of an array as many as ever, whatever is asked for.  From a device, holes are read along, or requests wait for it side
-     * by side: then the extent counts, not the bytes. */
+    /* Aggregators.  Their number is constant for an array, regardless of the request.  Reads from a
+     * device include holes, or wait for it concurrently: then the extent counts, not the bytes. */
     const tutti__topology topo = {team->size, team->nodes.n, team->nodes.of};
     const int named = p->choice.method == TUTTI_METHOD_ROOT ? 1 : f->opt.cb_nodes;
     const tutti_off least = tutti__max(align, tutti__min(window, p->choice.least));
@@ -99,7 +99,7 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     for (int a = n - 1; a >= 0; a--)
         if (t->agg_rank[a] == team->rank) t->my_agg = a;
 
-    /* The file domain of each */
+    /* File domains */
     tutti_off bucket[TUTTI__HISTOGRAM] = {0};
     const int sparse = n > 1 && tutti__domains_want_histogram(s, f->opt.domains);
     if (sparse) {
@@ -110,18 +110,18 @@ tutti_err tutti__two_phase_decide(tutti_plan *p, const tutti__summary *s, int si
     if (f->opt.domains == TUTTI_DOMAINS_CYCLIC && f->opt.domain_block > 0)
         unit = tutti__min(window,
                           tutti__max(tutti__align_down(f->opt.domain_block, align), least_window));
+    tutti__domain_rule rule = {f->opt.domains, n, align, unit, sparse ? bucket : NULL, NULL};
     if (of_array) {
-        /* exactly between two slabs, where a page with two writers does no harm */
-        const int exact =
-            p->means.block == 0 && !f->opt.direct_io && !f->layout.striped && !f->layout.incoherent;
-        tutti__domains_make_array(s, &f->slabs, n, exact ? 1 : align, unit, &t->domains);
-    } else {
-        /* From a device, ranks of one node read windows in turn, so that all are at about one place. */
-        const int in_turn = s->cold && f->opt.domains == TUTTI_DOMAINS_AUTO && t->groups->n == 1 &&
-                            !f->layout.striped;
-        tutti__domains_make(s, in_turn ? TUTTI_DOMAINS_CYCLIC : f->opt.domains, n, align, unit,
-                            sparse ? bucket : NULL, &t->domains);
+        /* cut exactly between two slabs if a page with two writers is harmless */
+        if (p->means.block == 0 && !f->opt.direct_io && !f->layout.striped && !f->layout.incoherent)
+            rule.align = 1;
+        rule.slabs = &f->slabs;
+    } else if (s->cold && f->opt.domains == TUTTI_DOMAINS_AUTO && t->groups->n == 1 &&
+               !f->layout.striped) {
+        /* ranks of one node read windows of a device round-robin, so that accesses stay close */
+        rule.kind = TUTTI_DOMAINS_CYCLIC;
     }
+    tutti__domains_make(s, &rule, &t->domains);
     t->domains.window = tutti__min(t->domains.window, window);
     t->bytes = s->bytes;
     t->gap = p->choice.gap;

@@ -1,15 +1,14 @@
-/* twophase: who sends what to whom.  Each rank looks up which file domains it has bytes in and
- * sends their aggregators a description of its bytes there; no rank ever sees a table of all
- * requests.
+/* twophase: exchange of access descriptions.  Each rank determines the file domains that contain its
+ * bytes and sends their aggregators a description of these bytes; no rank has a table of all requests.
  *
- *   destinations   the aggregators that my bytes go to: my File Access Descriptor
- *   -> messages    my description, clipped to the domain, to each of them, and to the rank of my
- *                  group that relays bytes to it
- *   -> incoming    of an aggregator: who sends what, the File Domain Access Table; of a relay: what
- *                  its group sends through it
- *   -> overlap     of an aggregator: do its senders write the same bytes?
+ *   destinations   the aggregators of the bytes of this rank: its File Access Descriptor
+ *   -> messages    the description of this rank, clipped to the domain, to each aggregator and to the
+ *                  rank of the group that relays bytes to it
+ *   -> incoming    aggregators: the bytes of each sender, the File Domain Access Table; relays: the
+ *                  bytes of the ranks of their group
+ *   -> overlap     aggregators: do senders write the same bytes?
  *
- * Descriptions travel, never lists of pieces, and only to the ranks that need them.
+ * Only descriptions are sent, never lists of pieces, and only to the ranks that need them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "twophase/plan.h"
 
@@ -20,24 +19,24 @@
 
 enum { FOR_AGGREGATOR = 1, FOR_RELAY = 2 };
 
-/* What precedes the description in a message. */
+/* Header of a message with a description. */
 typedef struct {
     int32_t purpose, aggregator;
-} heading;
+} description_header;
 
 /* ---- destinations */
 
-/* Within a cycle the walk goes to the aggregators of my own group first, starting with myself, then
- * to the others, through relays, in an order that is the same for all ranks of the group and
+/* Position of a destination within a cycle: aggregators of the own group come first, starting with this
+ * rank; then the others, through relays, in an order that is the same for all ranks of the group and
  * different for different groups. */
-static int walk_place(const tutti__two_phase *t, const tutti__destination *s) {
+static int visit_order(const tutti__two_phase *t, const tutti__destination *s) {
     const int n = t->domains.aggregators;
     if (!s->by_relay) return (s->member - t->groups->me + t->groups->size) % t->groups->size;
     const int from = (int)((long long)t->groups->mine * n / t->groups->n);
     return t->groups->size + (s->aggregator - from + n) % n;
 }
 
-static tutti_err destinations_make(tutti__two_phase *t, tutti__side file) {
+static tutti_err find_destinations(tutti__two_phase *t, tutti__side file) {
     const tutti__groups *g = t->groups;
     tutti__route route = {NULL, 0};
     TUTTI_TRY(tutti__route_make(&t->domains, file, &route));
@@ -64,7 +63,7 @@ static tutti_err destinations_make(tutti__two_phase *t, tutti__side file) {
             }
         }
         int at = t->destinations++;
-        for (; at > 0 && walk_place(t, &t->destination[at - 1]) > walk_place(t, &s); at--)
+        for (; at > 0 && visit_order(t, &t->destination[at - 1]) > visit_order(t, &s); at--)
             t->destination[at] = t->destination[at - 1];
         t->destination[at] = s;
     }
@@ -74,10 +73,10 @@ static tutti_err destinations_make(tutti__two_phase *t, tutti__side file) {
 
 /* ---- messages */
 
-static tutti_err messages_make(tutti_plan *p, int *n_out, tutti__sparse_message **out) {
+static tutti_err make_descriptions(tutti_plan *p, int *n_out, tutti__sparse_message **out) {
     tutti__two_phase *t = p->two;
     const tutti__side file = p->asked.access->file;
-    const int *mates = t->groups->member + t->groups->start[t->groups->mine];
+    const int *members = t->groups->member + t->groups->start[t->groups->mine];
     tutti__sparse_message *v = tutti__calloc(2 * (size_t)t->destinations + 1, sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
     int n = 0;
@@ -87,8 +86,8 @@ static tutti_err messages_make(tutti_plan *p, int *n_out, tutti__sparse_message 
         tutti__domains_extent(&t->domains, s->aggregator, &lo, &hi);
         const size_t bytes = tutti__side_to_message(file, lo, hi, NULL, 0);
         for (int to = FOR_AGGREGATOR; to <= (s->by_relay ? FOR_RELAY : FOR_AGGREGATOR); to++) {
-            const heading h = {to, s->aggregator};
-            const int rank = to == FOR_RELAY ? mates[s->member] : t->agg_rank[s->aggregator];
+            const description_header h = {to, s->aggregator};
+            const int rank = to == FOR_RELAY ? members[s->member] : t->agg_rank[s->aggregator];
             char *data = tutti__malloc(sizeof h + bytes);
             if (!data) {
                 tutti__sparse_free(n, &v);
@@ -111,16 +110,16 @@ static tutti_err messages_make(tutti_plan *p, int *n_out, tutti__sparse_message 
 
 /* ---- incoming */
 
-static int by_group(const void *a, const void *b) {
+static int compare_sources(const void *a, const void *b) {
     const tutti__source *x = a, *y = b;
     if (x->group != y->group) return x->group < y->group ? -1 : 1;
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Sort sources by group (they come by rank); the rank at the other end of a group is the member that
- * relays for this aggregator. */
-static tutti_err incoming_group(tutti__incoming *l, const tutti__groups *g) {
-    if (g->n > 1) qsort(l->source, (size_t)l->n, sizeof *l->source, by_group);
+/* Sort sources by group (they arrive by rank).  The peer of a group is its member that relays for this
+ * aggregator. */
+static tutti_err group_sources(tutti__incoming *l, const tutti__groups *g) {
+    if (g->n > 1) qsort(l->source, (size_t)l->n, sizeof *l->source, compare_sources);
     l->senders = tutti__calloc((size_t)l->n + 1, sizeof *l->senders);
     l->side = tutti__calloc((size_t)l->n + 1, sizeof *l->side);
     if (!l->senders || !l->side) return TUTTI_ERR_NOMEM;
@@ -138,13 +137,13 @@ static tutti_err incoming_group(tutti__incoming *l, const tutti__groups *g) {
     return TUTTI_OK;
 }
 
-/* What I relay to an aggregator: found among the others, which are in walk order, or put there. */
-static tutti_err relay_get(tutti__two_phase *t, int aggregator, tutti__incoming **out) {
+/* The relay entry of an aggregator: found among the others, which are in visiting order, or inserted. */
+static tutti_err find_relay(tutti__two_phase *t, int aggregator, tutti__incoming **out) {
     const tutti__destination s = {aggregator, 0, 0, 1};
     int at = 0;
     for (; at < t->relays; at++) {
         const tutti__destination other = {t->relay[at].aggregator, 0, 0, 1};
-        if (walk_place(t, &other) >= walk_place(t, &s)) break;
+        if (visit_order(t, &other) >= visit_order(t, &s)) break;
     }
     *out = &t->relay[at];
     if (at < t->relays && t->relay[at].aggregator == aggregator) return TUTTI_OK;
@@ -155,16 +154,16 @@ static tutti_err relay_get(tutti__two_phase *t, int aggregator, tutti__incoming 
     return (*out)->source ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
-static tutti_err incoming_make(tutti__two_phase *t, int n, const tutti__sparse_message *in) {
+static tutti_err collect_sources(tutti__two_phase *t, int n, const tutti__sparse_message *in) {
     t->incoming.aggregator = t->my_agg;
     t->incoming.source = tutti__calloc((size_t)n + 1, sizeof *t->incoming.source);
     t->relay = tutti__calloc((size_t)n + 1, sizeof *t->relay);
     if (!t->incoming.source || !t->relay) return TUTTI_ERR_NOMEM;
     for (int i = 0; i < n; i++) {
-        heading h;
+        description_header h;
         tutti__incoming *l = &t->incoming;
         memcpy(&h, in[i].data, sizeof h);
-        if (h.purpose == FOR_RELAY) TUTTI_TRY(relay_get(t, h.aggregator, &l));
+        if (h.purpose == FOR_RELAY) TUTTI_TRY(find_relay(t, h.aggregator, &l));
         tutti__source *s = &l->source[l->n];
         TUTTI_TRY(tutti__side_from_message((char *)in[i].data + sizeof h, in[i].bytes - sizeof h,
                                            &s->side));
@@ -172,26 +171,26 @@ static tutti_err incoming_make(tutti__two_phase *t, int n, const tutti__sparse_m
         s->group = t->groups->of[s->rank];
         l->n++;
     }
-    TUTTI_TRY(incoming_group(&t->incoming, t->groups));
+    TUTTI_TRY(group_sources(&t->incoming, t->groups));
     for (int i = 0; i < t->relays; i++) {
-        TUTTI_TRY(incoming_group(&t->relay[i], t->groups));
+        TUTTI_TRY(group_sources(&t->relay[i], t->groups));
         t->relay[i].senders[0].peer = t->agg_rank[t->relay[i].aggregator];
     }
     return TUTTI_OK;
 }
 
-/* ---- all of it; a failure before the exchange, which all ranks must reach, travels in `err` */
+/* ---- all steps; `err` keeps an error that occurs before the exchange, which all ranks must reach */
 
 tutti_err tutti__two_phase_describe(tutti_plan *p, int *overlap_out, tutti_off *where_out) {
     tutti__two_phase *t = p->two;
     tutti__sparse_message *out = NULL, *in = NULL;
     int n_out = 0, n_in = 0;
     TUTTI_ASSERT(tutti__two_phase_is_valid(t));
-    tutti_err err = destinations_make(t, p->asked.access->file);
-    if (err == TUTTI_OK) err = messages_make(p, &n_out, &out);
+    tutti_err err = find_destinations(t, p->asked.access->file);
+    if (err == TUTTI_OK) err = make_descriptions(p, &n_out, &out);
     err = TUTTI_ALSO(err, tutti__sparse_exchange(p->file->team, n_out, out, &n_in, &in));
     tutti__sparse_free(n_out, &out);
-    if (err == TUTTI_OK) err = incoming_make(t, n_in, in);
+    if (err == TUTTI_OK) err = collect_sources(t, n_in, in);
     tutti__sparse_free(n_in, &in);
     TUTTI_ASSERT(err != TUTTI_OK || tutti__two_phase_is_valid(t));
 

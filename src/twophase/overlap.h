@@ -5,9 +5,11 @@
 
 #include "twophase/plan.h"
 
-/* Take out of a plan's descriptions what higher ranks write too.  `mine`: the senders of this
- * rank's domain overlap. Collective, if some rank's do; this rank's outcome.  *large_out: this
- * rank's would take too much memory; then, and after an error, the plan is of no use. */
-tutti_err tutti__overlap_trim(tutti_plan *p, int mine, int *large_out) TUTTI_MUST_USE;
+/* Remove from the descriptions of a plan all bytes that higher ranks write, too.
+ *
+ * Collective; called if the senders overlap in the domain of some rank (`overlaps_here`: of this rank).
+ * Returns the outcome of this rank.  *large_out: the descriptions of this rank would take too much
+ * memory; then, and after an error, the plan cannot be executed. */
+tutti_err tutti__overlap_trim(tutti_plan *p, int overlaps_here, int *large_out) TUTTI_MUST_USE;
 
 #endif

@@ -1,5 +1,4 @@
-/* twophase: the two-phase part of a plan: is it whole, how large is it, its end; what others ask of
- * it.
+/* twophase: the two-phase part of a plan: validity, size, queries, release.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "twophase/plan.h"
 
@@ -26,7 +25,7 @@ tutti_count tutti__incoming_next(const tutti__two_phase *t, const tutti__incomin
 
 /* ---- validity */
 
-/* Sources ascend by group and rank; the groups of senders divide them without a gap. */
+/* Sources ascend by group and rank; the groups of senders cover them without a gap. */
 static int incoming_is_valid(const tutti__two_phase *t, const tutti__incoming *l) {
     int n = 0;
     for (int i = 1; i < l->n; i++)
@@ -61,7 +60,7 @@ int tutti__two_phase_is_valid(const tutti__two_phase *t) {
     return incoming_is_valid(t, &t->incoming);
 }
 
-/* ---- size and end */
+/* ---- size and release */
 
 size_t tutti__plan_bytes(const tutti_plan *p) {
     const tutti__two_phase *t = p->two;
@@ -71,8 +70,8 @@ size_t tutti__plan_bytes(const tutti_plan *p) {
     if (!t) return n;
     n += sizeof *t + (size_t)t->domains.aggregators * sizeof(int) +
          (size_t)t->destinations * sizeof *t->destination + (size_t)t->relays * sizeof *t->relay;
-    if (t->walk) n += sizeof *t->walk + tutti_access_size(t->walk);
-    for (int k = -1; k < t->relays; k++) { /* what comes in here, and what is relayed */
+    if (t->trimmed) n += sizeof *t->trimmed + tutti_access_size(t->trimmed);
+    for (int k = -1; k < t->relays; k++) { /* own sources, and relayed ones */
         const tutti__incoming *l = k < 0 ? &t->incoming : &t->relay[k];
         n += (size_t)l->n * (sizeof *l->source + sizeof *l->side) +
              (size_t)l->sender_groups * sizeof *l->senders;
@@ -84,7 +83,7 @@ size_t tutti__plan_bytes(const tutti_plan *p) {
     return n;
 }
 
-static void incoming_free(tutti__incoming *l) {
+static void free_incoming(tutti__incoming *l) {
     for (int i = 0; i < l->n; i++) tutti__side_free(&l->source[i].side);
     for (int i = 0; l->lost && i < l->n; i++) tutti__side_free(&l->lost[i]);
     tutti__free(l->lost);
@@ -95,13 +94,13 @@ static void incoming_free(tutti__incoming *l) {
 
 void tutti__two_phase_clear(tutti__two_phase *t) {
     int *agg_rank = t->agg_rank;
-    incoming_free(&t->incoming);
-    for (int i = 0; i < t->relays; i++) incoming_free(&t->relay[i]);
+    free_incoming(&t->incoming);
+    for (int i = 0; i < t->relays; i++) free_incoming(&t->relay[i]);
     tutti__free(t->relay);
     tutti__free(t->destination);
-    if (t->walk) tutti__side_free(&t->walk->file);
-    if (t->walk) tutti__side_free(&t->walk->memory);
-    tutti__free(t->walk);
+    if (t->trimmed) tutti__side_free(&t->trimmed->file);
+    if (t->trimmed) tutti__side_free(&t->trimmed->memory);
+    tutti__free(t->trimmed);
     memset(t, 0, sizeof *t);
     t->agg_rank = agg_rank;
 }

@@ -19,7 +19,8 @@
 static void check_domains(void) {
     const tutti__summary s = {.lo = 5000, .hi = 70000, .bytes = 65000, .runs = 1, .ranks = 1};
     tutti__domains d;
-    tutti__domains_make(&s, TUTTI_DOMAINS_EVEN, 3, 4096, 8192, NULL, &d);
+    const tutti__domain_rule rule = {TUTTI_DOMAINS_EVEN, 3, 4096, 8192, NULL, NULL};
+    tutti__domains_make(&s, &rule, &d);
     NOTICED(d.kind, TUTTI_DOMAINS_AUTO, tutti__domains_is_valid(&d));
     NOTICED(d.kind, TUTTI_DOMAINS_BALANCED, tutti__domains_is_valid(&d)); /* without a histogram */
     NOTICED(d.aggregators, 0, tutti__domains_is_valid(&d));
@@ -65,7 +66,8 @@ static void example_make(example *x) {
         .incoming = {.n = 3, .sender_groups = 2, .source = x->source, .senders = x->senders},
         .relays = 1,
         .relay = &x->relay};
-    tutti__domains_make(&s, TUTTI_DOMAINS_EVEN, 2, 4096, 65536, NULL, &x->two.domains);
+    const tutti__domain_rule rule = {TUTTI_DOMAINS_EVEN, 2, 4096, 65536, NULL, NULL};
+    tutti__domains_make(&s, &rule, &x->two.domains);
 }
 
 static void check_two_phase(void) {
@@ -149,9 +151,9 @@ static void check_window_io(void) {
     tutti__window_io w = {.lo = 10, .hi = 110, .total = 80, .stage = stage, .shift = 1000};
     w.run = run;
     w.n = w.room = 2;
-    w.asked = 80;
+    w.requested = 80;
     NOTICED(w.room, 1, tutti__window_io_is_valid(&w, 1));
-    NOTICED(w.asked, 79, tutti__window_io_is_valid(&w, 1));
+    NOTICED(w.requested, 79, tutti__window_io_is_valid(&w, 1));
     NOTICED(w.total, 101, tutti__window_io_is_valid(&w, 1));
     NOTICED(w.lo, 11, tutti__window_io_is_valid(&w, 1));
     NOTICED(w.hi, 109, tutti__window_io_is_valid(&w, 1));

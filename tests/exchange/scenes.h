@@ -99,7 +99,8 @@ static inline void scene_op(crew *c, int is_write, int shape, int slots, uint64_
     const int kind = salt & 4 ? TUTTI_DOMAINS_CYCLIC : TUTTI_DOMAINS_EVEN;
     const int aggregators = salt & 24 ? c->ranks : 1 + (int)(salt >> 5) % c->ranks;
     const tutti_off window = 64 * (1 + (tutti_off)(salt >> 9) % (SCENE_WINDOW / 64));
-    tutti__domains_make(&sum, kind, aggregators, 64, window, NULL, &op->domains);
+    const tutti__domain_rule rule = {kind, aggregators, 64, window, NULL, NULL};
+    tutti__domains_make(&sum, &rule, &op->domains);
 }
 
 /* Do in order what the crew does at once; what reads must give is compared with the crew's memory. */

@@ -41,7 +41,9 @@ static inline tutti__domains sides_domains(int n, const tutti__side *side, cut_o
     tutti_off bucket[TUTTI__HISTOGRAM] = {0};
     tutti__domains d;
     for (int i = 0; i < n && want; i++) tutti__histogram_add(side[i], s.lo, s.hi, bucket);
-    tutti__domains_make(&s, o.kind, o.aggregators, o.align, o.window, want ? bucket : NULL, &d);
+    const tutti__domain_rule rule = {o.kind,   o.aggregators,        o.align,
+                                     o.window, want ? bucket : NULL, NULL};
+    tutti__domains_make(&s, &rule, &d);
     return d;
 }
 

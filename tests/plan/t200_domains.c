@@ -120,7 +120,9 @@ static void check_random(void) {
     tutti_off bucket[TUTTI__HISTOGRAM];
     tutti__domains d;
     random_buckets(s.lo, s.hi, bucket);
-    tutti__domains_make(&s, kind, aggregators, align, window, rnd(4) ? bucket : NULL, &d);
+    const tutti__domain_rule rule = {kind, aggregators, align, window, rnd(4) ? bucket : NULL,
+                                     NULL};
+    tutti__domains_make(&s, &rule, &d);
     CHECK(d.lo <= s.lo && s.lo - d.lo < align && d.hi == s.hi, "bounds");
     CHECK(d.window > 0 && d.window % align == 0, "window %lld", (long long)d.window);
     CHECK(d.window <= window || d.window == align, "window %lld", (long long)d.window);
@@ -142,7 +144,8 @@ static void check_array(void) {
     const tutti_count n = 1 + rnd(1 + room / (1 + rnd(1000)));
     const tutti__slabs slabs = {s.lo - before, 1 + room / n, n};
     tutti__domains d;
-    tutti__domains_make_array(&s, &slabs, aggregators, align, window, &d);
+    const tutti__domain_rule rule = {TUTTI_DOMAINS_ARRAY, aggregators, align, window, NULL, &slabs};
+    tutti__domains_make(&s, &rule, &d);
     CHECK(tutti__domains_is_valid(&d), "not valid");
     check_tiling(&d);
     for (int a = 1; a < aggregators; a++) {
@@ -160,7 +163,8 @@ static void check_even(int aggregators, tutti_count units) {
     const tutti__summary s = {.lo = 100 * align + 17, .hi = (100 + units) * align - 5};
     tutti__domains d;
     int busy = 0;
-    tutti__domains_make(&s, TUTTI_DOMAINS_EVEN, aggregators, align, align, NULL, &d);
+    const tutti__domain_rule rule = {TUTTI_DOMAINS_EVEN, aggregators, align, align, NULL, NULL};
+    tutti__domains_make(&s, &rule, &d);
     for (int a = 0; a < aggregators; a++) {
         const tutti_count cycles = tutti__domains_cycles(&d, a);
         CHECK(cycles == units / aggregators || cycles == (units + aggregators - 1) / aggregators,

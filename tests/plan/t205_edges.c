@@ -22,7 +22,8 @@ static void check_empty(void) {
     tutti__histogram_add(none, 0, 100, bucket);
     for (int kind = TUTTI_DOMAINS_AUTO; kind <= TUTTI_DOMAINS_CYCLIC; kind++) {
         tutti__domains d;
-        tutti__domains_make(&s, kind, 5, 4096, 1 << 20, bucket, &d);
+        const tutti__domain_rule rule = {kind, 5, 4096, 1 << 20, bucket, NULL};
+        tutti__domains_make(&s, &rule, &d);
         for (int a = 0; a < 5; a++) {
             tutti_off lo, hi;
             CHECK_EQ(tutti__domains_cycles(&d, a), 0);
