@@ -1,11 +1,5 @@
 /* exodus: an Exodus file as its ranks have it.
  *
- *   topology        names of topologies: nodes, sides, nodes of sides                     no MPI
- *   exodus_model    what a file has: parameters, entities, variables, truth tables        no MPI
- *   model_names     what things are called in a file                                      no MPI
- *   model_cdf       a model as netCDF dimensions and variables                            no MPI
- *   model_read      and back                                                              no MPI
- *   step_layout     steps of variables in a header that has been read                     no MPI
  *   sidecar         the database beside the file, by one rank                             no MPI
  *   exodus_object   the object: agreements, what may be done
  *   exodus_valid    relations between its fields
@@ -41,7 +35,7 @@
 #include "comm/call.h"
 #include "decomposition/decomposition.h"
 #include "layer/object.h"
-#include "exodus/exodus_model.h"
+#include "exodus_model/exodus_model.h"
 #include "timestep/started.h"
 
 typedef struct tutti__sidecar tutti__sidecar;

@@ -1,7 +1,7 @@
-/* exodus: what a file has: parameters, entities, variables.  Checked as it is said, so that the one who
+/* exodus_model: what a file has: parameters, entities, variables.  Checked as it is said, so that the one who
  * says it hears of it.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "exodus/exodus_model.h"
+#include "exodus_model/exodus_model.h"
 
 #include <stdlib.h>
 #include <string.h>
