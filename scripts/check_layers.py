@@ -18,7 +18,8 @@ import sys
 
 MODULES = ["base", "comm", "access", "cdf", "plan", "mpitype", "exchange", "store", "file", "direct", "twophase",
          "engine", "collective", "layer", "decomposition", "array", "replicas", "mesh", "timestep", "metadata",
-         "netcdf", "compression", "segments", "dataset", "archive", "exodus", "nemesis", "exodus_mesh"]
+         "netcdf", "compression", "segments", "dataset", "archive", "exodus_model", "exodus",
+         "nemesis", "exodus_mesh"]
 PURE = {"base", "access", "cdf", "plan", "store", "compression"}
 ENGINE = {"plan", "exchange", "store", "file", "direct", "twophase", "engine", "collective"}
 LAYER = "collective/layer.h"  # all that the layers above files use of them

@@ -372,7 +372,7 @@ static tutti_err repair(const char *path, const tutti_dataset_options *opt,
     if (stat(path, &st) != 0) return tutti__error_sys(errno, -1, "the directory of the dataset");
     TUTTI_CHECK(S_ISDIR(st.st_mode), TUTTI_ERR_FORMAT, "'%s' is a file: datasets are directories",
                 path);
-    tutti_err err = tutti__writer_lock(path, opt->without_locks, &lock);
+    tutti_err err = tutti__dataset_lock(path, opt->without_locks, &lock);
     if (err == TUTTI_OK) err = work(&r);
     TUTTI_KEEP_LAST_ERROR_IF(err != TUTTI_OK);
     for (int64_t i = 0; i < r.files_n; i++)

@@ -444,10 +444,10 @@ tutti_err tutti__exodus_move(tutti_exodus *x, int is_write, tutti_count n, const
                          .parts = parts,
                          .local_err = mine,
                          .least = is_write ? 0 : tutti__max(x->cdf.fixed_end - 3, 0)};
-    if (is_write) tutti__exodus_region_next(x->mesh);
+    if (is_write) tutti__region_next_operation(x->mesh);
     if (t.local_err == TUTTI_OK) t.local_err = tutti__narrow_int(n, &t.parts_n);
     if (t.local_err == TUTTI_OK && is_write && x->mesh)
-        t.local_err = tutti__exodus_region_sums(x->mesh, t.parts_n, parts, &t.sums);
+        t.local_err = tutti__region_add_parts(x->mesh, t.parts_n, parts, &t.sums);
     return tutti__transfer_run(&t, NULL);
 }
 
@@ -462,7 +462,7 @@ static tutti_err arrays_move(tutti_exodus *x, int is_write, tutti_count n,
         !x->mesh) { /* it was whole already: its sums are made anew */
         err = tutti__exodus_agree(
             x, tutti__exodus_region_make(x, x->cdf.header_bytes, x->cdf.fixed_end, &x->mesh));
-        if (err != TUTTI_OK) tutti__exodus_region_free(&x->mesh);
+        if (err != TUTTI_OK) tutti__region_free(&x->mesh);
     }
     if (err == TUTTI_OK) {
         const tutti_err mine = batch_parts(arrays, is_write, &b);

@@ -6,7 +6,7 @@
 
 #include "base/sorted.h"
 #include "exodus/exodus_impl.h"
-#include "exodus/topology.h"
+#include "exodus_model/topology.h"
 
 typedef struct tutti__entity_class {
     tutti_exodus_kind kind;

@@ -23,7 +23,7 @@ static tutti_err commit_check(const tutti_exodus *x) {
                 tutti__section_status_of(&s->states[i]) != TUTTI__SECTION_FAILED,
             TUTTI_ERR_STATE, "'%s' is incomplete because a %s: put it again, or discard the step",
             x->cdf.vars[i].name, s->failed_sync ? "sync failed" : "put failed or was abandoned");
-    return tutti__exodus_region_reserve(s->region);
+    return tutti__region_reserve(s->region);
 }
 
 /* Rank 0: no put had the time with it. */
@@ -86,7 +86,7 @@ static tutti_err commit(void *context) {
     if (!s->has_time) {
         const tutti_off at =
             tutti__cdf_place(&x->cdf, &x->cdf.vars[s->time_variable], x->cdf.records);
-        touched = tutti__exodus_region_touch(s->region, at, at + 8);
+        touched = tutti__region_touch(s->region, at, at + 8);
         if (touched == TUTTI_OK && x->team->rank == 0)
             s->time_err = tutti__by_thread(write_time, x);
     }

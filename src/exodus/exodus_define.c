@@ -175,7 +175,7 @@ tutti_err tutti__exodus_finish_definitions(tutti_exodus *x, const tutti__exodus_
         x->topology++;
         return TUTTI_OK;
     }
-    tutti__exodus_region_free(&x->mesh);
+    tutti__region_free(&x->mesh);
     tutti__cdf_free(&x->cdf);
     x->model.p = before.p;
     x->model.id_bytes = before.id_bytes;

@@ -14,6 +14,7 @@
 #include "base/size_limit.h"
 #include "metadata/meta.h" /* tutti__directory_sync */
 #include "exodus/sidecar.h"
+#include "timestep/writer_lock.h"
 
 enum { MAGIC = 4 }; /* bytes that a header begins with */
 
@@ -24,17 +25,13 @@ tutti_off tutti__exodus_file_end(const tutti__cdf *c, tutti_count records) {
 
 /* ---- rank 0 */
 
-static tutti_err lock(const tutti_exodus *x, int fd) {
-    struct flock byte = {
-        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)1 << 62, .l_len = 1};
-    if (fcntl(fd, F_OFD_SETLK, &byte) == 0) return TUTTI_OK;
-    const int why = errno;
-    TUTTI_CHECK(why != EAGAIN && why != EACCES, TUTTI_ERR_STATE,
-                "another program has '%s' open for writing", x->path);
-    if (x->opt.without_locks) return TUTTI_OK;
-    TUTTI_FAIL(TUTTI_ERR_UNSUPPORTED,
-               "the file system of '%s' has no locks (%s); option without_locks goes on without",
-               x->path, strerror(why));
+/* One byte far behind any data, so that it conflicts with no access to the file. */
+static tutti_err lock_file(const tutti_exodus *x, int fd) {
+    return tutti__writer_lock_acquire(&(tutti__writer_lock){.path = x->path,
+                                                            .fd = fd,
+                                                            .start = (tutti_off)1 << 62,
+                                                            .bytes = 1,
+                                                            .is_optional = x->opt.without_locks});
 }
 
 static tutti_err bytes_read(int fd, char *to, tutti_off at, size_t n) {
@@ -88,7 +85,7 @@ static tutti_err old_remove(tutti_exodus *x) {
     tutti_err err = TUTTI_OK;
     if (!x->opt.overwrite && tutti__exodus_file_there(x->path, strcmp(x->path, x->first) != 0))
         err = tutti__error_set(TUTTI_ERR_EXISTS, 0, -1, "'%s' is there already", x->path);
-    if (err == TUTTI_OK) err = lock(x, fd);
+    if (err == TUTTI_OK) err = lock_file(x, fd);
     if (err == TUTTI_OK && unlink(x->path) != 0)
         err = tutti__error_sys(errno, -1, "removing what is there");
     close(fd);
@@ -166,7 +163,7 @@ static tutti_err root_make(tutti_exodus *x) {
         x->fd = open(x->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (x->fd < 0) err = tutti__error_sys(errno, -1, "making the file");
     }
-    if (err == TUTTI_OK) err = lock(x, x->fd);
+    if (err == TUTTI_OK) err = lock_file(x, x->fd);
     memset(head, 0, MAGIC); /* it has no mesh yet: tutti__exodus_file_show */
     if (err == TUTTI_OK && tutti__limited_pwrite(x->fd, head, n, 0) != 0)
         err = tutti__error_sys(errno, 0, "writing the header");
@@ -358,7 +355,7 @@ static tutti_err root_find(tutti_exodus *x, finding *f) {
     tutti__cdf c;
     x->fd = open(x->path, (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC);
     if (x->fd < 0) return tutti__error_sys(errno, -1, "opening the file");
-    if (writes) TUTTI_TRY(lock(x, x->fd));
+    if (writes) TUTTI_TRY(lock_file(x, x->fd));
     TUTTI_TRY(
         tutti__cdf_read_header(x->path, (void **)&f->bytes, &f->t.header_n, &f->t.file_bytes));
     f->n = f->t.header_n;

@@ -1,11 +1,5 @@
 /* exodus: an Exodus file as its ranks have it.
  *
- *   topology        names of topologies: nodes, sides, nodes of sides                     no MPI
- *   exodus_model    what a file has: parameters, entities, variables, truth tables        no MPI
- *   model_names     what things are called in a file                                      no MPI
- *   model_cdf       a model as netCDF dimensions and variables                            no MPI
- *   model_read      and back                                                              no MPI
- *   step_layout     steps of variables in a header that has been read                     no MPI
  *   sidecar         the database beside the file, by one rank                             no MPI
  *   exodus_object   the object: agreements, what may be done
  *   exodus_valid    relations between its fields
@@ -25,7 +19,7 @@
  *   exodus_put      a step begins, is put, is discarded
  *   exodus_commit   a step is committed; steps are erased
  *   exodus_get      fields of a step, times, a field through several steps
- *   exodus_sums     checksums of steps and of the mesh; verify
+ *   exodus_checksums   checksums of steps and of the mesh; verify
  *   exodus_ask      looking at a file; notes
  *
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -41,7 +35,8 @@
 #include "comm/call.h"
 #include "decomposition/decomposition.h"
 #include "layer/object.h"
-#include "exodus/exodus_model.h"
+#include "exodus_model/exodus_model.h"
+#include "timestep/region.h"
 #include "timestep/started.h"
 
 typedef struct tutti__sidecar tutti__sidecar;
@@ -104,11 +99,11 @@ struct tutti_exodus {
     tutti_count local_n;
     tutti__exodus_result mesh_read, nemesis_read; /* of get_mesh, of nemesis_get */
     struct tutti__exodus_step *step;              /* that has begun; exodus_steps.h */
-    tutti__start_queue starts;         /* puts and gets that were started and not completed */
-    tutti_request *commit;             /* that was started and not completed; NULL: none */
-    tutti__team *commit_team;          /* of commits that were started; NULL: there was none */
-    struct tutti__exodus_region *mesh; /* its checksums, while it is written; exodus_sums.c */
-    unsigned char *checked;            /* [checked_n] steps that have been compared */
+    tutti__start_queue starts; /* puts and gets that were started and not completed */
+    tutti_request *commit;     /* that was started and not completed; NULL: none */
+    tutti__team *commit_team;  /* of commits that were started; NULL: there was none */
+    tutti__region *mesh;       /* checksums of the mesh while it is written; NULL: it is complete */
+    unsigned char *checked;    /* [checked_n] steps that have been compared */
     tutti_count checked_n;
 };
 
@@ -220,30 +215,17 @@ tutti_err tutti__exodus_decompose(tutti_exodus *x, tutti_exodus_kind kind, tutti
 tutti_err tutti__exodus_decomposes(const tutti_exodus *x, const tutti_decomposition *p,
                                    tutti_exodus_kind kind, tutti_count number) TUTTI_MUST_USE;
 
-/* ---- exodus_sums.c */
-/* Checksums of a region of the file that is written by several operations: a step, or the mesh. */
-typedef struct tutti__exodus_region tutti__exodus_region;
-/* Where offset 0 of accesses to a step is that starts at `at` in the file.   Local. */
+/* ---- exodus_checksums.c */
+/* Offset of the file that accesses to a step count from; the step starts at offset `at`.   Not collective. */
 tutti_off tutti__exodus_step_base(const tutti_exodus *x, tutti_off at);
-/* The mesh, or a step: parts of its operations start at tutti__exodus_step_base.  NULL if no checksums are wanted.
- * Local. */
+/* A region for checksums of the mesh or of a step: bytes lo ... hi - 1 of the file.  *out is NULL without checksums.
+ * Not collective. */
 tutti_err tutti__exodus_region_make(const tutti_exodus *x, tutti_off lo, tutti_off hi,
-                                    tutti__exodus_region **out) TUTTI_MUST_USE;
-void tutti__exodus_region_free(tutti__exodus_region **r);
-/* Another operation begins: on all ranks, whatever they have against it.  NULL is fine. */
-void tutti__exodus_region_next(tutti__exodus_region *r);
-/* Where its sums go; it touches these bytes.  NULL: none are wanted.   Local. */
-tutti_err tutti__exodus_region_sums(tutti__exodus_region *r, int n, const tutti_part *parts,
-                                    tutti__sums **out) TUTTI_MUST_USE;
-/* Another operation, of rank 0 alone or of all, that writes these bytes. */
-tutti_err tutti__exodus_region_touch(tutti__exodus_region *r, tutti_off lo,
-                                     tutti_off hi) TUTTI_MUST_USE;
-/* Memory for a commit.  NULL is fine.   Local. */
-tutti_err tutti__exodus_region_reserve(tutti__exodus_region *r) TUTTI_MUST_USE;
-/* Commit what has been written to a region (NULL: without checksums), by timestep/step_commit.h; `steps` get the file.
- * mine: this rank's error, if there are checksums.   Collective. */
+                                    tutti__region **out) TUTTI_MUST_USE;
+/* Commit the data of a region (NULL: without checksums) by timestep/step_commit.h; `steps` get the Exodus file.
+ * local_err: the error of this rank so far; TUTTI_OK without checksums.   Collective. */
 struct tutti__commit_steps;
-tutti_err tutti__exodus_region_commit(tutti_exodus *x, tutti__exodus_region *r, tutti_err mine,
+tutti_err tutti__exodus_region_commit(tutti_exodus *x, tutti__region *r, tutti_err local_err,
                                       const struct tutti__commit_steps *steps,
                                       int *is_sync_failed_out) TUTTI_MUST_USE;
 /* The mesh is whole: its sums are in the sidecar.   Collective. */

@@ -77,7 +77,7 @@ static tutti_err object_make(const char *path, int mode, const tutti_exodus_opti
 /* What belongs to the file that it is on. */
 static void contents_free(tutti_exodus *x) {
     tutti__exodus_results_free(x);
-    tutti__exodus_region_free(&x->mesh);
+    tutti__region_free(&x->mesh);
     tutti__exodus_model_free(&x->model);
     tutti__cdf_free(&x->cdf);
     tutti__free(x->checked);

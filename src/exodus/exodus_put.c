@@ -14,7 +14,7 @@ void tutti__exodus_step_free(struct tutti__exodus_step **step) {
     struct tutti__exodus_step *s = *step;
     *step = NULL;
     if (!s) return;
-    tutti__exodus_region_free(&s->region);
+    tutti__region_free(&s->region);
     tutti__puts_free(&s->puts);
     for (tutti_count i = 0; s->states && i < s->variables; i++)
         tutti__section_state_free(&s->states[i]);
@@ -184,8 +184,8 @@ static tutti_err run_put(tutti__started *started) {
                          .base = x->step->base,
                          .parts_n = b->parts_n,
                          .parts = b->parts};
-    tutti__exodus_region_next(x->step->region);
-    t.local_err = tutti__exodus_region_sums(x->step->region, b->parts_n, b->parts, &t.sums);
+    tutti__region_next_operation(x->step->region);
+    t.local_err = tutti__region_add_parts(x->step->region, b->parts_n, b->parts, &t.sums);
     return tutti__exodus_named(x, "put", tutti__transfer_run(&t, NULL));
 }
 

@@ -13,7 +13,7 @@
 struct tutti__exodus_step {
     double time;
     tutti_off base; /* where offset 0 of accesses is */
-    tutti__exodus_region *region;
+    tutti__region *region;
     tutti__put_list puts;         /* of variables of the netCDF file */
     tutti__section_state *states; /* [variables of the file] */
     tutti_count variables;

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/utf8.h"
+#include "timestep/writer_lock.h"
 
 enum { APPLICATION = 0x54555454 }; /* "TUTT" */
 
@@ -105,24 +106,16 @@ static tutti_err identify(tutti__meta *m, int *empty_out) {
 
 /* ---- the lock of writers */
 
-tutti_err tutti__writer_lock(const char *directory, int without_locks, int *fd_out) {
+tutti_err tutti__dataset_lock(const char *directory, int without_locks, int *fd_out) {
     char path[TUTTI__PATH + 64];
-    struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     snprintf(path, sizeof path, "%s/" TUTTI__LOCK_NAME, directory);
     struct stat st;
     *fd_out = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
     if (*fd_out < 0) return tutti__error_sys(errno, -1, "the writer's lock");
     TUTTI_CHECK(fstat(*fd_out, &st) == 0 && S_ISREG(st.st_mode), TUTTI_ERR_FORMAT,
                 "not a regular file: '%s'", path);
-    if (fcntl(*fd_out, F_OFD_SETLK, &all) == 0) return TUTTI_OK;
-    TUTTI_CHECK(errno != EAGAIN && errno != EACCES, TUTTI_ERR_STATE,
-                "another program has '%s' open for writing", directory);
-    if (without_locks) return TUTTI_OK;
-    const int why = errno;
-    TUTTI_FAIL(
-        TUTTI_ERR_UNSUPPORTED,
-        "the file system of '%s' has no locks (%s); option without_locks continues without locks",
-        directory, strerror(why));
+    return tutti__writer_lock_acquire(
+        &(tutti__writer_lock){.path = directory, .fd = *fd_out, .is_optional = without_locks});
 }
 
 /* ---- opening */
@@ -215,7 +208,7 @@ static tutti_err writer_open(tutti__meta *m, const tutti__meta_options *opt) {
     TUTTI_CHECK(there || creates, TUTTI_ERR_NOT_FOUND, "'%s' has no dataset", m->directory);
     TUTTI_CHECK(!there || !(opt->mode & TUTTI_EXCLUSIVE), TUTTI_ERR_EXISTS,
                 "'%s' has a dataset already", m->directory);
-    if (!opt->locked) TUTTI_TRY(tutti__writer_lock(m->directory, opt->without_locks, &m->lock));
+    if (!opt->locked) TUTTI_TRY(tutti__dataset_lock(m->directory, opt->without_locks, &m->lock));
     TUTTI_TRY(
         tutti__sql_open(m, m->path, SQLITE_OPEN_READWRITE | (there ? 0 : SQLITE_OPEN_CREATE)));
     TUTTI_TRY(identify(m, &empty));

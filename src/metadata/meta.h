@@ -25,7 +25,7 @@ typedef struct tutti__meta_options {
 } tutti__meta_options;
 
 /* Acquire the lock of writers; closing the descriptor releases it. */
-tutti_err tutti__writer_lock(const char *directory, int without_locks, int *fd_out) TUTTI_MUST_USE;
+tutti_err tutti__dataset_lock(const char *directory, int without_locks, int *fd_out) TUTTI_MUST_USE;
 
 tutti_err tutti__meta_open(const char *directory, const tutti__meta_options *opt,
                            tutti__meta **out) TUTTI_MUST_USE;

@@ -102,28 +102,26 @@ typedef struct {
 
 static tutti_err share_compare(const tutti_dataset *d, const comparing *c, int64_t lo, int64_t hi) {
     enum { MOST = 4096 };
-    uint64_t *want = tutti__malloc(MOST * sizeof *want), *got = tutti__malloc(MOST * sizeof *got);
-    tutti_err err = want && got ? TUTTI_OK : TUTTI_ERR_NOMEM;
-    for (int64_t at = lo; at < hi && err == TUTTI_OK; at += MOST) {
+    uint64_t *want = tutti__malloc(MOST * sizeof *want);
+    tutti_err err = want ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    int64_t damaged = -1;
+    for (int64_t at = lo; at < hi && err == TUTTI_OK && damaged < 0; at += MOST) {
         const int64_t n = tutti__min(MOST, hi - at);
         err = bytes_read(c->file, c->segment->trailer + 8 * at, 8 * n, want);
-        if (err == TUTTI_OK) err = tutti__blocks_read(c->file, c->blocks, NULL, at, n, got);
-        for (int64_t i = 0; i < n && err == TUTTI_OK; i++) {
-            if (got[i] == le64toh(want[i])) continue;
-            tutti_off from, to;
-            const int64_t s = tutti__blocks_bounds(c->blocks, at + i, &from, &to);
-            const tutti__segment_row *g = c->segment;
-            const tutti__variable *v = tutti__model_variable_id(&d->model, c->sections[s].variable);
-            err = tutti__error_set(
-                TUTTI_ERR_FORMAT, 0, from,
-                "variable '%s' in segment %lld (time index %lld): block %lld is damaged",
-                v ? v->name : "?", (long long)(g - d->model.segments), (long long)g->index,
-                (long long)(at + i - c->blocks->first[s]));
-        }
+        for (int64_t i = 0; i < n && err == TUTTI_OK; i++) want[i] = le64toh(want[i]);
+        if (err == TUTTI_OK) err = tutti__blocks_compare(c->file, c->blocks, at, n, want, &damaged);
     }
     tutti__free(want);
-    tutti__free(got);
-    return err;
+    if (err != TUTTI_OK || damaged < 0) return err;
+    tutti_off from, to;
+    const int64_t s = tutti__blocks_bounds(c->blocks, damaged, &from, &to);
+    const tutti__segment_row *g = c->segment;
+    const tutti__variable *v = tutti__model_variable_id(&d->model, c->sections[s].variable);
+    return tutti__error_set(
+        TUTTI_ERR_FORMAT, 0, from,
+        "variable '%s' in segment %lld (time index %lld): block %lld is damaged", v ? v->name : "?",
+        (long long)(g - d->model.segments), (long long)g->index,
+        (long long)(damaged - c->blocks->first[s]));
 }
 
 tutti_err tutti__checksums_by_trailer(tutti_dataset *d, const tutti__comparison *c) {

@@ -62,7 +62,9 @@ int64_t tutti__blocks_whole(const tutti__block_list *b, tutti_off block, int64_t
 
 /* ---- reading */
 
-tutti_err tutti__blocks_read(tutti_file *f, const tutti__block_list *b, const int64_t *list,
+/* Checksums of the blocks list[0 ... n - 1] of a file that is being written: bytes behind its end will be zeros.
+ * NULL: of n blocks from `from` on, of a file that must contain them. */
+static tutti_err read_blocks(tutti_file *f, const tutti__block_list *b, const int64_t *list,
                              int64_t from, int64_t n, uint64_t *sums_out) {
     enum { RUN = 32 };
     char *buf = tutti__malloc((size_t)RUN * TUTTI__BLOCK);
@@ -91,6 +93,22 @@ tutti_err tutti__blocks_read(tutti_file *f, const tutti__block_list *b, const in
         i += run;
     }
     tutti__free(buf);
+    return err;
+}
+
+tutti_err tutti__blocks_compare(tutti_file *f, const tutti__block_list *b, int64_t from, int64_t n,
+                                const uint64_t *want, int64_t *block_out) {
+    enum { MOST = 4096 };
+    uint64_t *found = tutti__malloc((size_t)tutti__min(n, MOST) * sizeof *found);
+    tutti_err err = found ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    *block_out = -1;
+    for (int64_t at = 0; at < n && err == TUTTI_OK && *block_out < 0; at += MOST) {
+        const int64_t some = tutti__min(n - at, MOST);
+        err = read_blocks(f, b, NULL, from + at, some, found);
+        for (int64_t i = 0; i < some && err == TUTTI_OK && *block_out < 0; i++)
+            if (found[i] != want[at + i]) *block_out = from + at + i;
+    }
+    tutti__free(found);
     return err;
 }
 
@@ -133,7 +151,7 @@ tutti_err tutti__block_table_read(tutti_file *f, const tutti__block_list *b,
                                   tutti__block_table *t) {
     uint64_t *sums = tutti__malloc((size_t)t->missing_n * sizeof *sums);
     tutti_err err = sums ? TUTTI_OK : TUTTI_ERR_NOMEM;
-    if (err == TUTTI_OK) err = tutti__blocks_read(f, b, t->missing, 0, t->missing_n, sums);
+    if (err == TUTTI_OK) err = read_blocks(f, b, t->missing, 0, t->missing_n, sums);
     if (err == TUTTI_OK) fill_missing(t, sums);
     tutti__free(sums);
     return err;
@@ -152,7 +170,7 @@ typedef struct {
 
 static tutti_err read_share(void *context) {
     const block_share *r = context;
-    return tutti__blocks_read(r->file, r->of, r->list, 0, r->n, r->sums);
+    return read_blocks(r->file, r->of, r->list, 0, r->n, r->sums);
 }
 
 tutti_err tutti__block_table_share(tutti__team *team, tutti_file *f, const tutti__block_list *b,

@@ -38,10 +38,10 @@ int64_t tutti__blocks_bounds(const tutti__block_list *b, int64_t block, tutti_of
 /* Block `at` of the file, in the table, and its extent; -1: it is not all of one extent's. */
 int64_t tutti__blocks_whole(const tutti__block_list *b, tutti_off at, int64_t *extent_out);
 
-/* Checksums of the blocks list[0 ... n - 1], of a file that is being written: what lies behind its end will be zeros.
- * NULL: of n blocks from `from` on, of a file that must have them. */
-tutti_err tutti__blocks_read(tutti_file *f, const tutti__block_list *b, const int64_t *list,
-                             int64_t from, int64_t n, uint64_t *sums_out) TUTTI_MUST_USE;
+/* Compare blocks from ... from + n - 1 of a file with their checksums: *block_out is the first that differs; -1: none.
+ * @return TUTTI_ERR_FORMAT if the file ends within a block */
+tutti_err tutti__blocks_compare(tutti_file *f, const tutti__block_list *b, int64_t from, int64_t n,
+                                const uint64_t *want, int64_t *block_out) TUTTI_MUST_USE;
 
 /* The checksums of a list, on rank 0, and which of them are not known yet. */
 typedef struct tutti__block_table {

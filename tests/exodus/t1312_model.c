@@ -3,7 +3,7 @@
  * no harm.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
-#include "exodus/exodus_model.h"
+#include "exodus_model/exodus_model.h"
 
 static const char *word(char *to, const char *begin, int most) {
     const int n = (int)rnd(most - (int)strlen(begin));

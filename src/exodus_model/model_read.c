@@ -1,9 +1,9 @@
-/* exodus: a model from the header and the catalogue of a file, whoever wrote it.
+/* exodus_model: a model from the header and the catalogue of a file, whoever wrote it.
  *
  * What a file lacks that others have is made up as Exodus' own library does: ids are 1, 2, 3 ..., names are
  * "".  Shapes that do not fit what a variable is for are refused.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "exodus/exodus_model.h"
+#include "exodus_model/exodus_model.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* exodus: what a file has, as all ranks know it.
+/* exodus_model: what a file has, as all ranks know it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_EXODUS_MODEL_H
 #define TUTTI_EXODUS_MODEL_H

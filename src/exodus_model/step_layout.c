@@ -1,10 +1,10 @@
-/* exodus: where the values of a step are in the file.
+/* exodus_model: where the values of a step are in the file.
  *
  * Writers make `time_step` the record dimension of netCDF; nccopy -u and some other programs turn it into a fixed
  * dimension.  A variable then holds its steps one after another, and the distance between two of them is
  * that of the variable, not of the file.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "exodus/exodus_model.h"
+#include "exodus_model/exodus_model.h"
 
 int tutti__exodus_has_fixed_steps(const tutti__cdf *c) {
     const tutti_count d = tutti__cdf_find_dim(c, "time_step");

@@ -1,4 +1,4 @@
-/* exodus: a model as a netCDF header, and its catalogue as bytes.
+/* exodus_model: a model as a netCDF header, and its catalogue as bytes.
  *
  *   header | catalogue: status, ids, names, truth tables ... | arrays of the mesh | records
  *
@@ -8,7 +8,7 @@
  * The catalogue is walked twice, once to define its variables and once, when they have places, to write
  * their values.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "exodus/exodus_model.h"
+#include "exodus_model/exodus_model.h"
 
 #include <string.h>
 

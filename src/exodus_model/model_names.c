@@ -1,6 +1,6 @@
-/* exodus: what things are called in a file.
+/* exodus_model: what things are called in a file.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "exodus/exodus_model.h"
+#include "exodus_model/exodus_model.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
-/* exodus: topologies as tables.  A table has the sides of the largest of a family, corners first, then
+/* exodus_model: topologies as tables.  A table has the sides of the largest of a family, corners first, then
  * the middles of edges, then the middle of the side: smaller ones use the beginning of each row.
  * Sides and the order of nodes are those of the Exodus manual.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "exodus/topology.h"
+#include "exodus_model/topology.h"
 
 #include <ctype.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* exodus: names of topologies: nodes, sides, nodes of sides.  No MPI.
+/* exodus_model: names of topologies: nodes, sides, nodes of sides.  No MPI.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TOPOLOGY_H
 #define TUTTI_TOPOLOGY_H
