@@ -1,4 +1,4 @@
-/* archive: segments are archived and restored.
+/* archive: archive and restore segments.
  *
  *   archive   compare checksums, copy, sync, read back and compare; one transaction records that the segments are
  *             archived; then their bytes are freed: a data file without other segments is removed, others get holes
@@ -20,18 +20,18 @@
 #include "metadata/content.h"
 #include "archive/tar.h"
 
-static void archiving_free(tutti__archiving *k) {
+static void free_archiving(tutti__archiving *k) {
     tutti__free(k->segment);
     tutti__free(k->rows);
 }
 
-static int is_mine(const tutti_dataset *d, const tutti__archiving *k, int64_t i) {
+static int is_local_segment(const tutti_dataset *d, const tutti__archiving *k, int64_t i) {
     return k->directory ? i % d->team->size == d->team->rank : d->team->rank == 0;
 }
 
 /* ---- selection of segments */
 
-static tutti_err range_check(const tutti_dataset *d, tutti_count first, tutti_count last) {
+static tutti_err check_range(const tutti_dataset *d, tutti_count first, tutti_count last) {
     TUTTI_TRY(tutti__dataset_writable(d));
     TUTTI_CHECK(!d->container->archive_error, TUTTI_ERR_UNSUPPORTED, "%s",
                 d->container->archive_error);
@@ -40,49 +40,51 @@ static tutti_err range_check(const tutti_dataset *d, tutti_count first, tutti_co
     for (int64_t i = 0; i < d->files_n; i++) TUTTI_TRY(tutti__requests_none(d->files[i].file));
     TUTTI_TRY(tutti__dataset_segment_check(d, first));
     TUTTI_TRY(tutti__dataset_segment_check(d, last));
-    TUTTI_CHECK(first <= last, TUTTI_ERR_ARG, "segments %lld to %lld", (long long)first,
-                (long long)last);
+    TUTTI_CHECK(first <= last, TUTTI_ERR_ARG, "first segment %lld is after last segment %lld",
+                (long long)first, (long long)last);
     return TUTTI_OK;
 }
 
 /* Rank 0: states of the range that no other segment needs and that are not archived (`archived`: that are). */
-static tutti_err choose(const tutti_dataset *d, tutti_count first, tutti_count last, int archived,
-                        unsigned char *takes) {
+static tutti_err select_segments(const tutti_dataset *d, tutti_count first, tutti_count last,
+                                 int archived, unsigned char *is_selected) {
     int64_t *needed = NULL, n = 0;
     const tutti_err err = archived ? TUTTI_OK : tutti__meta_lists_shared(d->meta, &needed, &n);
     for (tutti_count i = first; i <= last && err == TUTTI_OK; i++) {
         const tutti__segment_row *g = &d->model.segments[i];
-        takes[i] =
+        is_selected[i] =
             g->kind == TUTTI_STATE && (tutti__model_archived(&d->model, g->id) != NULL) == archived;
-        for (int64_t k = 0; k < n; k++) takes[i] &= needed[k] != g->id;
+        for (int64_t k = 0; k < n; k++) is_selected[i] &= needed[k] != g->id;
     }
     tutti__free(needed);
     return err;
 }
 
 /* Open the call and select the segments.   Collective. */
-static tutti_err begin_call(tutti_dataset *d, tutti__archiving *k, tutti_count first,
-                            tutti_count last, int archived, tutti_err err) {
+static tutti_err begin_archive_call(tutti_dataset *d, tutti__archiving *k, tutti_count first,
+                                    tutti_count last, int archived, tutti_err err) {
     uint64_t hash = tutti__hash(TUTTI__HASH_START, &first, sizeof first);
     k->path = d->path;
     k->model = &d->model;
     hash = tutti__hash(hash, &last, sizeof last);
     hash = tutti__hash_text(hash, k->directory);
-    const tutti__call same = {.name = k->name, .what = "the segments or the place", .hash = hash};
-    if (err == TUTTI_OK) err = range_check(d, first, last);
+    const tutti__call same = {
+        .name = k->name, .what = "the segments or the location", .hash = hash};
+    if (err == TUTTI_OK) err = check_range(d, first, last);
     TUTTI_TRY(tutti__dataset_call(d, &same, err));
     const int64_t all = d->model.segments_n;
-    unsigned char *takes = tutti__calloc((size_t)all + 1, 1);
-    err = takes ? TUTTI_OK : TUTTI_ERR_NOMEM;
-    if (err == TUTTI_OK && d->team->rank == 0) err = choose(d, first, last, archived, takes);
+    unsigned char *is_selected = tutti__calloc((size_t)all + 1, 1);
+    err = is_selected ? TUTTI_OK : TUTTI_ERR_NOMEM;
+    if (err == TUTTI_OK && d->team->rank == 0)
+        err = select_segments(d, first, last, archived, is_selected);
     err = tutti__dataset_agree(d, err);
-    if (err == TUTTI_OK) err = tutti__team_tell(d->team, takes, (int)all);
+    if (err == TUTTI_OK) err = tutti__team_tell(d->team, is_selected, (int)all);
     if (err == TUTTI_OK) {
-        TUTTI_ASSERT(takes);
+        TUTTI_ASSERT(is_selected);
         k->segment = tutti__malloc((size_t)all * sizeof *k->segment + 1);
         k->rows = tutti__calloc((size_t)all + 1, sizeof *k->rows);
         for (int64_t i = 0; k->segment && k->rows && i < all; i++) {
-            if (!takes[i]) continue;
+            if (!is_selected[i]) continue;
             const tutti__archived *a = tutti__model_archived(&d->model, d->model.segments[i].id);
             if (a) k->rows[k->n] = *a;
             k->rows[k->n].segment = d->model.segments[i].id;
@@ -90,7 +92,7 @@ static tutti_err begin_call(tutti_dataset *d, tutti__archiving *k, tutti_count f
         }
         err = tutti__dataset_agree(d, k->segment && k->rows ? TUTTI_OK : TUTTI_ERR_NOMEM);
     }
-    tutti__free(takes);
+    tutti__free(is_selected);
     return err;
 }
 
@@ -104,7 +106,7 @@ static tutti_err copy_to_directory(tutti_dataset *d, tutti__archiving *k) {
         err = tutti__error_sys(errno, -1, k->directory);
     TUTTI_TRY(tutti__dataset_agree(d, err));
     for (int64_t i = 0; i < k->n && err == TUTTI_OK; i++)
-        if (is_mine(d, k, i)) err = tutti__archive_copy(k, i);
+        if (is_local_segment(d, k, i)) err = tutti__archive_copy(k, i);
     TUTTI_TRY(tutti__dataset_agree(d, err));
     for (int64_t i = 0; i < k->n; i++) { /* the rank that copied it has its sum, others 0 */
         int64_t sum = (int64_t)k->rows[i].sum;
@@ -131,7 +133,7 @@ static tutti_err copy_to_stream(tutti_dataset *d, tutti__archiving *k) {
 }
 
 /* Record it in the database and on all ranks.   Collective. */
-static tutti_err mark(tutti_dataset *d, tutti__archiving *k) {
+static tutti_err mark_archived(tutti_dataset *d, tutti__archiving *k) {
     tutti__model *m = &d->model;
     const int64_t n = m->archived_n + k->n;
     tutti__archived *rows = NULL;
@@ -146,19 +148,19 @@ static tutti_err mark(tutti_dataset *d, tutti__archiving *k) {
         else
             err = TUTTI_ERR_NOMEM;
     }
-    unsigned char *goes = tutti__calloc((size_t)m->segments_n + 1, 1);
-    err = tutti__dataset_agree(d, goes ? err : TUTTI_ERR_NOMEM);
-    tutti__info_carry carry = {.dataset = d, .goes = goes, .segment = -1};
+    unsigned char *is_removed = tutti__calloc((size_t)m->segments_n + 1, 1);
+    err = tutti__dataset_agree(d, is_removed ? err : TUTTI_ERR_NOMEM);
+    tutti__info_carry carry = {.dataset = d, .goes = is_removed, .segment = -1};
     if (err == TUTTI_OK) {
-        TUTTI_ASSERT(goes);
+        TUTTI_ASSERT(is_removed);
         const tutti__meta_step also = {tutti__infos_carry, &carry};
-        for (int64_t i = 0; i < k->n; i++) goes[k->segment[i]] = 1;
+        for (int64_t i = 0; i < k->n; i++) is_removed[k->segment[i]] = 1;
         if (d->team->rank == 0)
             err = tutti__meta_archive(d->meta, k->rows, k->n, m->generation + 1, &also);
         err = tutti__dataset_agree(d, err);
     }
-    tutti__free(goes);
-    if (err == TUTTI_OK) err = tutti__infos_carried(d, &carry);
+    tutti__free(is_removed);
+    if (err == TUTTI_OK) err = tutti__infos_carry_end(d, &carry);
     if (err != TUTTI_OK) {
         tutti__free(rows);
         return err;
@@ -167,13 +169,13 @@ static tutti_err mark(tutti_dataset *d, tutti__archiving *k) {
     m->archived = rows;
     m->archived_n = rows_n;
     m->generation++;
-    tutti__dataset_forget(d);
+    tutti__dataset_clear_caches(d);
     return TUTTI_OK;
 }
 
 /* Rank 0: a hole for each archived segment of a file that stays; bytes freed. */
-static tutti_off holes_make(const tutti_dataset *d, const tutti__datafile *f, tutti_count first,
-                            tutti_count last) {
+static tutti_off punch_holes(const tutti_dataset *d, const tutti__datafile *f, tutti_count first,
+                             tutti_count last) {
     char path[4096];
     tutti_off freed = 0;
     tutti__dataset_data_path(d, f->name, path, sizeof path);
@@ -191,8 +193,8 @@ static tutti_off holes_make(const tutti_dataset *d, const tutti__datafile *f, tu
 }
 
 /* Free the bytes of all archived segments of the range.   Collective. */
-static tutti_err bytes_free(tutti_dataset *d, tutti_count first, tutti_count last,
-                            tutti_off *freed_out) {
+static tutti_err free_archived_bytes(tutti_dataset *d, tutti_count first, tutti_count last,
+                                     tutti_off *freed_out) {
     const tutti_error_info before = *tutti_last_error();
     tutti_err err = TUTTI_OK;
     tutti_off freed = 0;
@@ -200,7 +202,7 @@ static tutti_err bytes_free(tutti_dataset *d, tutti_count first, tutti_count las
         const tutti__segment_row *g = &d->model.segments[i];
         const tutti__datafile *f = tutti__model_file_id(&d->model, g->file);
         if (i > first && g[-1].file == g->file) continue;
-        const int lives = tutti__model_file_lives(&d->model, f->id);
+        const int lives = tutti__model_file_in_use(&d->model, f->id);
         struct stat st;
         char path[4096];
         if (!lives) {
@@ -210,7 +212,7 @@ static tutti_err bytes_free(tutti_dataset *d, tutti_count first, tutti_count las
         if (d->team->rank != 0) continue;
         tutti__dataset_data_path(d, f->name, path, sizeof path);
         if (lives)
-            freed += holes_make(d, f, first, last);
+            freed += punch_holes(d, f, first, last);
         else if (lstat(path, &st) == 0 && unlink(path) == 0)
             freed += st.st_size - TUTTI__SEGMENT_ALIGN;
     }
@@ -221,22 +223,22 @@ static tutti_err bytes_free(tutti_dataset *d, tutti_count first, tutti_count las
     return err;
 }
 
-static tutti_err archive(tutti_dataset *d, tutti__archiving *k, const char *place,
-                         tutti_count first, tutti_count last, tutti_off *freed_out) {
+static tutti_err archive_segments(tutti_dataset *d, tutti__archiving *k, const char *place,
+                                  tutti_count first, tutti_count last, tutti_off *freed_out) {
     for (int64_t i = 0; i < k->n; i++) {
         TUTTI_TRY(tutti__checksums_compare(d, tutti__archiving_row(k, i), NULL, NULL));
         snprintf(k->rows[i].place, sizeof k->rows[i].place, "%s", place ? place : "");
     }
     TUTTI_TRY(k->directory ? copy_to_directory(d, k) : copy_to_stream(d, k));
     if (!place) return TUTTI_OK;
-    if (k->n > 0) TUTTI_TRY(mark(d, k));
-    return bytes_free(d, first, last, freed_out);
+    if (k->n > 0) TUTTI_TRY(mark_archived(d, k));
+    return free_archived_bytes(d, first, last, freed_out);
 }
 
-static tutti_err place_check(const char *place) {
-    TUTTI_CHECK(place && place[0], TUTTI_ERR_ARG, "the place of the archive is empty");
+static tutti_err check_location(const char *place) {
+    TUTTI_CHECK(place && place[0], TUTTI_ERR_ARG, "the location of the archive is empty");
     TUTTI_CHECK(tutti__text_valid(place, TUTTI__PLACE), TUTTI_ERR_ARG,
-                "the place of the archive is longer than %d bytes, or not valid UTF-8 text",
+                "the location of the archive is longer than %d bytes, or not valid UTF-8",
                 TUTTI__PLACE - 1);
     return TUTTI_OK;
 }
@@ -247,17 +249,17 @@ tutti_err tutti_dataset_archive(tutti_dataset *d, tutti_count first, tutti_count
     TUTTI_TRY(tutti__dataset_enter(d));
     tutti__archiving k = {.name = "archive", .directory = to ? to : ""};
     if (freed_out) *freed_out = 0;
-    tutti_err err = begin_call(d, &k, first, last, 0, place_check(to));
-    if (err == TUTTI_OK) err = archive(d, &k, to, first, last, freed_out);
-    archiving_free(&k);
+    tutti_err err = begin_archive_call(d, &k, first, last, 0, check_location(to));
+    if (err == TUTTI_OK) err = archive_segments(d, &k, to, first, last, freed_out);
+    free_archiving(&k);
     return tutti__dataset_named(d, "archive", err);
 }
 
-static tutti_err stream_check(const tutti_dataset *d, const tutti_stream *s, int writes) {
+static tutti_err check_stream(const tutti_dataset *d, const tutti_stream *s, int writes) {
     if (d->team->rank != 0) return TUTTI_OK;
     TUTTI_CHECK(s && (writes ? s->write != NULL : s->read != NULL), TUTTI_ERR_ARG,
                 "the stream has no %s function", writes ? "write" : "read");
-    return s->location && writes ? place_check(s->location) : TUTTI_OK;
+    return s->location && writes ? check_location(s->location) : TUTTI_OK;
 }
 
 tutti_err tutti_dataset_archive_stream(tutti_dataset *d, tutti_count first, tutti_count last,
@@ -267,19 +269,20 @@ tutti_err tutti_dataset_archive_stream(tutti_dataset *d, tutti_count first, tutt
     tutti__archiving k = {.name = "archive_stream", .stream = to};
     char place[TUTTI__PLACE] = "";
     if (freed_out) *freed_out = 0;
-    tutti_err err = begin_call(d, &k, first, last, 0, stream_check(d, to, 1));
+    tutti_err err = begin_archive_call(d, &k, first, last, 0, check_stream(d, to, 1));
     if (d->team->rank == 0 && err == TUTTI_OK && to->location)
         snprintf(place, sizeof place, "%s", to->location);
     if (err == TUTTI_OK) err = tutti__team_tell(d->team, place, (int)sizeof place);
-    if (err == TUTTI_OK) err = archive(d, &k, place[0] ? place : NULL, first, last, freed_out);
-    archiving_free(&k);
+    if (err == TUTTI_OK)
+        err = archive_segments(d, &k, place[0] ? place : NULL, first, last, freed_out);
+    free_archiving(&k);
     return tutti__dataset_named(d, "archive", err);
 }
 
 /* ---- restore */
 
 /* Record that they are restored, in the database and on all ranks.   Collective. */
-static tutti_err unmark(tutti_dataset *d, tutti__archiving *k) {
+static tutti_err mark_restored(tutti_dataset *d, tutti__archiving *k) {
     tutti__model *m = &d->model;
     const int root = d->team->rank == 0;
     TUTTI_TRY(tutti__dataset_agree(d, root ? tutti__meta_sync_directory(d->meta) : TUTTI_OK));
@@ -294,18 +297,18 @@ static tutti_err unmark(tutti_dataset *d, tutti__archiving *k) {
     }
     m->archived_n = n;
     m->generation++;
-    tutti__dataset_forget(d);
+    tutti__dataset_clear_caches(d);
     return TUTTI_OK;
 }
 
-static tutti_err restore(tutti_dataset *d, tutti__archiving *k) {
+static tutti_err restore_segments(tutti_dataset *d, tutti__archiving *k) {
     tutti_err err = TUTTI_OK;
     if (k->n == 0) return TUTTI_OK;
     for (int64_t i = 0; k->directory && i < k->n && err == TUTTI_OK; i++)
-        if (is_mine(d, k, i)) err = tutti__archive_fetch(k, i);
+        if (is_local_segment(d, k, i)) err = tutti__archive_fetch(k, i);
     if (!k->directory && d->team->rank == 0) err = tutti__archive_fetch_stream(k);
     TUTTI_TRY(tutti__dataset_agree(d, err));
-    TUTTI_TRY(unmark(d, k));
+    TUTTI_TRY(mark_restored(d, k));
     for (int64_t i = 0; i < k->n; i++) /* and agree with their checksums */
         TUTTI_TRY(tutti__checksums_compare(d, tutti__archiving_row(k, i), NULL, NULL));
     return TUTTI_OK;
@@ -316,9 +319,9 @@ tutti_err tutti_dataset_restore(tutti_dataset *d, tutti_count first, tutti_count
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__dataset_enter(d));
     tutti__archiving k = {.name = "restore", .directory = from ? from : ""};
-    tutti_err err = begin_call(d, &k, first, last, 1, place_check(from));
-    if (err == TUTTI_OK) err = restore(d, &k);
-    archiving_free(&k);
+    tutti_err err = begin_archive_call(d, &k, first, last, 1, check_location(from));
+    if (err == TUTTI_OK) err = restore_segments(d, &k);
+    free_archiving(&k);
     return tutti__dataset_named(d, "restore", err);
 }
 
@@ -327,8 +330,8 @@ tutti_err tutti_dataset_restore_stream(tutti_dataset *d, tutti_count first, tutt
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__dataset_enter(d));
     tutti__archiving k = {.name = "restore_stream", .stream = from};
-    tutti_err err = begin_call(d, &k, first, last, 1, stream_check(d, from, 0));
-    if (err == TUTTI_OK) err = restore(d, &k);
-    archiving_free(&k);
+    tutti_err err = begin_archive_call(d, &k, first, last, 1, check_stream(d, from, 0));
+    if (err == TUTTI_OK) err = restore_segments(d, &k);
+    free_archiving(&k);
     return tutti__dataset_named(d, "restore", err);
 }

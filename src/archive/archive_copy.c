@@ -1,4 +1,4 @@
-/* archive: the bytes of segments are copied to archives and back, by one process.                no MPI
+/* archive: copy segments to archives and back. One process, no MPI.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "archive/archive_copy.h"
 
@@ -14,7 +14,7 @@
 
 /* ---- files */
 
-static tutti_err file_open(const char *path, int flags, int *out) {
+static tutti_err open_regular_file(const char *path, int flags, int *out) {
     struct stat st;
     const int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (fd < 0) return tutti__error_sys(errno, -1, path);
@@ -26,39 +26,41 @@ static tutti_err file_open(const char *path, int flags, int *out) {
     TUTTI_FAIL(TUTTI_ERR_FORMAT, "'%s' is not a regular file", path);
 }
 
-static tutti_err file_sync(int fd, const char *path) {
+static tutti_err sync_file(int fd, const char *path) {
     return fsync(fd) == 0 ? TUTTI_OK : tutti__error_sys(errno, -1, path);
 }
 
-static void data_path(const tutti__archiving *k, int64_t i, char *to, size_t room) {
+static void format_data_path(const tutti__archiving *k, int64_t i, char *to, size_t room) {
     const tutti__datafile *f = tutti__model_file_id(k->model, tutti__archiving_row(k, i)->file);
     snprintf(to, room, "%s/%s", k->path, f->name);
 }
 
 /* `version` of the archive's format. */
-static tutti_err archive_path(const tutti__archiving *k, int64_t i, int version, const char *behind,
-                              char *to, size_t room) {
+static tutti_err format_archive_path(const tutti__archiving *k, int64_t i, int version,
+                                     const char *behind, char *to, size_t room) {
     char name[TUTTI__ARCHIVE_NAME];
     tutti__archive_name(version == 1 ? NULL : k->model->id, tutti__archiving_row(k, i), name);
     const int n = snprintf(to, room, "%s/%s%s", k->directory, name, behind);
-    TUTTI_CHECK(n > 0 && (size_t)n < room, TUTTI_ERR_ARG, "the name of the archive is too long");
+    TUTTI_CHECK(n > 0 && (size_t)n < room, TUTTI_ERR_ARG, "the path of archive '%.60s' is too long",
+                k->directory);
     return TUTTI_OK;
 }
 
 /* The bytes of segment i in a file of the archive have the sum of its row. */
-static tutti_err archive_verify(const tutti__archiving *k, int64_t i, int fd, const char *path) {
+static tutti_err verify_archive(const tutti__archiving *k, int64_t i, int fd, const char *path) {
     const tutti__segment_row *g = tutti__archiving_row(k, i);
     char head[TUTTI__ARCHIVE_HEAD];
     struct stat st;
     uint64_t sum = 0;
     TUTTI_CHECK(fstat(fd, &st) == 0 && st.st_size == TUTTI__ARCHIVE_HEAD + g->end - g->start,
-                TUTTI_ERR_FORMAT, "'%s' does not have the size of segment %lld", path,
+                TUTTI_ERR_FORMAT, "the size of '%s' is not that of segment %lld", path,
                 (long long)g->id);
     TUTTI_TRY(tutti__bytes_read(fd, 0, head, sizeof head, path));
     TUTTI_TRY(tutti__archive_head_check(head, k->model->id, g, k->rows[i].sum));
     const tutti__content c = {.fd = fd, .at = TUTTI__ARCHIVE_HEAD, .name = path};
     TUTTI_TRY(tutti__content_sum(&c, g->end - g->start, &sum));
-    TUTTI_CHECK(sum == k->rows[i].sum, TUTTI_ERR_FORMAT, "'%s' is damaged", path);
+    TUTTI_CHECK(sum == k->rows[i].sum, TUTTI_ERR_FORMAT,
+                "checksum mismatch in '%s': the file is damaged", path);
     return TUTTI_OK;
 }
 
@@ -66,24 +68,25 @@ static tutti_err archive_verify(const tutti__archiving *k, int64_t i, int fd, co
 
 /* A file of this name may exist.  *is_there_out: it is this segment, complete.  A damaged copy of it is replaced; any
  * other file may be the only copy of something. */
-static tutti_err archive_find(const tutti__archiving *k, int64_t i, const char *path,
-                              int *is_there_out) {
+static tutti_err find_existing_copy(const tutti__archiving *k, int64_t i, const char *path,
+                                    int *is_there_out) {
     const tutti__segment_row *g = tutti__archiving_row(k, i);
     char head[TUTTI__ARCHIVE_HEAD] = "";
     int fd = -1;
     *is_there_out = 0;
-    const tutti_err opened = file_open(path, O_RDONLY, &fd);
+    const tutti_err opened = open_regular_file(path, O_RDONLY, &fd);
     if (opened == TUTTI_ERR_NOT_FOUND) return TUTTI_OK;
     TUTTI_TRY(opened);
     const int ours = tutti__bytes_read(fd, 0, head, sizeof head, path) == TUTTI_OK &&
                      tutti__archive_head_check(head, k->model->id, g, k->rows[i].sum) == TUTTI_OK;
-    *is_there_out = ours && archive_verify(k, i, fd, path) == TUTTI_OK;
+    *is_there_out = ours && verify_archive(k, i, fd, path) == TUTTI_OK;
     const tutti_err err =
-        *is_there_out ? file_sync(fd, path) : TUTTI_OK; /* its writer may have been
+        *is_there_out ? sync_file(fd, path) : TUTTI_OK; /* its writer may have been
                                                                              killed before it did */
     close(fd);
     TUTTI_CHECK(ours, TUTTI_ERR_EXISTS,
-                "'%s' exists and is not this segment: archive to another directory", path);
+                "'%s' exists and does not contain this segment: archive to another directory",
+                path);
     return err;
 }
 
@@ -93,22 +96,23 @@ tutti_err tutti__archive_copy(tutti__archiving *k, int64_t i) {
     char from[4096], to[4096], part[4096], head[TUTTI__ARCHIVE_HEAD];
     int in = -1, out = -1;
     uint64_t sum = 0;
-    data_path(k, i, from, sizeof from);
-    TUTTI_TRY(archive_path(k, i, 2, "", to, sizeof to));
-    TUTTI_TRY(archive_path(k, i, 2, ".part", part, sizeof part));
-    TUTTI_TRY(file_open(from, O_RDONLY, &in));
+    format_data_path(k, i, from, sizeof from);
+    TUTTI_TRY(format_archive_path(k, i, 2, "", to, sizeof to));
+    TUTTI_TRY(format_archive_path(k, i, 2, ".part", part, sizeof part));
+    TUTTI_TRY(open_regular_file(from, O_RDONLY, &in));
     const tutti__content here = {.fd = in, .at = g->start, .name = from};
     tutti_err err = tutti__content_sum(&here, bytes, &k->rows[i].sum);
     int is_there = 0;
-    if (err == TUTTI_OK) err = archive_find(k, i, to, &is_there);
-    if (err == TUTTI_OK && !is_there) err = file_open(part, O_RDWR | O_CREAT | O_TRUNC, &out);
+    if (err == TUTTI_OK) err = find_existing_copy(k, i, to, &is_there);
+    if (err == TUTTI_OK && !is_there)
+        err = open_regular_file(part, O_RDWR | O_CREAT | O_TRUNC, &out);
     if (err == TUTTI_OK && !is_there) {
         const tutti__content there = {.fd = out, .at = TUTTI__ARCHIVE_HEAD, .name = part};
         tutti__archive_head(k->model->id, g, k->rows[i].sum, head);
         err = tutti__bytes_write(out, 0, head, sizeof head, part);
         if (err == TUTTI_OK) err = tutti__content_copy(&here, &there, bytes, &sum);
-        if (err == TUTTI_OK) err = file_sync(out, part);
-        if (err == TUTTI_OK) err = archive_verify(k, i, out, part);
+        if (err == TUTTI_OK) err = sync_file(out, part);
+        if (err == TUTTI_OK) err = verify_archive(k, i, out, part);
         if (err == TUTTI_OK && rename(part, to) != 0) err = tutti__error_sys(errno, -1, to);
         close(out);
     }
@@ -123,8 +127,8 @@ tutti_err tutti__archive_send(tutti__archiving *k, int64_t i) {
     char head[TUTTI__ARCHIVE_HEAD];
     uint64_t sum = 0;
     int in = -1;
-    data_path(k, i, from, sizeof from);
-    TUTTI_TRY(file_open(from, O_RDONLY, &in));
+    format_data_path(k, i, from, sizeof from);
+    TUTTI_TRY(open_regular_file(from, O_RDONLY, &in));
     const tutti__content here = {.fd = in, .at = g->start, .name = from};
     const tutti__content there = {.fd = -1, .stream = k->stream};
     tutti_err err = tutti__content_sum(&here, bytes, &k->rows[i].sum);
@@ -135,7 +139,7 @@ tutti_err tutti__archive_send(tutti__archiving *k, int64_t i) {
     if (err == TUTTI_OK) err = tutti__stream_write(k->stream, head, sizeof head);
     if (err == TUTTI_OK) err = tutti__content_copy(&here, &there, bytes, &sum); /* whole blocks */
     if (err == TUTTI_OK && sum != k->rows[i].sum)
-        err = tutti__error_set(TUTTI_ERR_IO, 0, g->start, "'%s' changes while it is copied", from);
+        err = tutti__error_set(TUTTI_ERR_IO, 0, g->start, "'%s' changed while it was copied", from);
     close(in);
     return err;
 }
@@ -143,11 +147,11 @@ tutti_err tutti__archive_send(tutti__archiving *k, int64_t i) {
 /* ---- from an archive */
 
 /* Open the data file of segment i, or create it again. */
-static tutti_err data_open(const tutti__archiving *k, int64_t i, char *path, size_t room,
-                           int *out) {
-    data_path(k, i, path, room);
-    TUTTI_TRY(file_open(path, O_RDWR | O_CREAT, out));
-    if (tutti__model_file_lives(k->model, tutti__archiving_row(k, i)->file)) return TUTTI_OK;
+static tutti_err open_segment_file(const tutti__archiving *k, int64_t i, char *path, size_t room,
+                                   int *out) {
+    format_data_path(k, i, path, room);
+    TUTTI_TRY(open_regular_file(path, O_RDWR | O_CREAT, out));
+    if (tutti__model_file_in_use(k->model, tutti__archiving_row(k, i)->file)) return TUTTI_OK;
     char head[TUTTI__SEGMENT_ALIGN];
     tutti__datafile_head(head);
     const tutti_err err = tutti__bytes_write(*out, 0, head, sizeof head, path);
@@ -156,23 +160,23 @@ static tutti_err data_open(const tutti__archiving *k, int64_t i, char *path, siz
 }
 
 /* Copy the bytes of segment i to their place, sync them and read them back. */
-static tutti_err segment_put(const tutti__archiving *k, int64_t i, const tutti__content *from) {
+static tutti_err restore_segment(const tutti__archiving *k, int64_t i, const tutti__content *from) {
     const tutti__segment_row *g = tutti__archiving_row(k, i);
     const tutti_off bytes = g->end - g->start;
     char path[4096];
     int fd = -1;
     uint64_t sum = 0;
-    TUTTI_TRY(data_open(k, i, path, sizeof path, &fd));
+    TUTTI_TRY(open_segment_file(k, i, path, sizeof path, &fd));
     const tutti__content here = {.fd = fd, .at = g->start, .name = path};
     tutti_err err = tutti__content_copy(from, &here, bytes, &sum);
     if (err == TUTTI_OK && sum != k->rows[i].sum)
-        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "the archive's segment %lld is damaged",
+        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "segment %lld of the archive is damaged",
                                (long long)g->id);
-    if (err == TUTTI_OK) err = file_sync(fd, path);
+    if (err == TUTTI_OK) err = sync_file(fd, path);
     if (err == TUTTI_OK) err = tutti__content_sum(&here, bytes, &sum);
     if (err == TUTTI_OK && sum != k->rows[i].sum)
         err = tutti__error_set(TUTTI_ERR_IO, 0, g->start,
-                               "'%s' does not have the bytes that were written", path);
+                               "'%s' does not contain the data that was written", path);
     close(fd);
     return err;
 }
@@ -180,22 +184,22 @@ static tutti_err segment_put(const tutti__archiving *k, int64_t i, const tutti__
 tutti_err tutti__archive_fetch(const tutti__archiving *k, int64_t i) {
     char path[4096];
     int fd = -1;
-    TUTTI_TRY(archive_path(k, i, 2, "", path, sizeof path));
+    TUTTI_TRY(format_archive_path(k, i, 2, "", path, sizeof path));
     if (access(path, F_OK) != 0) { /* archived by version 1? */
         char old[4096];
-        TUTTI_TRY(archive_path(k, i, 1, "", old, sizeof old));
+        TUTTI_TRY(format_archive_path(k, i, 1, "", old, sizeof old));
         if (access(old, F_OK) == 0) memcpy(path, old, sizeof path);
     }
-    TUTTI_TRY(file_open(path, O_RDONLY, &fd));
+    TUTTI_TRY(open_regular_file(path, O_RDONLY, &fd));
     const tutti__content there = {.fd = fd, .at = TUTTI__ARCHIVE_HEAD, .name = path};
-    tutti_err err = archive_verify(k, i, fd, path);
-    if (err == TUTTI_OK) err = segment_put(k, i, &there);
+    tutti_err err = verify_archive(k, i, fd, path);
+    if (err == TUTTI_OK) err = restore_segment(k, i, &there);
     close(fd);
     return err;
 }
 
 /* The segment of an entry of a tar archive; -1: it has none.  Its name may begin with "./". */
-static int64_t entry_of(const tutti__archiving *k, const tutti__tar_entry *e) {
+static int64_t find_entry_segment(const tutti__archiving *k, const tutti__tar_entry *e) {
     char name[TUTTI__ARCHIVE_NAME];
     const char *is = strncmp(e->name, "./", 2) == 0 ? e->name + 2 : e->name;
     for (int64_t i = 0; i < k->n && e->is_file; i++)
@@ -207,19 +211,20 @@ static int64_t entry_of(const tutti__archiving *k, const tutti__tar_entry *e) {
     return -1;
 }
 
-static tutti_err entry_fetch(const tutti__archiving *k, int64_t i, tutti_off bytes) {
+static tutti_err restore_entry(const tutti__archiving *k, int64_t i, tutti_off bytes) {
     const tutti__segment_row *g = tutti__archiving_row(k, i);
     const tutti__content there = {.fd = -1, .stream = k->stream};
     char head[TUTTI__ARCHIVE_HEAD];
     TUTTI_CHECK(bytes == TUTTI__ARCHIVE_HEAD + g->end - g->start, TUTTI_ERR_FORMAT,
-                "the archive's segment %lld has %lld bytes", (long long)g->id, (long long)bytes);
+                "segment %lld of the archive has %lld bytes, must have %lld", (long long)g->id,
+                (long long)bytes, (long long)(TUTTI__ARCHIVE_HEAD + g->end - g->start));
     TUTTI_TRY(tutti__stream_read(k->stream, head, sizeof head));
     TUTTI_TRY(tutti__archive_head_check(head, k->model->id, g, k->rows[i].sum));
-    return segment_put(k, i, &there);
+    return restore_segment(k, i, &there);
 }
 
 /* Read all entries of the stream. */
-static tutti_err stream_fetch(const tutti__archiving *k, unsigned char *got) {
+static tutti_err restore_stream_entries(const tutti__archiving *k, unsigned char *is_restored) {
     char block[TUTTI__TAR_BLOCK];
     tutti__tar_entry e;
     tutti_off pax = -1;
@@ -229,37 +234,37 @@ static tutti_err stream_fetch(const tutti__archiving *k, unsigned char *got) {
         TUTTI_TRY(tutti__tar_read(block, &e, &header));
         if (!header) return TUTTI_OK;
         if (pax >= 0 && !e.is_pax) e.bytes = pax;
-        const int64_t i = entry_of(k, &e);
+        const int64_t i = find_entry_segment(k, &e);
         if (e.is_pax && e.bytes <= TUTTI__TAR_BLOCK) { /* longer ones have no size */
             TUTTI_TRY(tutti__stream_read(k->stream, block, sizeof block));
             TUTTI_TRY(tutti__tar_pax(block, (size_t)e.bytes, &pax));
             continue;
         }
         pax = -1;
-        if (i < 0 || got[i]) {
+        if (i < 0 || is_restored[i]) {
             for (; e.bytes > 0; e.bytes -= TUTTI__TAR_BLOCK) /* entries end at whole blocks */
                 TUTTI_TRY(tutti__stream_read(k->stream, block, sizeof block));
             continue;
         }
-        TUTTI_TRY(entry_fetch(k, i, e.bytes));
-        got[i] = 1;
+        TUTTI_TRY(restore_entry(k, i, e.bytes));
+        is_restored[i] = 1;
     }
 }
 
 tutti_err tutti__archive_fetch_stream(const tutti__archiving *k) {
-    unsigned char *got = tutti__calloc((size_t)k->n + 1, 1);
+    unsigned char *is_restored = tutti__calloc((size_t)k->n + 1, 1);
     char rest[65536];
     size_t n = 1;
-    if (!got) return TUTTI_ERR_NOMEM;
-    tutti_err err = stream_fetch(k, got);
+    if (!is_restored) return TUTTI_ERR_NOMEM;
+    tutti_err err = restore_stream_entries(k, is_restored);
     for (int64_t i = 0; i < k->n && err == TUTTI_OK; i++)
-        if (!got[i])
+        if (!is_restored[i])
             err = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "the archive has no segment %lld",
                                    (long long)tutti__archiving_row(k, i)->id);
     /* read past the end, so that a program that writes to a pipe is not killed */
     while (err == TUTTI_OK && n > 0 &&
            k->stream->read(k->stream->context, rest, sizeof rest, &n) == 0)
         continue;
-    tutti__free(got);
+    tutti__free(is_restored);
     return err;
 }

@@ -1,4 +1,4 @@
-/* archive: the bytes of segments are copied to archives and back, by one process.                no MPI
+/* archive: copy segments to archives and back. One process, no MPI.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_ARCHIVE_COPY_H
 #define TUTTI_ARCHIVE_COPY_H

@@ -1,4 +1,4 @@
-/* archive: metadata are rebuilt from the headers of data files that are netCDF.
+/* archive: rebuild metadata from the headers of netCDF data files.
  *
  * Spaces, variables, sizes and states are in the headers; checksums, infos and spaces without variables are not.
  * Files are read in the order of their names.  A file that contradicts those before it (of another dataset, or from
@@ -20,20 +20,20 @@ typedef struct {
     tutti__model model;
     tutti__section *sections;
     int64_t sections_n;
-} making;
+} rebuilding;
 
 /* One file. */
 typedef struct {
-    const tutti__there *there;
+    const tutti__listed_file *there;
     const tutti__cdf *c;
     tutti__datafile row;
     int64_t topology; /* id of its segment; 0: none */
     tutti_count records;
-} reading;
+} rebuilt_file;
 
-#define DIFFERS(...) TUTTI_FAIL(TUTTI_ERR_FORMAT, __VA_ARGS__)
+#define FAIL_FORMAT(...) TUTTI_FAIL(TUTTI_ERR_FORMAT, __VA_ARGS__)
 
-static const char *text_of(const tutti__cdf *c, tutti_count var, const char *name) {
+static const char *find_text_attribute(const tutti__cdf *c, tutti_count var, const char *name) {
     const tutti__cdf_att *a = tutti__cdf_find_att(c, var, name);
     return a && a->type == TUTTI__CDF_CHAR ? a->values : NULL;
 }
@@ -41,18 +41,19 @@ static const char *text_of(const tutti__cdf *c, tutti_count var, const char *nam
 /* ---- spaces */
 
 /* The space has this size from now on: set by the topology, or from the beginning. */
-static tutti_err size_take(making *m, const reading *f, const tutti__space *s,
-                           const tutti__size *is) {
+static tutti_err add_size(rebuilding *m, const rebuilt_file *f, const tutti__space *s,
+                          const tutti__size *is) {
     tutti__size *now = tutti__model_size(&m->model, s->id, INT64_MAX);
     const int same = now && now->ndims == is->ndims &&
                      memcmp(now->shape, is->shape, (size_t)is->ndims * sizeof *is->shape) == 0;
     if (now && f->topology && now->segment == f->topology) { /* set in this file already */
-        if (!same) DIFFERS("space '%s' has two sizes", s->name);
+        if (!same) FAIL_FORMAT("space '%s' has two sizes in one file", s->name);
         now->has_ids |= is->has_ids;
         return TUTTI_OK;
     }
     if (same && !is->has_ids) return TUTTI_OK;
-    if (!f->topology && now) DIFFERS("space '%s' has another size without a topology", s->name);
+    if (!f->topology && now)
+        FAIL_FORMAT("the size of space '%s' changes without a topology", s->name);
     const int begins = !now && (s->kind == TUTTI__SPACE_GRID || !f->topology);
     tutti__size *z = TUTTI__GROW(&m->model, sizes);
     if (!z) return TUTTI_ERR_NOMEM;
@@ -63,8 +64,8 @@ static tutti_err size_take(making *m, const reading *f, const tutti__space *s,
 }
 
 /* The space of a variable, with the size that its dimensions have. */
-static tutti_err space_take(making *m, const reading *f, const tutti__cdf_var *v, const char *name,
-                            const tutti__size *size, int64_t *out) {
+static tutti_err add_space(rebuilding *m, const rebuilt_file *f, const tutti__cdf_var *v,
+                           const char *name, const tutti__size *size, int64_t *out) {
     char first[TUTTI__NAME + 8];
     const char *dim = f->c->dims[v->dim[v->is_record]].name;
     tutti__space *s = tutti__model_space(&m->model, name);
@@ -74,7 +75,8 @@ static tutti_err space_take(making *m, const reading *f, const tutti__cdf_var *v
                                                : -1;
     if (kind < 0 || (kind == TUTTI__SPACE_LIST && size->ndims != 1) ||
         !tutti__name_right(name, TUTTI__NAME) || (s && s->kind != kind))
-        DIFFERS("variable '%s' is not on a space '%.60s'", v->name, name);
+        FAIL_FORMAT("the dimensions of variable '%s' are not those of a space '%.60s'", v->name,
+                    name);
     if (!s) {
         s = TUTTI__GROW(&m->model, spaces);
         if (!s) return TUTTI_ERR_NOMEM;
@@ -85,19 +87,19 @@ static tutti_err space_take(making *m, const reading *f, const tutti__cdf_var *v
     }
     tutti__size is = *size;
     is.space = *out = s->id;
-    return size_take(m, f, s, &is);
+    return add_size(m, f, s, &is);
 }
 
 /* ---- variables */
 
-static int item_of(const char *word) {
+static int parse_item(const char *word) {
     for (int i = TUTTI_SCALAR; word && i <= TUTTI_VALUES; i++)
         if (strcmp(word, tutti__meta_word(TUTTI__WORD_ITEM, i)) == 0) return i;
     return word ? -1 : TUTTI_SCALAR;
 }
 
 /* Components of an item that has so many values; 0: there is no such item. */
-static int components_of(int item, tutti_count numbers) {
+static int find_components(int item, tutti_count numbers) {
     tutti__variable v = {.item = item};
     for (v.components = 1; v.components < 1 << 24; v.components++) {
         const tutti_count n = tutti__variable_numbers(&v);
@@ -106,7 +108,7 @@ static int components_of(int item, tutti_count numbers) {
     return 0;
 }
 
-static double fill_of(const tutti__cdf *c, tutti_count var, tutti_type type) {
+static double read_fill_value(const tutti__cdf *c, tutti_count var, tutti_type type) {
     const tutti__cdf_att *a = tutti__cdf_find_att(c, var, "_FillValue");
     if (!a || a->n != 1 || tutti__cdf_number(a->type) != type) return 0;
     switch (a->type) {
@@ -133,14 +135,15 @@ static double fill_of(const tutti__cdf *c, tutti_count var, tutti_type type) {
 }
 
 /* A variable of the file as a row, and the size of its space. */
-static tutti_err variable_read(const reading *f, tutti_count var, tutti__variable *v,
-                               tutti__size *size) {
+static tutti_err read_variable_row(const rebuilt_file *f, tutti_count var, tutti__variable *v,
+                                   tutti__size *size) {
     const tutti__cdf_var *is = &f->c->vars[var];
-    const char *space = text_of(f->c, var, "dataset_space"),
-               *item = text_of(f->c, var, "dataset_item"), *units = text_of(f->c, var, "units"),
-               *name = text_of(f->c, var, "long_name");
+    const char *space = find_text_attribute(f->c, var, "dataset_space"),
+               *item = find_text_attribute(f->c, var, "dataset_item"),
+               *units = find_text_attribute(f->c, var, "units"),
+               *name = find_text_attribute(f->c, var, "long_name");
     const int ids = item && strcmp(item, "ids") == 0;
-    *v = (tutti__variable){.item = ids ? TUTTI_SCALAR : item_of(item),
+    *v = (tutti__variable){.item = ids ? TUTTI_SCALAR : parse_item(item),
                            .components = 1,
                            .layout = TUTTI_GLOBAL,
                            .order = TUTTI_BIG_ENDIAN,
@@ -151,13 +154,14 @@ static tutti_err variable_read(const reading *f, tutti_count var, tutti__variabl
         (units && !tutti__text_right(units, TUTTI__UNITS)) ||
         (name && !tutti__text_right(name, TUTTI__LONG_NAME)) || strlen(is->name) >= TUTTI__NAME ||
         (ids && strlen(space) + 5 > TUTTI__NAME))
-        DIFFERS("variable '%s' does not belong to a dataset", is->name);
+        FAIL_FORMAT("variable '%s' does not belong to a dataset", is->name);
     for (int d = 0; d < ndims; d++) size->shape[d] = f->c->dims[is->dim[is->is_record + d]].length;
     if (v->item != TUTTI_SCALAR)
-        v->components = components_of(v->item, f->c->dims[is->dim[is->ndims - 1]].length);
-    v->type = v->put_type =
-        text_of(f->c, var, "dataset_type") ? TUTTI_BYTES : (int)tutti__cdf_number(is->type);
-    v->fill = fill_of(f->c, var, tutti__cdf_number(is->type));
+        v->components = find_components(v->item, f->c->dims[is->dim[is->ndims - 1]].length);
+    v->type = v->put_type = find_text_attribute(f->c, var, "dataset_type")
+                                ? TUTTI_BYTES
+                                : (int)tutti__cdf_number(is->type);
+    v->fill = read_fill_value(f->c, var, tutti__cdf_number(is->type));
     snprintf(v->units, sizeof v->units, "%s", units ? units : "");
     snprintf(v->long_name, sizeof v->long_name, "%s", name ? name : "");
     if (ids)
@@ -166,22 +170,22 @@ static tutti_err variable_read(const reading *f, tutti_count var, tutti__variabl
         snprintf(v->name, sizeof v->name, "%.*s", TUTTI__NAME - 1, is->name);
     if (!tutti__name_right(v->name, TUTTI__NAME) || (ids && v->type != TUTTI_INT64) ||
         !tutti__shape_right(ndims, size->shape, NULL) || tutti__variable_check(v) != TUTTI_OK)
-        DIFFERS("variable '%s' does not belong to a dataset", is->name);
+        FAIL_FORMAT("variable '%s' does not belong to a dataset", is->name);
     return TUTTI_OK;
 }
 
 /* The row, added if it does not exist: *out is its id. */
-static tutti_err variable_take(making *m, const reading *f, tutti_count var, int64_t *out,
-                               int *type_out) {
+static tutti_err add_variable(rebuilding *m, const rebuilt_file *f, tutti_count var, int64_t *out,
+                              int *type_out) {
     tutti__variable v;
     tutti__size size;
-    TUTTI_TRY(variable_read(f, var, &v, &size));
+    TUTTI_TRY(read_variable_row(f, var, &v, &size));
     *type_out = v.type;
-    TUTTI_TRY(
-        space_take(m, f, &f->c->vars[var], text_of(f->c, var, "dataset_space"), &size, &v.space));
+    TUTTI_TRY(add_space(m, f, &f->c->vars[var], find_text_attribute(f->c, var, "dataset_space"),
+                        &size, &v.space));
     tutti__variable *is = tutti__model_variable(&m->model, v.name);
     if (is && (is->space != v.space || is->item != v.item || is->components != v.components))
-        DIFFERS("variable '%s' has another definition in an earlier file", v.name);
+        FAIL_FORMAT("variable '%s' has another definition in an earlier file", v.name);
     if (!is) {
         is = TUTTI__GROW(&m->model, variables);
         if (!is) return TUTTI_ERR_NOMEM;
@@ -194,12 +198,12 @@ static tutti_err variable_take(making *m, const reading *f, tutti_count var, int
 
 /* ---- segments */
 
-static tutti_err segment_add(making *m, const tutti__segment_row *g) {
+static tutti_err add_rebuilt_segment(rebuilding *m, const tutti__segment_row *g) {
     const tutti__segment_row *last =
         m->model.segments_n ? &m->model.segments[m->model.segments_n - 1] : NULL;
     if (isnan(g->time) ||
         (last && !(g->index > last->index || (g->index == last->index && g->kind > last->kind))))
-        DIFFERS("time index %lld does not come after those before it", (long long)g->index);
+        FAIL_FORMAT("time index %lld is out of order", (long long)g->index);
     tutti__segment_row *row = TUTTI__GROW(&m->model, segments);
     if (!row) return TUTTI_ERR_NOMEM;
     *row = *g;
@@ -208,15 +212,16 @@ static tutti_err segment_add(making *m, const tutti__segment_row *g) {
 }
 
 /* Sections of one segment: fixed variables, or pieces of records. */
-static tutti_err sections_add(making *m, const reading *f, tutti__segment_row *g,
+static tutti_err add_sections(rebuilding *m, const rebuilt_file *f, tutti__segment_row *g,
                               tutti_count record) {
     for (tutti_count i = 0; i < f->c->vars_n; i++) {
         const tutti__cdf_var *v = &f->c->vars[i];
         int64_t variable = 0;
         int type = 0;
-        if (v->is_record != (g->kind == TUTTI_STATE) || !text_of(f->c, i, "dataset_space"))
+        if (v->is_record != (g->kind == TUTTI_STATE) ||
+            !find_text_attribute(f->c, i, "dataset_space"))
             continue;
-        TUTTI_TRY(variable_take(m, f, i, &variable, &type));
+        TUTTI_TRY(add_variable(m, f, i, &variable, &type));
         tutti__section *s = tutti__table_grow(&m->sections, &m->sections_n, sizeof *s);
         if (!s) return TUTTI_ERR_NOMEM;
         *s = (tutti__section){.segment = g->id,
@@ -229,7 +234,7 @@ static tutti_err sections_add(making *m, const reading *f, tutti__segment_row *g
     return TUTTI_OK;
 }
 
-static tutti_err topology_take(making *m, reading *f) {
+static tutti_err add_topology(rebuilding *m, rebuilt_file *f) {
     const tutti__cdf *c = f->c;
     const tutti__cdf_att *index = tutti__cdf_find_att(c, -1, "dataset_topology_index"),
                          *time = tutti__cdf_find_att(c, -1, "dataset_topology_time");
@@ -238,7 +243,7 @@ static tutti_err topology_take(making *m, reading *f) {
     if (!index || !time) return TUTTI_OK;
     if (index->type != TUTTI__CDF_INT64 || index->n != 1 || time->type != TUTTI__CDF_DOUBLE ||
         time->n != 1)
-        DIFFERS("its topology has no time");
+        FAIL_FORMAT("the topology has no valid time");
     memcpy(&g.index, index->values, sizeof g.index);
     memcpy(&g.time, time->values, sizeof g.time);
     for (tutti_count i = 0; i < c->vars_n; i++)
@@ -250,14 +255,17 @@ static tutti_err topology_take(making *m, reading *f) {
         g.start = g.end = c->record_bytes ? c->record_begin
                                           : tutti__align_up(c->header_bytes, TUTTI__NETCDF_ALIGN);
     }
-    if (g.start < c->header_bytes) DIFFERS("its header is too long");
+    if (g.start < c->header_bytes)
+        FAIL_FORMAT("the header has %lld bytes, but the topology starts at offset %lld",
+                    (long long)c->header_bytes, (long long)g.start);
     f->topology = m->model.serial = g.id;
-    TUTTI_TRY(sections_add(m, f, &g, -1));
-    return segment_add(m, &g);
+    TUTTI_TRY(add_sections(m, f, &g, -1));
+    return add_rebuilt_segment(m, &g);
 }
 
 /* A state begins with its time. */
-static tutti_err time_read(const reading *f, tutti_count record, tutti__segment_row *g) {
+static tutti_err read_record_time(const rebuilt_file *f, tutti_count record,
+                                  tutti__segment_row *g) {
     const tutti__cdf *c = f->c;
     unsigned char bytes[TUTTI__NETCDF_TIME];
     uint64_t words[2] = {0, 0};
@@ -269,7 +277,7 @@ static tutti_err time_read(const reading *f, tutti_count record, tutti__segment_
     return TUTTI_OK;
 }
 
-static tutti_err states_take(making *m, reading *f) {
+static tutti_err add_states(rebuilding *m, rebuilt_file *f) {
     const tutti__cdf *c = f->c;
     const tutti_count time = tutti__cdf_find_var(c, "time"),
                       index = tutti__cdf_find_var(c, "time_index");
@@ -278,39 +286,39 @@ static tutti_err states_take(making *m, reading *f) {
         c->vars[index].type != TUTTI__CDF_INT64 || c->vars[time].begin != c->record_begin ||
         c->vars[index].begin != c->record_begin + 8 || c->vars[time].bytes != 8 ||
         c->vars[index].bytes != 8)
-        DIFFERS("its records do not begin with their time");
+        FAIL_FORMAT("records do not start with time and time_index");
     for (tutti_count k = 0; k < f->records; k++) {
         tutti__segment_row g = {.id = m->model.serial + 1,
                                 .kind = TUTTI_STATE,
                                 .file = f->row.id,
                                 .start = c->record_begin + k * c->record_bytes};
         g.end = g.start + c->record_bytes;
-        TUTTI_TRY(time_read(f, k, &g));
+        TUTTI_TRY(read_record_time(f, k, &g));
         m->model.serial = g.id;
-        TUTTI_TRY(sections_add(m, f, &g, k));
-        TUTTI_TRY(segment_add(m, &g));
+        TUTTI_TRY(add_sections(m, f, &g, k));
+        TUTTI_TRY(add_rebuilt_segment(m, &g));
     }
     return TUTTI_OK;
 }
 
 /* ---- files */
 
-static tutti_err ours(const tutti__cdf *c) {
+static tutti_err check_dataset_file(const tutti__cdf *c) {
     const tutti__cdf_att *format = tutti__cdf_find_att(c, -1, "dataset_format");
     int32_t is = 0;
     if (format && format->type == TUTTI__CDF_INT && format->n == 1)
         memcpy(&is, format->values, sizeof is);
-    if (c->version != 5 || is != 1) DIFFERS("it is not a data file of a dataset");
+    if (c->version != 5 || is != 1) FAIL_FORMAT("not a data file of a dataset");
     for (tutti_count i = 0; i < c->vars_n; i++)
-        if (!text_of(c, i, "dataset_space") && strcmp(c->vars[i].name, "time") != 0 &&
+        if (!find_text_attribute(c, i, "dataset_space") && strcmp(c->vars[i].name, "time") != 0 &&
             strcmp(c->vars[i].name, "time_index") != 0)
-            DIFFERS("variable '%s' does not belong to a dataset", c->vars[i].name);
+            FAIL_FORMAT("variable '%s' does not belong to a dataset", c->vars[i].name);
     return TUTTI_OK;
 }
 
 /* Read a file; after an error the model is inconsistent. */
-static tutti_err file_take(making *m, const tutti__there *there) {
-    reading f = {.there = there};
+static tutti_err add_file(rebuilding *m, const tutti__listed_file *there) {
+    rebuilt_file f = {.there = there};
     char path[4300];
     void *bytes = NULL;
     size_t n = 0;
@@ -325,26 +333,26 @@ static tutti_err file_take(making *m, const tutti__there *there) {
     f.row.id = strtoll(there->name + strlen("data-"), NULL, 10);
     memcpy(f.row.name, there->name, sizeof f.row.name);
     f.records = tutti__min(tutti__max(c.records, 0), tutti__cdf_records_in(&c, there->size));
-    tutti__repair_lost(m->r, c.records - f.records, "'%s' ends before its last record",
+    tutti__repair_lost(m->r, c.records - f.records, "'%s' is truncated before its last record",
                        there->name);
     tutti__datafile *row = TUTTI__GROW(&m->model, files);
-    err = !row ? TUTTI_ERR_NOMEM : f.row.id < 1 ? TUTTI_ERR_FORMAT : ours(&c);
+    err = !row ? TUTTI_ERR_NOMEM : f.row.id < 1 ? TUTTI_ERR_FORMAT : check_dataset_file(&c);
     if (row) *row = f.row;
-    if (err == TUTTI_OK) err = topology_take(m, &f);
-    if (err == TUTTI_OK) err = states_take(m, &f);
+    if (err == TUTTI_OK) err = add_topology(m, &f);
+    if (err == TUTTI_OK) err = add_states(m, &f);
     tutti__cdf_free(&c);
     return err;
 }
 
 /* ---- into the database */
 
-static tutti_err rows_write(const making *m, tutti__meta *meta, int64_t generation) {
+static tutti_err write_rows(const rebuilding *m, tutti__meta *meta, int64_t generation) {
     const tutti__model *is = &m->model;
     TUTTI_TRY(tutti__meta_add_fresh(meta, is));
     for (int64_t i = 0; i < is->sizes_n; i++)
         if (is->sizes[i].segment) TUTTI_TRY(tutti__meta_add_size(meta, &is->sizes[i]));
     for (int64_t i = 0; i < is->files_n; i++)
-        if (tutti__model_file_lives(is, is->files[i].id))
+        if (tutti__model_file_in_use(is, is->files[i].id))
             TUTTI_TRY(tutti__meta_add_file(meta, &is->files[i]));
     for (int64_t i = 0; i < is->segments_n; i++)
         TUTTI_TRY(tutti__meta_add_segment(meta, &is->segments[i]));
@@ -356,7 +364,7 @@ static tutti_err rows_write(const making *m, tutti__meta *meta, int64_t generati
     return tutti__meta_set(meta, "generation", generation);
 }
 
-static tutti_err database_write(const making *m, const char *name, int64_t generation) {
+static tutti_err write_database(const rebuilding *m, const char *name, int64_t generation) {
     tutti__meta *meta = NULL;
     tutti__model model;
     tutti__meta_options opt = m->r->options;
@@ -364,7 +372,7 @@ static tutti_err database_write(const making *m, const char *name, int64_t gener
     opt.mode |= TUTTI_CREATE;
     TUTTI_TRY(tutti__meta_open(m->r->directory, &opt, &meta));
     tutti_err err = tutti__meta_begin(meta);
-    if (err == TUTTI_OK) err = tutti__meta_end(meta, rows_write(m, meta, generation));
+    if (err == TUTTI_OK) err = tutti__meta_end(meta, write_rows(m, meta, generation));
     if (err == TUTTI_OK) err = tutti__meta_load(meta, &model); /* validated */
     if (err == TUTTI_OK) {
         for (int64_t i = 0; i < model.segments_n && err == TUTTI_OK; i++) {
@@ -379,21 +387,21 @@ static tutti_err database_write(const making *m, const char *name, int64_t gener
     return err;
 }
 
-/* All files but those that are left out (bits of `without`); *wrong_out: the one that does not fit, or -1. */
-static tutti_err files_take(making *m, const unsigned char *without, int64_t *wrong_out) {
+/* All files but those that are left out (bits of `is_skipped`); *wrong_out: the one that does not fit, or -1. */
+static tutti_err add_files(rebuilding *m, const unsigned char *is_skipped, int64_t *wrong_out) {
     tutti_err err = TUTTI_OK;
     *wrong_out = -1;
     for (int64_t i = 0; i < m->r->files_n && err == TUTTI_OK; i++) {
-        const tutti__there *f = &m->r->files[i];
-        if (without[i] || f->fd < 0 || !tutti__netcdf_name(f->name)) continue;
-        err = file_take(m, f);
+        const tutti__listed_file *f = &m->r->files[i];
+        if (is_skipped[i] || f->fd < 0 || !tutti__netcdf_name(f->name)) continue;
+        err = add_file(m, f);
         if (err == TUTTI_OK || err == TUTTI_ERR_NOMEM) continue;
         *wrong_out = i;
     }
     return err;
 }
 
-static void making_free(making *m) {
+static void free_rebuilding(rebuilding *m) {
     tutti__model_free(&m->model);
     tutti__free(m->sections);
     m->sections = NULL;
@@ -401,24 +409,24 @@ static void making_free(making *m) {
 }
 
 tutti_err tutti__netcdf_rebuild(tutti__repair *r, const char *name, int64_t generation) {
-    making m = {.r = r};
-    int64_t wrong = -1;
+    rebuilding m = {.r = r};
+    int64_t failed = -1;
     char path[4300];
     snprintf(path, sizeof path, "%s/%s", r->directory, name);
     remove(path); /* of a repair that was killed */
     snprintf(path, sizeof path, "%s/%s-journal", r->directory, name);
     remove(path);
-    unsigned char *without = tutti__calloc((size_t)r->files_n + 1, 1);
-    tutti_err err = without ? files_take(&m, without, &wrong) : TUTTI_ERR_NOMEM;
-    while (wrong >= 0 && err != TUTTI_ERR_NOMEM) { /* again without it */
-        tutti__repair_lost(r, 1, "'%s': %.180s", r->files[wrong].name, tutti_last_error()->text);
-        without[wrong] = 1;
-        making_free(&m);
-        err = files_take(&m, without, &wrong);
+    unsigned char *is_skipped = tutti__calloc((size_t)r->files_n + 1, 1);
+    tutti_err err = is_skipped ? add_files(&m, is_skipped, &failed) : TUTTI_ERR_NOMEM;
+    while (failed >= 0 && err != TUTTI_ERR_NOMEM) { /* again without it */
+        tutti__repair_lost(r, 1, "'%s': %.180s", r->files[failed].name, tutti_last_error()->text);
+        is_skipped[failed] = 1;
+        free_rebuilding(&m);
+        err = add_files(&m, is_skipped, &failed);
     }
-    if (err == TUTTI_OK) err = database_write(&m, name, generation);
+    if (err == TUTTI_OK) err = write_database(&m, name, generation);
     r->report.segments = m.model.segments_n;
-    making_free(&m);
-    tutti__free(without);
+    free_rebuilding(&m);
+    tutti__free(is_skipped);
     return err;
 }

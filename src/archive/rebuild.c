@@ -1,4 +1,4 @@
-/* archive: metadata are rebuilt from the trailers of segments.
+/* archive: rebuild metadata from the trailers of segments.
  *
  * Spaces and variables are those of the newest segment: every trailer has all of them.  Infos are the changes in all
  * trailers, oldest first (version 1: every trailer has all infos of its time).  A segment belongs to the dataset if
@@ -25,7 +25,7 @@ void tutti__repair_lost(tutti__repair *r, int64_t n, const char *format, ...) {
     va_end(args);
 }
 
-const tutti__there *tutti__repair_file(const tutti__repair *r, const char *name) {
+const tutti__listed_file *tutti__repair_file(const tutti__repair *r, const char *name) {
     for (int64_t i = 0; i < r->files_n; i++)
         if (strcmp(r->files[i].name, name) == 0) return &r->files[i];
     return NULL;
@@ -47,8 +47,8 @@ int tutti__rows_within(const char *rows, size_t n, const char *of, size_t of_n, 
 
 /* ---- the data of a segment and its checksums */
 
-static int section_right(int fd, tutti_off start, tutti_off bytes, const uint64_t *want,
-                         char *block) {
+static int is_section_intact(int fd, tutti_off start, tutti_off bytes, const uint64_t *want,
+                             char *block) {
     for (tutti_off at = start; at < start + bytes;) {
         const tutti_off end =
             tutti__min(tutti__align_down(at, TUTTI__BLOCK) + TUTTI__BLOCK, start + bytes);
@@ -59,7 +59,7 @@ static int section_right(int fd, tutti_off start, tutti_off bytes, const uint64_
     return 1;
 }
 
-int tutti__repair_sums_right(const tutti__there *file, const tutti__found *v) {
+int tutti__repair_sums_right(const tutti__listed_file *file, const tutti__found *v) {
     const char *rows = v->rows;
     size_t left = (size_t)v->at.rows;
     tutti__row r;
@@ -80,7 +80,7 @@ int tutti__repair_sums_right(const tutti__there *file, const tutti__found *v) {
         const tutti_off start = r.cell[3].number, size = r.cell[4].number;
         right = start >= v->at.start && size >= 0 && size <= v->at.trailer - start &&
                 tutti__blocks_of(start, size) <= v->at.blocks - n &&
-                section_right(file->fd, start, size, sums + n, block);
+                is_section_intact(file->fd, start, size, sums + n, block);
         if (right) n += tutti__blocks_of(start, size);
     }
     tutti__free(sums);
@@ -91,7 +91,8 @@ int tutti__repair_sums_right(const tutti__there *file, const tutti__found *v) {
 /* ---- segments that belong to the dataset */
 
 /* Newest first: a segment that is older but later in time than a newer one, or overlaps it, had been erased. */
-static tutti_err choose(tutti__repair *r, unsigned char *keep, const tutti__found **base) {
+static tutti_err select_valid_segments(tutti__repair *r, unsigned char *is_kept,
+                                       const tutti__found **base) {
     const tutti__found *last = NULL;
     int tried = 0;
     for (int64_t i = 0; i < r->found_n; i++) {
@@ -102,13 +103,11 @@ static tutti_err choose(tutti__repair *r, unsigned char *keep, const tutti__foun
             continue;
         if (last && v->segment.file == last->segment.file && v->at.end > last->at.start) continue;
         if (!tried++) { /* its commit may not have ended */
-            const tutti__there *f = tutti__repair_file(r, v->file.name);
+            const tutti__listed_file *f = tutti__repair_file(r, v->file.name);
             const int right = f ? tutti__repair_sums_right(f, v) : 0;
             if (right < 0) return TUTTI_ERR_NOMEM;
             if (!right) {
-                tutti__repair_lost(r, 1,
-                                   "the last segment (time index %lld): its data are not those of "
-                                   "its checksums",
+                tutti__repair_lost(r, 1, "the last segment (time index %lld): checksum mismatch",
                                    (long long)v->segment.index);
                 continue;
             }
@@ -117,17 +116,18 @@ static tutti_err choose(tutti__repair *r, unsigned char *keep, const tutti__foun
         if (!tutti__rows_within(v->rows, (size_t)v->at.rows, (*base)->rows,
                                 (size_t)(*base)->at.rows,
                                 1U << TUTTI__ROW_SPACE | 1U << TUTTI__ROW_VARIABLE)) {
-            tutti__repair_lost(r, 1, "'%s' has a segment of another dataset", v->file.name);
+            tutti__repair_lost(r, 1, "'%s' contains a segment of another dataset", v->file.name);
             continue;
         }
-        keep[i] = 1;
+        is_kept[i] = 1;
         last = v;
     }
     return TUTTI_OK;
 }
 
 /* Sizes that hold for a segment were set by it, at the beginning, or by one that is there. */
-static int sizes_there(const tutti__repair *r, const unsigned char *keep, const tutti__found *v) {
+static int are_sizes_known(const tutti__repair *r, const unsigned char *is_kept,
+                           const tutti__found *v) {
     const char *rows = v->rows;
     size_t left = (size_t)v->at.rows;
     tutti__row row;
@@ -136,7 +136,7 @@ static int sizes_there(const tutti__repair *r, const unsigned char *keep, const 
         const int64_t of = tutti__row_id(&row);
         int there = of == 0 || of == v->segment.id;
         for (int64_t i = 0; i < r->found_n && !there; i++)
-            there = keep[i] && r->found[i].segment.id == of;
+            there = is_kept[i] && r->found[i].segment.id == of;
         if (!there) return 0;
     }
     return 1;
@@ -145,7 +145,7 @@ static int sizes_there(const tutti__repair *r, const unsigned char *keep, const 
 /* ---- into the database */
 
 /* Its rows of the dataset (`common`), or of the segment itself; without infos. */
-static tutti_err rows_add(tutti__meta *m, const tutti__found *v, int common) {
+static tutti_err add_trailer_rows(tutti__meta *m, const tutti__found *v, int common) {
     const char *rows = v->rows;
     size_t left = (size_t)v->at.rows;
     tutti__row r;
@@ -160,19 +160,19 @@ static tutti_err rows_add(tutti__meta *m, const tutti__found *v, int common) {
     return TUTTI_OK;
 }
 
-static tutti_err all_add(tutti__repair *r, tutti__meta *m, const unsigned char *keep,
-                         const tutti__found *base, int64_t generation) {
+static tutti_err add_all_rows(tutti__repair *r, tutti__meta *m, const unsigned char *is_kept,
+                              const tutti__found *base, int64_t generation) {
     int64_t serial = 0;
-    if (base) TUTTI_TRY(rows_add(m, base, 1));
+    if (base) TUTTI_TRY(add_trailer_rows(m, base, 1));
     for (int64_t i = r->found_n - 1; i >= 0; i--) {
         const tutti__found *v = &r->found[i];
         serial = tutti__max(serial, v->segment.id);
-        if (!keep[i]) continue;
+        if (!is_kept[i]) continue;
         int known = 0;
         for (int64_t j = i + 1; j < r->found_n && !known; j++)
-            known = keep[j] && r->found[j].file.id == v->file.id;
+            known = is_kept[j] && r->found[j].file.id == v->file.id;
         if (!known) TUTTI_TRY(tutti__meta_add_file(m, &v->file));
-        TUTTI_TRY(rows_add(m, v, 0));
+        TUTTI_TRY(add_trailer_rows(m, v, 0));
         TUTTI_TRY(
             tutti__meta_infos_apply(m, v->segment.id, v->at.version, v->rows, (size_t)v->at.rows));
     }
@@ -181,7 +181,7 @@ static tutti_err all_add(tutti__repair *r, tutti__meta *m, const unsigned char *
 }
 
 /* Validate it; segments with invalid sections, or that need a missing segment, are removed. */
-static tutti_err check(tutti__repair *r, tutti__meta *m, int *again_out) {
+static tutti_err validate_database(tutti__repair *r, tutti__meta *m, int *again_out) {
     tutti__model model;
     *again_out = 0;
     TUTTI_TRY(tutti__meta_load(m, &model));
@@ -202,22 +202,22 @@ static tutti_err check(tutti__repair *r, tutti__meta *m, int *again_out) {
     return tutti__meta_end(m, err);
 }
 
-static tutti_err fill(tutti__repair *r, tutti__meta *m, int64_t generation) {
+static tutti_err fill_database(tutti__repair *r, tutti__meta *m, int64_t generation) {
     const tutti__found *base = NULL;
     int again = 1;
-    unsigned char *keep = tutti__calloc((size_t)r->found_n + 1, 1);
-    tutti_err err = keep ? choose(r, keep, &base) : TUTTI_ERR_NOMEM;
+    unsigned char *is_kept = tutti__calloc((size_t)r->found_n + 1, 1);
+    tutti_err err = is_kept ? select_valid_segments(r, is_kept, &base) : TUTTI_ERR_NOMEM;
     for (int64_t i = r->found_n - 1; i >= 0 && err == TUTTI_OK; i--) {
-        if (!keep[i] || sizes_there(r, keep, &r->found[i])) continue;
-        keep[i] = 0;
-        tutti__repair_lost(r, 1, "the segment with time index %lld: its topology is missing",
+        if (!is_kept[i] || are_sizes_known(r, is_kept, &r->found[i])) continue;
+        is_kept[i] = 0;
+        tutti__repair_lost(r, 1, "the segment with time index %lld: topology is missing",
                            (long long)r->found[i].segment.index);
     }
     if (err == TUTTI_OK) err = tutti__meta_begin(m);
-    if (err == TUTTI_OK) err = all_add(r, m, keep, base, generation);
+    if (err == TUTTI_OK) err = add_all_rows(r, m, is_kept, base, generation);
     if (err == TUTTI_OK) err = tutti__meta_commit(m);
-    while (err == TUTTI_OK && again) err = check(r, m, &again);
-    tutti__free(keep);
+    while (err == TUTTI_OK && again) err = validate_database(r, m, &again);
+    tutti__free(is_kept);
     return err != TUTTI_OK ? err : tutti__meta_integrity(m);
 }
 
@@ -232,10 +232,10 @@ tutti_err tutti__rebuild(tutti__repair *r, const char *name, int64_t generation)
     opt.name = name;
     opt.mode |= TUTTI_CREATE;
     TUTTI_TRY(tutti__meta_open(r->directory, &opt, &m));
-    tutti_err err = fill(r, m, generation);
+    tutti_err err = fill_database(r, m, generation);
     tutti__meta_close(&m);
     if (r->torn)
-        tutti__repair_lost(r, r->torn, "%d places in the data files have no trailer that is whole",
+        tutti__repair_lost(r, r->torn, "the data files have %d ranges without a valid trailer",
                            r->torn);
     unlink(path);
     snprintf(path, sizeof path, "%s/%s", r->directory, name);

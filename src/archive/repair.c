@@ -1,4 +1,4 @@
-/* archive: repair of a dataset.
+/* archive: repair a dataset.
  *
  * Metadata that can be read and agree with the data files stay, except segments whose data are missing.  Otherwise
  * they are rebuilt from the data files, and the old ones are kept under another name.  No data file is changed.
@@ -21,11 +21,11 @@
 
 /* ---- the directory */
 
-static int by_name(const void *a, const void *b) {
-    return strcmp(((const tutti__there *)a)->name, ((const tutti__there *)b)->name);
+static int compare_names(const void *a, const void *b) {
+    return strcmp(((const tutti__listed_file *)a)->name, ((const tutti__listed_file *)b)->name);
 }
 
-static tutti_err files_list(tutti__repair *r) {
+static tutti_err list_data_files(tutti__repair *r) {
     DIR *dir = opendir(r->directory);
     if (!dir) return tutti__error_sys(errno, -1, r->directory);
     struct dirent *e;
@@ -33,7 +33,7 @@ static tutti_err files_list(tutti__repair *r) {
     while (err == TUTTI_OK && (e = readdir(dir))) {
         struct stat st;
         if (!tutti__file_name_right(e->d_name)) continue;
-        tutti__there *f = tutti__table_grow(&r->files, &r->files_n, sizeof *r->files);
+        tutti__listed_file *f = tutti__table_grow(&r->files, &r->files_n, sizeof *r->files);
         if (!f) {
             err = TUTTI_ERR_NOMEM;
             break;
@@ -48,20 +48,20 @@ static tutti_err files_list(tutti__repair *r) {
         if (f->fd >= 0) f->size = st.st_size;
     }
     closedir(dir);
-    if (r->files_n) qsort(r->files, (size_t)r->files_n, sizeof *r->files, by_name);
+    if (r->files_n) qsort(r->files, (size_t)r->files_n, sizeof *r->files, compare_names);
     r->report.files = (int)r->files_n;
     return err;
 }
 
-static int newest_first(const void *a, const void *b) {
+static int compare_newest_first(const void *a, const void *b) {
     const tutti__found *x = a, *y = b;
     if (x->segment.id != y->segment.id) return x->segment.id < y->segment.id ? 1 : -1;
     return strcmp(x->file.name, y->file.name);
 }
 
-static tutti_err files_search(tutti__repair *r) {
+static tutti_err search_data_files(tutti__repair *r) {
     for (int64_t i = 0; i < r->files_n; i++) {
-        const tutti__there *f = &r->files[i];
+        const tutti__listed_file *f = &r->files[i];
         int torn = 0;
         int64_t n = r->found_n;
         if (f->fd < 0 || tutti__netcdf_name(f->name)) continue;
@@ -76,7 +76,7 @@ static tutti_err files_search(tutti__repair *r) {
         }
         r->found_n = n;
     }
-    if (r->found_n) qsort(r->found, (size_t)r->found_n, sizeof *r->found, newest_first);
+    if (r->found_n) qsort(r->found, (size_t)r->found_n, sizeof *r->found, compare_newest_first);
     return TUTTI_OK;
 }
 
@@ -96,7 +96,7 @@ typedef struct {
 static tutti_err netcdf_compare(tutti__repair *r, tutti__meta *m, const tutti__model *model,
                                 const tutti__segment_row *g, agreement *out) {
     const tutti__datafile *row = tutti__model_file_id(model, g->file);
-    const tutti__there *f = tutti__repair_file(r, row->name);
+    const tutti__listed_file *f = tutti__repair_file(r, row->name);
     *out = MISSING;
     if (!f || f->fd < 0 || f->size < (g->sections ? g->end : TUTTI__NETCDF_HEAD)) return TUTTI_OK;
     if (r->compared != g->file) {
@@ -112,7 +112,7 @@ static tutti_err netcdf_compare(tutti__repair *r, tutti__meta *m, const tutti__m
 
 static tutti_err native_compare(tutti__repair *r, tutti__meta *m, const tutti__model *model,
                                 const tutti__segment_row *g, agreement *out) {
-    const tutti__there *f = tutti__repair_file(r, tutti__model_file_id(model, g->file)->name);
+    const tutti__listed_file *f = tutti__repair_file(r, tutti__model_file_id(model, g->file)->name);
     tutti__footer foot;
     tutti__trailer t;
     char *rows = NULL, *ours = NULL;
@@ -144,19 +144,19 @@ static const repairing CONTAINERS[] = {
 };
 
 /* The segment of a section needs one that goes: the topology that set a size, or a list of entries. */
-static int needs_missing(const tutti__model *m, const unsigned char *goes,
-                         const tutti__section *s) {
+static int needs_removed_segment(const tutti__model *m, const unsigned char *is_removed,
+                                 const tutti__section *s) {
     const tutti__variable *v = tutti__model_variable_id(m, s->variable);
     const tutti__size *z = tutti__model_size(m, v->space, s->segment);
     const tutti__segment_row *a = z ? tutti__model_segment_id(m, z->segment) : NULL;
     const tutti__segment_row *b = tutti__model_segment_id(m, s->list_segment);
-    return (a && goes[a - m->segments]) || (b && goes[b - m->segments]);
+    return (a && is_removed[a - m->segments]) || (b && is_removed[b - m->segments]);
 }
 
 /* Compare all segments; goes[i]: its data are missing, or those of one that it needs.  *broken_out: the metadata do
  * not belong to these data. */
-static tutti_err compare_all(tutti__repair *r, tutti__meta *m, const tutti__model *model,
-                             unsigned char *goes, int *broken_out) {
+static tutti_err compare_segments(tutti__repair *r, tutti__meta *m, const tutti__model *model,
+                                  unsigned char *is_removed, int *broken_out) {
     int64_t right = 0, newer = 0;
     for (int64_t i = 0; i < model->segments_n; i++) {
         const tutti__segment_row *g = &model->segments[i];
@@ -167,9 +167,9 @@ static tutti_err compare_all(tutti__repair *r, tutti__meta *m, const tutti__mode
         tutti_err err = TUTTI_OK;
         if (!tutti__model_archived(model, g->id))
             err = CONTAINERS[model->container].compare(r, m, model, g, &is);
-        goes[i] = is == MISSING;
-        for (int64_t j = 0; j < n && !goes[i]; j++)
-            goes[i] = needs_missing(model, goes, &sections[j]);
+        is_removed[i] = is == MISSING;
+        for (int64_t j = 0; j < n && !is_removed[i]; j++)
+            is_removed[i] = needs_removed_segment(model, is_removed, &sections[j]);
         tutti__free(sections);
         TUTTI_TRY(err);
         right += is == RIGHT;
@@ -184,26 +184,26 @@ static tutti_err compare_all(tutti__repair *r, tutti__meta *m, const tutti__mode
 }
 
 /* One transaction. */
-static tutti_err remove_missing(tutti__meta *m, const tutti__model *model,
-                                const unsigned char *goes) {
+static tutti_err remove_missing_rows(tutti__meta *m, const tutti__model *model,
+                                     const unsigned char *is_removed) {
     for (int64_t i = 0; i < model->segments_n; i++)
-        if (goes[i]) TUTTI_TRY(tutti__meta_remove_segment(m, model->segments[i].id));
+        if (is_removed[i]) TUTTI_TRY(tutti__meta_remove_segment(m, model->segments[i].id));
     for (int64_t i = 0; i < model->files_n; i++) {
         int used = 0;
         for (int64_t j = 0; j < model->segments_n && !used; j++)
-            used = !goes[j] && model->segments[j].file == model->files[i].id;
+            used = !is_removed[j] && model->segments[j].file == model->files[i].id;
         if (!used) TUTTI_TRY(tutti__meta_remove_file(m, model->files[i].id));
     }
     return tutti__meta_set(m, "generation", model->generation + 1);
 }
 
-static tutti_err drop_missing(tutti__repair *r, tutti__meta *m, const tutti__model *model,
-                              const unsigned char *goes) {
+static tutti_err remove_missing_segments(tutti__repair *r, tutti__meta *m,
+                                         const tutti__model *model,
+                                         const unsigned char *is_removed) {
     int64_t n = 0;
     for (int64_t i = 0; i < model->segments_n; i++) {
-        if (goes[i] && n++ == 0)
-            tutti__repair_lost(r, 1,
-                               "the segment with time index %lld: its data in '%s' are missing",
+        if (is_removed[i] && n++ == 0)
+            tutti__repair_lost(r, 1, "the segment with time index %lld: data in '%s' is missing",
                                (long long)model->segments[i].index,
                                tutti__model_file_id(model, model->segments[i].file)->name);
     }
@@ -211,15 +211,15 @@ static tutti_err drop_missing(tutti__repair *r, tutti__meta *m, const tutti__mod
     if (n == 0) return TUTTI_OK;
     r->report.lost = n;
     TUTTI_TRY(tutti__meta_begin(m));
-    return tutti__meta_end(m, remove_missing(m, model, goes));
+    return tutti__meta_end(m, remove_missing_rows(m, model, is_removed));
 }
 
 /* *broken_out: they are to be rebuilt.  *generation_out: as far as it can be read.  Metadata of a newer
  * version whose data files have no trailer of a known one are not damaged, but refused. */
-static tutti_err old_metadata(tutti__repair *r, int *broken_out, int64_t *generation_out) {
+static tutti_err check_old_metadata(tutti__repair *r, int *broken_out, int64_t *generation_out) {
     tutti__meta *m = NULL;
     tutti__model model = {0};
-    unsigned char *goes = NULL;
+    unsigned char *is_removed = NULL;
     int64_t version = 0;
     tutti__meta_options opt = r->options;
     opt.version_out = &version;
@@ -229,8 +229,8 @@ static tutti_err old_metadata(tutti__repair *r, int *broken_out, int64_t *genera
     if (err == TUTTI_OK) {
         tutti__model_truncate(&model, tutti__netcdf_published(r->directory, &model));
         *generation_out = model.generation;
-        goes = tutti__calloc((size_t)model.segments_n + 1, 1);
-        err = goes ? compare_all(r, m, &model, goes, broken_out) : TUTTI_ERR_NOMEM;
+        is_removed = tutti__calloc((size_t)model.segments_n + 1, 1);
+        err = is_removed ? compare_segments(r, m, &model, is_removed, broken_out) : TUTTI_ERR_NOMEM;
     }
     /* metadata that cannot be read, whatever the symptom */
     int newer = 0;
@@ -245,8 +245,8 @@ static tutti_err old_metadata(tutti__repair *r, int *broken_out, int64_t *genera
         }
         *broken_out = 1;
     }
-    if (err == TUTTI_OK && !*broken_out) err = drop_missing(r, m, &model, goes);
-    tutti__free(goes);
+    if (err == TUTTI_OK && !*broken_out) err = remove_missing_segments(r, m, &model, is_removed);
+    tutti__free(is_removed);
     tutti__model_free(&model);
     tutti__meta_close(&m);
     return err;
@@ -255,7 +255,7 @@ static tutti_err old_metadata(tutti__repair *r, int *broken_out, int64_t *genera
 /* ---- the new database in the place of the old one */
 
 /* A name that nothing has: NAME.damaged, NAME.damaged-2, ... */
-static void free_name(const char *directory, const char *name, char *out, size_t room) {
+static void find_free_name(const char *directory, const char *name, char *out, size_t room) {
     struct stat st;
     char path[4300];
     for (int i = 1; i < 1000000; i++) {
@@ -268,7 +268,7 @@ static void free_name(const char *directory, const char *name, char *out, size_t
     }
 }
 
-static tutti_err move(const char *directory, const char *from, const char *to) {
+static tutti_err rename_in(const char *directory, const char *from, const char *to) {
     char a[4300], b[4300];
     snprintf(a, sizeof a, "%s/%s", directory, from);
     snprintf(b, sizeof b, "%s/%s", directory, to);
@@ -276,38 +276,37 @@ static tutti_err move(const char *directory, const char *from, const char *to) {
     return TUTTI_OK;
 }
 
-static tutti_err names_sync(const tutti__repair *r) {
+static tutti_err sync_names(const tutti__repair *r) {
     return r->options.durable ? tutti__directory_sync(r->directory) : TUTTI_OK;
 }
 
-/* The journal goes first, and for good: it must never be beside the new database.  keep_unused() syncs the last name. */
-static tutti_err put_in_place(tutti__repair *r) {
+/* The journal goes first, and for good: it must never be beside the new database.  rename_unused_files() syncs the last name. */
+static tutti_err replace_database(tutti__repair *r) {
     static const char *const ENDS[] = {"-journal", "-wal", "-shm"};
     char from[4300], to[4300], kept[sizeof r->report.backup];
     struct stat st;
-    free_name(r->directory, TUTTI__META_NAME, kept, sizeof kept);
+    find_free_name(r->directory, TUTTI__META_NAME, kept, sizeof kept);
     for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
         char is[64], becomes[sizeof kept + 16];
         snprintf(is, sizeof is, TUTTI__META_NAME "%s", ENDS[i]);
         snprintf(becomes, sizeof becomes, "%s%s", kept, ENDS[i]);
         snprintf(from, sizeof from, "%s/%s", r->directory, is);
         if (lstat(from, &st) == 0 && (st.st_size > 0 || !S_ISREG(st.st_mode)))
-            TUTTI_TRY(move(r->directory, is, becomes));
+            TUTTI_TRY(rename_in(r->directory, is, becomes));
     }
     snprintf(from, sizeof from, "%s/" TUTTI__META_NAME, r->directory);
     if (lstat(from, &st) == 0) {
         snprintf(to, sizeof to, "%s/%s", r->directory, kept);
-        if (link(from, to) != 0) /* no links here: for an instant there is no database at all */
-            TUTTI_TRY(move(r->directory, TUTTI__META_NAME, kept));
+        if (link(from, to) != 0) /* without hard links, the database is missing for an instant */
+            TUTTI_TRY(rename_in(r->directory, TUTTI__META_NAME, kept));
         memcpy(r->report.backup, kept, sizeof kept);
     }
-    TUTTI_TRY(names_sync(r));
-    return move(r->directory, NEW_NAME, TUTTI__META_NAME);
+    TUTTI_TRY(sync_names(r));
+    return rename_in(r->directory, NEW_NAME, TUTTI__META_NAME);
 }
 
-/* Data files that no table has are leftovers, which a writer removes.  Who has lost metadata keeps them
- * under another name. */
-static tutti_err keep_unused(tutti__repair *r) {
+/* A writer removes data files that no table lists. After metadata was lost they are renamed instead. */
+static tutti_err rename_unused_files(tutti__repair *r) {
     tutti__meta *m = NULL;
     tutti__model model = {0};
     TUTTI_TRY(tutti__meta_open(r->directory, &r->options, &m));
@@ -315,35 +314,36 @@ static tutti_err keep_unused(tutti__repair *r) {
     int64_t missing = 0;
     for (int64_t i = 0; i < r->known_n && err == TUTTI_OK; i++)
         missing += !tutti__model_segment_id(&model, r->known[i]);
-    tutti__repair_lost(r, missing - r->report.lost, "segments that the metadata had");
+    tutti__repair_lost(r, missing - r->report.lost,
+                       "segments of the old metadata are missing in the data files");
     for (int64_t i = 0; i < r->files_n && err == TUTTI_OK; i++) {
         char name[TUTTI__NAME + 32];
         int used = r->files[i].size <= TUTTI__SEGMENT_ALIGN && r->files[i].fd >= 0;
         for (int64_t j = 0; j < model.files_n && !used; j++)
             used = strcmp(model.files[j].name, r->files[i].name) == 0;
         if (used) continue;
-        free_name(r->directory, r->files[i].name, name, sizeof name);
-        err = move(r->directory, r->files[i].name, name);
+        find_free_name(r->directory, r->files[i].name, name, sizeof name);
+        err = rename_in(r->directory, r->files[i].name, name);
     }
     tutti__model_free(&model);
-    if (err == TUTTI_OK) err = names_sync(r);
+    if (err == TUTTI_OK) err = sync_names(r);
     tutti__meta_close(&m);
     return err;
 }
 
 /* ---- the call */
 
-static tutti_err work(tutti__repair *r) {
+static tutti_err repair_locked(tutti__repair *r) {
     int broken = 0;
     int64_t generation = 0;
     struct stat st;
     char path[4300];
-    TUTTI_TRY(files_list(r));
+    TUTTI_TRY(list_data_files(r));
     snprintf(path, sizeof path, "%s/" TUTTI__META_NAME, r->directory);
     TUTTI_CHECK(r->files_n > 0 || lstat(path, &st) == 0, TUTTI_ERR_NOT_FOUND,
-                "'%s' has no dataset, nor anything of one", r->directory);
-    TUTTI_TRY(files_search(r));
-    TUTTI_TRY(old_metadata(r, &broken, &generation));
+                "'%s' does not contain a dataset or data files", r->directory);
+    TUTTI_TRY(search_data_files(r));
+    TUTTI_TRY(check_old_metadata(r, &broken, &generation));
     if (broken) {
         /* larger than any that was counted up to; damaged metadata may have any number */
         const int64_t now = (int64_t)time(NULL), most = INT64_MAX / 2;
@@ -354,13 +354,13 @@ static tutti_err work(tutti__repair *r) {
         for (int64_t i = 0; i < r->files_n && r->found_n == 0; i++)
             if (tutti__netcdf_name(r->files[i].name)) container = TUTTI_CONTAINER_NETCDF;
         TUTTI_TRY(CONTAINERS[container].rebuild(r, NEW_NAME, next));
-        TUTTI_TRY(put_in_place(r));
+        TUTTI_TRY(replace_database(r));
     }
-    return broken || r->report.lost ? keep_unused(r) : TUTTI_OK;
+    return broken || r->report.lost ? rename_unused_files(r) : TUTTI_OK;
 }
 
-static tutti_err repair(const char *path, const tutti_dataset_options *opt,
-                        tutti_repair_report *out) {
+static tutti_err repair_directory(const char *path, const tutti_dataset_options *opt,
+                                  tutti_repair_report *out) {
     struct stat st;
     int lock = -1;
     tutti__repair r = {.directory = path,
@@ -370,10 +370,10 @@ static tutti_err repair(const char *path, const tutti_dataset_options *opt,
                                    .busy = opt->lock_timeout,
                                    .locked = 1}};
     if (stat(path, &st) != 0) return tutti__error_sys(errno, -1, "the directory of the dataset");
-    TUTTI_CHECK(S_ISDIR(st.st_mode), TUTTI_ERR_FORMAT, "'%s' is a file: datasets are directories",
-                path);
+    TUTTI_CHECK(S_ISDIR(st.st_mode), TUTTI_ERR_FORMAT,
+                "'%s' is not a directory: datasets are directories", path);
     tutti_err err = tutti__dataset_lock(path, opt->without_locks, &lock);
-    if (err == TUTTI_OK) err = work(&r);
+    if (err == TUTTI_OK) err = repair_locked(&r);
     TUTTI_KEEP_LAST_ERROR_IF(err != TUTTI_OK);
     for (int64_t i = 0; i < r.files_n; i++)
         if (r.files[i].fd >= 0) close(r.files[i].fd);
@@ -397,8 +397,8 @@ tutti_err tutti_dataset_repair_sized(MPI_Comm comm, const char *path,
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "the path is empty or too long");
     const tutti__call call = {.name = "repair", .what = "the dataset to repair: its path"};
     TUTTI_TRY(tutti__object_begin(comm, &tutti__dataset_class, &call, path, err, &team));
-    err = tutti__team_agree(team,
-                            team->rank == 0 && path ? repair(path, &options, &report) : TUTTI_OK);
+    err = tutti__team_agree(
+        team, team->rank == 0 && path ? repair_directory(path, &options, &report) : TUTTI_OK);
     if (err == TUTTI_OK) err = tutti__team_tell(team, &report, (int)sizeof report);
     tutti__team_give(&team);
     if (err != TUTTI_OK) {

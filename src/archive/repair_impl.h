@@ -6,16 +6,16 @@
 #include "metadata/trailer.h"
 
 /* A data file of the directory. */
-typedef struct tutti__there {
+typedef struct tutti__listed_file {
     char name[TUTTI__NAME];
     int fd; /* -1: it cannot be read, or is not a regular file */
     tutti_off size;
-} tutti__there;
+} tutti__listed_file;
 
 typedef struct tutti__repair {
     const char *directory;
     tutti__meta_options options; /* for opening databases: the lock is held */
-    tutti__there *files;         /* by name */
+    tutti__listed_file *files;   /* by name */
     int64_t files_n;
     tutti__found *found; /* segments in them, newest first */
     int64_t found_n;
@@ -30,9 +30,9 @@ typedef struct tutti__repair {
 void tutti__repair_lost(tutti__repair *r, int64_t n, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Do the checksums of a segment agree with its data?  1, 0; -1: no memory.  Without checksums: 1. */
-int tutti__repair_sums_right(const tutti__there *file, const tutti__found *v);
+int tutti__repair_sums_right(const tutti__listed_file *file, const tutti__found *v);
 /* A data file of the directory, or NULL. */
-const tutti__there *tutti__repair_file(const tutti__repair *r, const char *name);
+const tutti__listed_file *tutti__repair_file(const tutti__repair *r, const char *name);
 /* Make a database of this name from the segments that were found. */
 tutti_err tutti__rebuild(tutti__repair *r, const char *name, int64_t generation) TUTTI_MUST_USE;
 /* The same from the headers of data files that are netCDF (netcdf_rebuild.c). */

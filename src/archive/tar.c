@@ -13,7 +13,7 @@ typedef struct {
     char zeros[12];
 } header;
 
-static unsigned header_sum(const header *h) {
+static unsigned compute_header_sum(const header *h) {
     unsigned sum = 0;
     const unsigned char *bytes = (const unsigned char *)h;
     for (size_t i = 0; i < sizeof *h; i++)
@@ -21,7 +21,7 @@ static unsigned header_sum(const header *h) {
     return sum;
 }
 
-static void header_make(header *h, const char *name, tutti_off bytes, char type) {
+static void fill_header(header *h, const char *name, tutti_off bytes, char type) {
     memset(h, 0, sizeof *h);
     snprintf(h->name, sizeof h->name, "%s", name);
     memcpy(h->mode, "0000644", 8);
@@ -33,12 +33,12 @@ static void header_make(header *h, const char *name, tutti_off bytes, char type)
     memcpy(h->version, "00", 2);
     h->type = type;
     char sum[16];
-    snprintf(sum, sizeof sum, "%06o", header_sum(h) & 0777777U);
+    snprintf(sum, sizeof sum, "%06o", compute_header_sum(h) & 0777777U);
     memcpy(h->sum, sum, 7);
     h->sum[7] = ' ';
 }
 
-/* Of files below this the size has eleven octal digits. */
+/* Sizes below this have at most eleven octal digits. */
 static const tutti_off MOST = (tutti_off)1 << 33;
 
 size_t tutti__tar_write(const char *name, tutti_off bytes,
@@ -49,19 +49,19 @@ size_t tutti__tar_write(const char *name, tutti_off bytes,
         char record[64];
         int length = snprintf(record, sizeof record, " size=%lld\n", (long long)bytes) + 2;
         snprintf(record, sizeof record, "%d size=%lld\n", length, (long long)bytes);
-        header_make(&h, "PaxHeaders/size", length, 'x');
+        fill_header(&h, "PaxHeaders/size", length, 'x');
         memcpy(out, &h, sizeof h);
         memset(out + sizeof h, 0, TUTTI__TAR_BLOCK);
         memcpy(out + sizeof h, record, (size_t)length);
         n = sizeof h + TUTTI__TAR_BLOCK;
     }
-    header_make(&h, name, bytes < MOST ? bytes : 0, '0');
+    fill_header(&h, name, bytes < MOST ? bytes : 0, '0');
     memcpy(out + n, &h, sizeof h);
     return n + sizeof h;
 }
 
 /* Octal digits, or, where the first bit is set, a number in base 256; -1: neither. */
-static tutti_off number_read(const char *text, size_t n) {
+static tutti_off parse_number(const char *text, size_t n) {
     tutti_off v = 0;
     size_t i = 0;
     if ((unsigned char)text[0] == 0x80) {
@@ -88,9 +88,10 @@ tutti_err tutti__tar_read(const char block[TUTTI__TAR_BLOCK], tutti__tar_entry *
     for (int i = 0; i < TUTTI__TAR_BLOCK && zeros; i++) zeros = block[i] == 0;
     *is_header_out = !zeros;
     if (zeros) return TUTTI_OK;
-    *out = (tutti__tar_entry){.bytes = number_read(h.size, sizeof h.size)};
-    TUTTI_CHECK(number_read(h.sum, sizeof h.sum) == (tutti_off)header_sum(&h) && out->bytes >= 0,
-                TUTTI_ERR_FORMAT, "this is no tar archive, or it is damaged");
+    *out = (tutti__tar_entry){.bytes = parse_number(h.size, sizeof h.size)};
+    TUTTI_CHECK(parse_number(h.sum, sizeof h.sum) == (tutti_off)compute_header_sum(&h) &&
+                    out->bytes >= 0,
+                TUTTI_ERR_FORMAT, "the stream is not a tar archive, or is damaged");
     memcpy(out->name, h.name, sizeof h.name);
     if (h.prefix[0] && memcmp(h.magic, "ustar", 5) == 0) out->name[0] = 0; /* none of ours */
     out->is_file = h.type == '0' || h.type == '\0';
@@ -108,14 +109,14 @@ tutti_err tutti__tar_pax(const char *records, size_t n, tutti_off *bytes_io) {
             length = length * 10 + (size_t)(records[at + digits++] - '0');
         TUTTI_CHECK(digits > 0 && length > digits + 2 && length <= n - at &&
                         records[at + digits] == ' ' && records[at + length - 1] == '\n',
-                    TUTTI_ERR_FORMAT, "a pax record of the tar archive is damaged");
+                    TUTTI_ERR_FORMAT, "invalid pax record in the tar archive");
         const char *key = records + at + digits + 1;
         const size_t left = length - digits - 2; /* without blank and newline */
         if (left > 5 && left < 5 + 18 && strncmp(key, "size=", 5) == 0) {
             tutti_off v = 0;
             for (size_t i = 5; i < left; i++) {
                 TUTTI_CHECK(key[i] >= '0' && key[i] <= '9', TUTTI_ERR_FORMAT,
-                            "a size in the tar archive is none");
+                            "invalid size in a pax record of the tar archive");
                 v = v * 10 + (key[i] - '0');
             }
             *bytes_io = v;

@@ -1,4 +1,4 @@
-/* compression: chunks of compressed sections: cut, found, packed, unpacked.
+/* compression: divide spaces into chunks; compress and decompress chunks (chunks.h).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "compression/chunks.h"
 
@@ -6,11 +6,11 @@
 #include <string.h>
 #include <zstd.h>
 
-/* ---- cutting */
+/* ---- chunk grids */
 
-/* Everything that follows from which dimension is cut and how.   0: it cannot be */
-static int grid_make(const tutti__chunked *of, tutti_off cut, tutti_count extent,
-                     tutti__chunk_grid *out) {
+/* Derive the grid from the dimension that is divided and the extent of its pieces. 0: they are invalid */
+static int compute_grid(const tutti__chunked *of, tutti_off cut, tutti_count extent,
+                        tutti__chunk_grid *out) {
     tutti_count outer = 1, inner = 1;
     tutti_off raw = 0;
     if (cut < 0 || cut >= of->ndims || of->item < 1 || of->number < 1) return 0;
@@ -46,8 +46,8 @@ void tutti__chunks_cut(const tutti__chunked *of, tutti_off about, tutti__chunk_g
     const tutti_count along = of->shape[cut];
     const tutti_count most = tutti__max(1, tutti__min(along, about / inner));
     const tutti_count pieces = (along + most - 1) / most;
-    if (along > 0 && grid_make(of, cut, (along + pieces - 1) / pieces, out)) return;
-    (void)grid_make(of, 0, 1, out);
+    if (along > 0 && compute_grid(of, cut, (along + pieces - 1) / pieces, out)) return;
+    (void)compute_grid(of, 0, 1, out);
 }
 
 tutti__chunk_place tutti__chunk_find(const tutti__chunk_grid *g, tutti_count position) {
@@ -70,12 +70,12 @@ tutti_count tutti__chunk_filled(const tutti__chunk_grid *g, tutti_count chunk) {
 enum { CODEC, CHUNKS, RAW, NUMBER, CUT, EXTENT };
 enum { SHUFFLE_ZSTD = 1 };
 
-static void word_put(unsigned char *head, int i, int64_t value) {
+static void write_word(unsigned char *head, int i, int64_t value) {
     const uint64_t le = htole64((uint64_t)value);
     memcpy(head + 8 * i, &le, sizeof le);
 }
 
-static int64_t word_get(const unsigned char *head, int i) {
+static int64_t read_word_at(const unsigned char *head, int i) {
     uint64_t le;
     memcpy(&le, head + 8 * i, sizeof le);
     return (int64_t)le64toh(le);
@@ -83,32 +83,33 @@ static int64_t word_get(const unsigned char *head, int i) {
 
 void tutti__chunks_head(const tutti__chunk_grid *g, unsigned char out[TUTTI__CHUNKS_HEADER]) {
     memset(out, 0, TUTTI__CHUNKS_HEADER);
-    word_put(out, CODEC, SHUFFLE_ZSTD);
-    word_put(out, CHUNKS, g->chunks);
-    word_put(out, RAW, (int64_t)g->raw);
-    word_put(out, NUMBER, g->number);
-    word_put(out, CUT, g->cut);
-    word_put(out, EXTENT, g->extent);
+    write_word(out, CODEC, SHUFFLE_ZSTD);
+    write_word(out, CHUNKS, g->chunks);
+    write_word(out, RAW, (int64_t)g->raw);
+    write_word(out, NUMBER, g->number);
+    write_word(out, CUT, g->cut);
+    write_word(out, EXTENT, g->extent);
 }
 
 tutti_err tutti__chunks_head_read(const unsigned char head[TUTTI__CHUNKS_HEADER],
                                   const tutti__chunked *of, tutti_off bytes,
                                   tutti__chunk_grid *out) {
     tutti__chunk_grid g;
-    TUTTI_CHECK(word_get(head, CODEC) == SHUFFLE_ZSTD, TUTTI_ERR_FORMAT, "unknown compression %lld",
-                (long long)word_get(head, CODEC));
-    TUTTI_CHECK(grid_make(of, word_get(head, CUT), word_get(head, EXTENT), &g) &&
-                    g.chunks == word_get(head, CHUNKS) && (int64_t)g.raw == word_get(head, RAW) &&
-                    g.number == word_get(head, NUMBER) && word_get(head, EXTENT + 1) == 0 &&
-                    word_get(head, EXTENT + 2) == 0,
+    TUTTI_CHECK(read_word_at(head, CODEC) == SHUFFLE_ZSTD, TUTTI_ERR_FORMAT,
+                "unknown compression method %lld", (long long)read_word_at(head, CODEC));
+    TUTTI_CHECK(compute_grid(of, read_word_at(head, CUT), read_word_at(head, EXTENT), &g) &&
+                    g.chunks == read_word_at(head, CHUNKS) &&
+                    (int64_t)g.raw == read_word_at(head, RAW) &&
+                    g.number == read_word_at(head, NUMBER) && read_word_at(head, EXTENT + 1) == 0 &&
+                    read_word_at(head, EXTENT + 2) == 0,
                 TUTTI_ERR_FORMAT,
-                "invalid header of chunks: %lld of %lld bytes, %lld along "
-                "dimension %lld",
-                (long long)word_get(head, CHUNKS), (long long)word_get(head, RAW),
-                (long long)word_get(head, EXTENT), (long long)word_get(head, CUT));
+                "invalid chunk header: %lld chunks of %lld bytes, extent %lld along dimension %lld",
+                (long long)read_word_at(head, CHUNKS), (long long)read_word_at(head, RAW),
+                (long long)read_word_at(head, EXTENT), (long long)read_word_at(head, CUT));
     TUTTI_CHECK(bytes >= TUTTI__CHUNKS_HEADER && g.chunks <= (bytes - TUTTI__CHUNKS_HEADER) / 8 &&
                     (g.chunks > 0 || bytes == TUTTI__CHUNKS_HEADER),
-                TUTTI_ERR_FORMAT, "its header has %lld chunks, but it has %lld bytes",
+                TUTTI_ERR_FORMAT,
+                "the chunk header has %lld chunks, but the section has %lld bytes",
                 (long long)g.chunks, (long long)bytes);
     *out = g;
     return TUTTI_OK;
@@ -129,19 +130,20 @@ tutti_err tutti__chunks_table_check(const tutti__chunk_grid *g, tutti_count firs
         const tutti_off least = tutti__chunks_begin(g);
         TUTTI_CHECK((first + i == 0 ? at == least : at > least) && ends[i] > at &&
                         (first + i == g->chunks - 1 ? ends[i] == bytes : ends[i] < bytes),
-                    TUTTI_ERR_FORMAT, "chunk %lld cannot be at [%lld, %lld) of %lld bytes",
-                    (long long)(first + i), (long long)at, (long long)ends[i], (long long)bytes);
+                    TUTTI_ERR_FORMAT,
+                    "invalid range [%lld, %lld) of chunk %lld: the section has %lld bytes",
+                    (long long)at, (long long)ends[i], (long long)(first + i), (long long)bytes);
     }
     return TUTTI_OK;
 }
 
 /* ---- one chunk */
 
-/* All first bytes of its numbers, then all second ones ...; a tile of numbers stays in the cache. */
+/* Shuffle: all first bytes of the values, then all second bytes, and so on; a tile of values fits in the cache. */
 enum { TILE = 2048 };
 
-static void shuffle(unsigned char *restrict to, const unsigned char *restrict from, size_t numbers,
-                    size_t size) {
+static void shuffle_bytes(unsigned char *restrict to, const unsigned char *restrict from,
+                          size_t numbers, size_t size) {
     for (size_t tile = 0; tile < numbers; tile += TILE) {
         const size_t end = numbers - tile < TILE ? numbers : tile + TILE;
         for (size_t k = 0; k < size; k++)
@@ -149,8 +151,8 @@ static void shuffle(unsigned char *restrict to, const unsigned char *restrict fr
     }
 }
 
-static void unshuffle(unsigned char *restrict to, const unsigned char *restrict from,
-                      size_t numbers, size_t size) {
+static void unshuffle_bytes(unsigned char *restrict to, const unsigned char *restrict from,
+                            size_t numbers, size_t size) {
     for (size_t tile = 0; tile < numbers; tile += TILE) {
         const size_t end = numbers - tile < TILE ? numbers : tile + TILE;
         for (size_t k = 0; k < size; k++)
@@ -171,7 +173,7 @@ tutti_err tutti__chunk_codec_make(const tutti__chunk_grid *g, int level, tutti__
         !ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1));
     if (right) return TUTTI_OK;
     tutti__chunk_codec_free(out);
-    TUTTI_FAIL(TUTTI_ERR_NOMEM, "zstd cannot be prepared for level %d", level);
+    TUTTI_FAIL(TUTTI_ERR_NOMEM, "cannot create a zstd context for level %d", level);
 }
 
 void tutti__chunk_codec_free(tutti__chunk_codec *c) {
@@ -188,7 +190,7 @@ tutti_err tutti__chunk_pack(tutti__chunk_codec *c, const void *raw, void *frame,
                             size_t *bytes_out) {
     const void *from = raw;
     if (c->number > 1) {
-        shuffle(c->shuffled, raw, c->raw / (size_t)c->number, (size_t)c->number);
+        shuffle_bytes(c->shuffled, raw, c->raw / (size_t)c->number, (size_t)c->number);
         from = c->shuffled;
     }
     const size_t bytes = ZSTD_compress2(c->context, frame, room, from, c->raw);
@@ -201,12 +203,12 @@ tutti_err tutti__chunk_unpack(tutti__chunk_codec *c, const void *frame, size_t b
                               void *raw_out) {
     TUTTI_CHECK(ZSTD_getFrameContentSize(frame, bytes) == c->raw &&
                     ZSTD_findFrameCompressedSize(frame, bytes) == bytes,
-                TUTTI_ERR_FORMAT, "its %zu bytes are not a zstd frame for a chunk of %zu bytes",
-                bytes, c->raw);
+                TUTTI_ERR_FORMAT, "%zu bytes are not a zstd frame of a chunk of %zu bytes", bytes,
+                c->raw);
     const size_t got = ZSTD_decompress(c->number > 1 ? c->shuffled : raw_out, c->raw, frame, bytes);
     TUTTI_CHECK(!ZSTD_isError(got) && got == c->raw, TUTTI_ERR_FORMAT, "zstd: %s",
-                ZSTD_isError(got) ? ZSTD_getErrorName(got) : "it is too short");
+                ZSTD_isError(got) ? ZSTD_getErrorName(got) : "decompressed data is too short");
     if (c->number > 1)
-        unshuffle(raw_out, c->shuffled, c->raw / (size_t)c->number, (size_t)c->number);
+        unshuffle_bytes(raw_out, c->shuffled, c->raw / (size_t)c->number, (size_t)c->number);
     return TUTTI_OK;
 }

@@ -1,16 +1,15 @@
-/* compression: how a space is cut into chunks, and chunks packed and unpacked.
+/* compression: divide a space into chunks; compress and decompress chunks.
  *
  * A chunk is a range of entries that follow each other in row-major order, of the shape
  * 1 x ... x 1 x c x N(k+1) x ... x N(last): dimension k is cut into pieces of c, those before it into
- * single indices, those behind it not at all.  Cut so, chunks are a regular grid, which is what Zarr
- * expects:
+ * single indices, those behind it not at all. Chunks are thus a regular grid, as Zarr requires:
  *
  *     4 x 10 entries, k = 1, c = 4       0 0 0 0 1 1 1 1 2 2 . .      . padding: the fill value
  *                                        3 3 3 3 4 4 4 4 5 5 . .
  *                                        6 ...
  *
- * Each is packed by itself: bytes of numbers are shuffled (all first ones, all second ones ...), then
- * compressed into one frame of zstd.  docs/reference/format.md has the bytes of a section.  No MPI, no files;
+ * Each chunk is compressed separately: the bytes of values are shuffled (all first bytes, all second bytes, ...), then
+ * compressed to one zstd frame.  docs/reference/format.md has the bytes of a section.  No MPI, no files;
  * all that is decoded is validated.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CHUNKS_H
@@ -46,25 +45,25 @@ typedef struct tutti__chunk_grid {
     size_t raw; /* bytes of a chunk before it is compressed */
 } tutti__chunk_grid;
 
-/* Cut it into chunks of about so many bytes, never within an item. */
+/* Divide the space into chunks of about `about` bytes, never within an item. */
 void tutti__chunks_cut(const tutti__chunked *of, tutti_off about, tutti__chunk_grid *out);
 
 /* The place of an entry. */
 typedef struct tutti__chunk_place {
     tutti_count chunk, first; /* entry `first` of that chunk */
-    tutti_count left;         /* so many follow it there, itself included, without padding */
+    tutti_count left;         /* entries of the chunk from this one on, without padding */
 } tutti__chunk_place;
 tutti__chunk_place tutti__chunk_find(const tutti__chunk_grid *g, tutti_count position);
 /* Entries of a chunk that are not padding. */
 tutti_count tutti__chunk_filled(const tutti__chunk_grid *g, tutti_count chunk);
 
-/* ---- the header, and the table of where frames end */
+/* ---- the header, and the table of ends of frames */
 void tutti__chunks_head(const tutti__chunk_grid *g, unsigned char out[TUTTI__CHUNKS_HEADER]);
-/* TUTTI_ERR_FORMAT if it is not one of a section of so many bytes. */
+/* TUTTI_ERR_FORMAT: it is not the header of a section of `bytes` bytes. */
 tutti_err tutti__chunks_head_read(const unsigned char head[TUTTI__CHUNKS_HEADER],
                                   const tutti__chunked *of, tutti_off bytes,
                                   tutti__chunk_grid *out) TUTTI_MUST_USE;
-/* Where the first frame begins, in bytes from the section's. */
+/* Offset of the first frame in the section. */
 tutti_off tutti__chunks_begin(const tutti__chunk_grid *g);
 /* Convert rows of the table between the byte order of the file and that of this machine, in place. */
 void tutti__chunks_table_turn(tutti_off *ends, tutti_count n);
@@ -75,7 +74,7 @@ tutti_err tutti__chunks_table_check(const tutti__chunk_grid *g, tutti_count firs
                                     tutti_off bytes) TUTTI_MUST_USE;
 
 /* ---- one chunk */
-/* What packing needs, for one thread; level 0: unpacking only.  Freed by ..._free. */
+/* State of compression, for one thread; level 0: only decompression. Release it with tutti__chunk_codec_free. */
 typedef struct tutti__chunk_codec {
     void *context;           /* of zstd */
     unsigned char *shuffled; /* [raw] */
@@ -85,12 +84,12 @@ typedef struct tutti__chunk_codec {
 tutti_err tutti__chunk_codec_make(const tutti__chunk_grid *g, int level,
                                   tutti__chunk_codec *out) TUTTI_MUST_USE;
 void tutti__chunk_codec_free(tutti__chunk_codec *c);
-/* The most bytes of a frame. */
+/* The maximum number of bytes of a frame. */
 size_t tutti__chunk_bound(size_t raw);
 /* raw: [g->raw]; room: tutti__chunk_bound.  The result is the same on all ranks. */
 tutti_err tutti__chunk_pack(tutti__chunk_codec *c, const void *raw, void *frame, size_t room,
                             size_t *bytes_out) TUTTI_MUST_USE;
-/* TUTTI_ERR_FORMAT: it is not one frame of exactly g->raw bytes. */
+/* TUTTI_ERR_FORMAT: it is not one frame of g->raw bytes. */
 tutti_err tutti__chunk_unpack(tutti__chunk_codec *c, const void *frame, size_t bytes,
                               void *raw_out) TUTTI_MUST_USE;
 

@@ -1,8 +1,8 @@
-/* dataset: segments begin, and are given up.
+/* dataset: begin and discard segments.
  *
- * Where a segment lies is known to all ranks without communication, and rank 0 prepares the file before all ranks agree on the call.
- * So a segment that follows another one in its file begins by one agreement.  A new data file is created by rank 0 and then
- * opened by all ranks.
+ * All ranks know the location of a segment without communication, and rank 0 prepares the file before all ranks agree on
+ * the call. Thus a segment that is appended to an open file begins with one agreement. Rank 0 creates a new data file,
+ * and then all ranks open it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* ---- where the next one lies */
+/* ---- location of the next segment */
 
-/* Committed or not. */
+/* The last segment, committed or not; NULL: none. */
 static const tutti__segment_row *last_segment(const tutti_dataset *d) {
     if (d->now.under_way) return &d->now.segment;
     return d->model.segments_n > 0 ? &d->model.segments[d->model.segments_n - 1] : NULL;
@@ -23,30 +23,30 @@ static tutti_err begin_check(const tutti_dataset *d, const tutti__segment_row *g
     const tutti__segment_row *last = last_segment(d);
     TUTTI_TRY(tutti__dataset_writable(d));
     TUTTI_CHECK(g->kind == TUTTI_TOPOLOGY || g->kind == TUTTI_STATE, TUTTI_ERR_ARG,
-                "unknown kind of segment %d", g->kind);
-    TUTTI_CHECK(!isnan(g->time), TUTTI_ERR_ARG, "the time is not a number");
+                "unknown segment kind %d", g->kind);
+    TUTTI_CHECK(!isnan(g->time), TUTTI_ERR_ARG, "time of the segment is NaN");
     TUTTI_CHECK(!last || g->index > last->index ||
                     (g->index == last->index && g->kind > last->kind),
-                TUTTI_ERR_ARG, "time index %lld does not come after the last one, %lld",
+                TUTTI_ERR_ARG, "time index %lld is not greater than that of the last segment, %lld",
                 (long long)g->index, (long long)last->index);
     return TUTTI_OK;
 }
 
-static int64_t group_of(const tutti_dataset *d, int64_t index) {
+static int64_t file_group(const tutti_dataset *d, int64_t index) {
     const int64_t n = d->opt.indices_per_file;
     const int64_t q = index / n;
     return index % n < 0 ? q - 1 : q;
 }
 
-/* The file of the last segment, if the next one may follow there; NULL: it needs a new one. */
-static const tutti__datafile *last_file(const tutti_dataset *d, int64_t index) {
+/* The file of the last segment if the next segment may be appended to it; NULL: it needs a new file. */
+static const tutti__datafile *find_last_file(const tutti_dataset *d, int64_t index) {
     const tutti__model *m = &d->model;
     const tutti__segment_row *last = last_segment(d);
     const tutti__datafile *file = d->now.under_way ? &d->now.row
                                   : last           ? tutti__model_file_id(m, last->file)
                                                    : NULL;
-    if (file && !d->now.under_way && !tutti__model_file_lives(m, file->id)) return NULL;
-    if (file && d->opt.indices_per_file > 0 && group_of(d, index) != group_of(d, last->index))
+    if (file && !d->now.under_way && !tutti__model_file_in_use(m, file->id)) return NULL;
+    if (file && d->opt.indices_per_file > 0 && file_group(d, index) != file_group(d, last->index))
         return NULL;
     return file;
 }
@@ -68,9 +68,9 @@ static void choose_place(tutti_dataset *d, const tutti__datafile *file, tutti__w
     d->container->place(d, w);
 }
 
-/* ---- giving up */
+/* ---- discard */
 
-/* Its bytes are removed; those of segments behind it have been. */
+/* Remove the bytes of a segment; those of later segments have been removed before. Collective. */
 static tutti_err remove_bytes(tutti_dataset *d, const tutti__writing *w) {
     if (!w->new_file) return d->container->discard(d, w);
     char path[4096];
@@ -81,7 +81,7 @@ static tutti_err remove_bytes(tutti_dataset *d, const tutti__writing *w) {
     return tutti__dataset_agree(d, err);
 }
 
-tutti_err tutti__dataset_give_up(tutti_dataset *d) {
+tutti_err tutti__dataset_discard_begun(tutti_dataset *d) {
     tutti_err err = TUTTI_OK;
     if (!d->now.under_way) return TUTTI_OK;
     tutti__commit_rows_undo(d);
@@ -92,7 +92,7 @@ tutti_err tutti__dataset_give_up(tutti_dataset *d) {
     }
     tutti__writings_free(d);
     tutti__ncfile_free(&d->nc);
-    tutti__dataset_forget(d);
+    tutti__dataset_clear_caches(d);
     d->has_leftovers |= err != TUTTI_OK;
     return err;
 }
@@ -102,19 +102,19 @@ tutti_err tutti_dataset_discard(tutti_dataset *d) {
     const tutti__call same = {.name = "discard"};
     TUTTI_TRY(tutti__dataset_enter(d));
     TUTTI_TRY(tutti__dataset_call(d, &same, tutti__dataset_discardable(d)));
-    return tutti__dataset_named(d, "discard", tutti__dataset_give_up(d));
+    return tutti__dataset_named(d, "discard", tutti__dataset_discard_begun(d));
 }
 
 /* ---- begin */
 
-static tutti__section_state *state_of(void *dataset, int64_t variable, int64_t part) {
+static tutti__section_state *find_section_state(void *dataset, int64_t variable, int64_t part) {
     const tutti_dataset *d = dataset;
     const tutti__section *s = tutti__section_now(d, variable, part);
     return s ? &tutti__section_progress_of(d, s)->state : NULL;
 }
 
-/* The place of the segment; rank 0 prepares its file, if it is open or new.   Local. */
-static tutti_err prepare(tutti_dataset *d, const tutti__datafile *file, tutti__writing *w) {
+/* Choose the location of the segment; rank 0 prepares its file if that is open or new. Not collective. */
+static tutti_err prepare_segment(tutti_dataset *d, const tutti__datafile *file, tutti__writing *w) {
     const int root = d->team->rank == 0;
     choose_place(d, file, w);
     TUTTI_TRY(tutti__dataset_file_reserve(d));
@@ -123,13 +123,13 @@ static tutti_err prepare(tutti_dataset *d, const tutti__datafile *file, tutti__w
     return root && w->file ? d->container->prepare(d, w) : TUTTI_OK;
 }
 
-/* Whether that is possible before the call is agreed on: nothing of it needs the other ranks. */
-static int is_known(const tutti_dataset *d, const tutti__datafile *file) {
+/* Whether the segment can be prepared before all ranks agree on the call, without communication. */
+static int can_prepare(const tutti_dataset *d, const tutti__datafile *file) {
     return !file || d->container->is_known(d, file);
 }
 
-/* The segment does not begin.  If the file cannot be removed, the next one of that name is emptied.   Local if the file
- * has not been opened. */
+/* The segment does not begin: remove its new file. If that fails, the next file of that name is truncated.
+ * Not collective if the file has not been opened. */
 static void undo_prepare(tutti_dataset *d, const tutti__writing *w) {
     TUTTI_KEEP_LAST_ERROR;
     char path[4096];
@@ -142,13 +142,13 @@ static void undo_prepare(tutti_dataset *d, const tutti__writing *w) {
     if (d->team->rank == 0) unlink(path);
 }
 
-/* All ranks have agreed that it begins.   Collective, unless everything is known and its file is open. */
+/* All ranks have agreed that the segment begins. Collective, unless it is prepared and its file is open. */
 static tutti_err begin_agreed(tutti_dataset *d, const tutti__datafile *file, int is_prepared,
                               tutti__writing *w) {
     const int root = d->team->rank == 0;
     if (!is_prepared) {
         TUTTI_TRY(d->container->load(d, file));
-        const tutti_err err = tutti__dataset_agree(d, prepare(d, file, w));
+        const tutti_err err = tutti__dataset_agree(d, prepare_segment(d, file, w));
         if (err != TUTTI_OK) undo_prepare(d, w);
         TUTTI_TRY(err);
     }
@@ -161,21 +161,21 @@ static tutti_err begin_agreed(tutti_dataset *d, const tutti__datafile *file, int
     return err;
 }
 
-/* A segment that all ranks have: it is written from now on. */
-static void start_writing(tutti_dataset *d, tutti__writing *w) {
+/* All ranks have prepared the segment: it can be written from now on. */
+static void set_writing_state(tutti_dataset *d, tutti__writing *w) {
     if (!d->now.under_way) d->has_leftovers = 0;
     if (w->new_file) {
         tutti__ncfile_free(&d->nc);
         d->nc.file = w->row.id;
         d->nc.area = w->area;
     }
-    d->model.serial = w->segment.id; /* never given twice by this handle */
+    d->model.serial = w->segment.id; /* this handle never assigns an id twice */
     w->under_way = 1;
-    w->puts.state_of = state_of;
+    w->puts.state_of = find_section_state;
     w->puts.step = d;
 }
 
-static tutti__call begin_call(const char *name, const tutti__segment_row *g) {
+static tutti__call describe_begin_call(const char *name, const tutti__segment_row *g) {
     const int64_t words[] = {g->kind, g->index};
     uint64_t hash = tutti__hash(TUTTI__HASH_START, words, sizeof words);
     hash = tutti__hash(hash, &g->time, sizeof g->time);
@@ -188,7 +188,7 @@ tutti_err tutti_dataset_begin(tutti_dataset *d, tutti_segment_kind kind, int64_t
     TUTTI_TRY(tutti__dataset_enter(d));
     tutti__writing w = {
         .segment = {.id = d->model.serial + 1, .kind = (int)kind, .index = index, .time = time}};
-    const tutti__call same = begin_call("begin", &w.segment);
+    const tutti__call same = describe_begin_call("begin", &w.segment);
     const tutti__datafile *file = NULL;
     int is_prepared = 0;
     tutti_err err = d->now.under_way
@@ -197,9 +197,9 @@ tutti_err tutti_dataset_begin(tutti_dataset *d, tutti_segment_kind kind, int64_t
                                            "discarded")
                         : begin_check(d, &w.segment);
     if (err == TUTTI_OK && !d->commit) {
-        file = last_file(d, index);
-        is_prepared = is_known(d, file);
-        if (is_prepared) err = prepare(d, file, &w);
+        file = find_last_file(d, index);
+        is_prepared = can_prepare(d, file);
+        if (is_prepared) err = prepare_segment(d, file, &w);
     }
     err = tutti__dataset_call(d, &same, err);
     if (err != TUTTI_OK) {
@@ -208,19 +208,19 @@ tutti_err tutti_dataset_begin(tutti_dataset *d, tutti_segment_kind kind, int64_t
     }
     err = begin_agreed(d, file, is_prepared, &w);
     if (err == TUTTI_OK) {
-        start_writing(d, &w);
+        set_writing_state(d, &w);
         d->now = w;
     }
     return tutti__dataset_named(d, "begin", err);
 }
 
-/* ---- begin_also: the segment being written is whole and waits for the commit of the next one */
+/* ---- begin_also: the current segment is complete and is committed together with the next one */
 
 /* The next segment begins; the one being written is still d->now.   Collective. */
-static tutti_err begin_next(tutti_dataset *d, tutti__writing *w) {
-    const tutti__datafile *file = last_file(d, w->segment.index);
-    const int is_prepared = is_known(d, file);
-    tutti_err err = is_prepared ? tutti__dataset_agree(d, prepare(d, file, w)) : TUTTI_OK;
+static tutti_err begin_next_segment(tutti_dataset *d, tutti__writing *w) {
+    const tutti__datafile *file = find_last_file(d, w->segment.index);
+    const int is_prepared = can_prepare(d, file);
+    tutti_err err = is_prepared ? tutti__dataset_agree(d, prepare_segment(d, file, w)) : TUTTI_OK;
     if (err != TUTTI_OK) undo_prepare(d, w);
     if (err == TUTTI_OK) err = begin_agreed(d, file, is_prepared, w);
     if (err == TUTTI_OK && d->opt.level == TUTTI_DURABLE && w->row.id != d->now.row.id) {
@@ -240,11 +240,11 @@ static tutti_err begin_also(tutti_dataset *d, tutti__writing *w) {
     const int has_copy = err == TUTTI_OK;
     err = tutti__dataset_agree(d, err);
     w->segment.id = d->model.serial + 1;
-    if (err == TUTTI_OK) err = begin_next(d, w);
+    if (err == TUTTI_OK) err = begin_next_segment(d, w);
     if (has_copy) tutti__ncfile_free(err == TUTTI_OK ? &before : &d->nc);
     if (has_copy && err != TUTTI_OK) d->nc = before;
     TUTTI_TRY(err);
-    start_writing(d, w);
+    set_writing_state(d, w);
     w->infos = d->now.infos; /* the commit writes all of them */
     w->infos_n = d->now.infos_n;
     d->now.infos = NULL;
@@ -259,7 +259,7 @@ tutti_err tutti_dataset_begin_also(tutti_dataset *d, tutti_segment_kind kind, in
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__dataset_enter(d));
     tutti__writing w = {.segment = {.kind = (int)kind, .index = index, .time = time}};
-    const tutti__call same = begin_call("begin_also", &w.segment);
+    const tutti__call same = describe_begin_call("begin_also", &w.segment);
     tutti_err err = tutti__commit_check(d);
     if (err == TUTTI_OK) err = begin_check(d, &w.segment);
     TUTTI_TRY(tutti__dataset_call(d, &same, err));

@@ -1,10 +1,10 @@
-/* dataset: segments are committed.
+/* dataset: commit segments.
  *
  * A commit, in this order: all data is in the file; checksums; the trailer; all of that is on the device
  * (TUTTI_DURABLE); then one transaction of the database makes the segment part of the dataset, and those
- * that wait for the same commit.  Killed before its end, none of them is there, and the next writer truncates their
- * bytes.  A segment that waits is whole, with its trailer, since the next one lies behind it; the commit adds its rows
- * to the database.  The outline is timestep/step_commit.h.
+ * that wait for the same commit.  If the process is killed before its end, none of them is part of the dataset, and the
+ * next writer truncates their bytes. A segment that waits is complete, with its trailer, because the next one follows
+ * it in the file; the commit adds its rows to the database. timestep/step_commit.h has the common steps.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
@@ -14,7 +14,7 @@
 #include "comm/by_thread.h"
 #include "timestep/step_commit.h"
 
-/* What rank 0 tells all ranks at the end. */
+/* The result of a commit, which rank 0 broadcasts. */
 typedef struct tutti__commit_message {
     tutti__commit_verdict verdict; /* must be first */
     tutti__segment_row segment;
@@ -22,14 +22,14 @@ typedef struct tutti__commit_message {
     uint64_t sums[];  /* [sections] */
 } commit_message;
 
-/* ---- before */
+/* ---- checks and memory */
 
-/* All sections of a segment have the bytes that were put. */
-static tutti_err sections_check(const tutti_dataset *d, const tutti__writing *w) {
+/* All sections of a segment contain the data that was written to them. */
+static tutti_err check_sections_complete(const tutti_dataset *d, const tutti__writing *w) {
     for (int64_t i = 0; i < w->sections_n; i++) {
         const tutti__section_status is = tutti__section_status_of(&w->progress[i].state);
         const tutti__variable *v = tutti__model_variable_id(&d->model, w->sections[i].variable);
-        const char *why = w->failed_sync ? "a sync failed" : "a put failed or was abandoned";
+        const char *why = w->failed_sync ? "a sync failed" : "a write failed or was abandoned";
         if (is == TUTTI__SECTION_PARTIAL || is == TUTTI__SECTION_WHOLE) continue;
         TUTTI_CHECK(
             w == &d->now, TUTTI_ERR_STATE,
@@ -37,10 +37,10 @@ static tutti_err sections_check(const tutti_dataset *d, const tutti__writing *w)
             "the segments",
             v->name, why);
         TUTTI_FAIL(TUTTI_ERR_STATE,
-                   "variable '%s' is incomplete because %s: put it again with %s, or discard the "
+                   "variable '%s' is incomplete because %s: write it again with %s, or discard the "
                    "segment",
                    v->name, why,
-                   w->failed_sync ? "all decompositions that it was put with, or as a whole"
+                   w->failed_sync ? "all decompositions used before, or as a whole"
                                   : "the same decomposition, or as a whole");
     }
     return TUTTI_OK;
@@ -48,13 +48,14 @@ static tutti_err sections_check(const tutti_dataset *d, const tutti__writing *w)
 
 tutti_err tutti__commit_check(const tutti_dataset *d) {
     TUTTI_TRY(tutti__dataset_discardable(d));
-    for (int64_t i = 0; i < d->waiting_n; i++) TUTTI_TRY(sections_check(d, &d->waiting[i]));
-    TUTTI_TRY(sections_check(d, &d->now));
+    for (int64_t i = 0; i < d->waiting_n; i++)
+        TUTTI_TRY(check_sections_complete(d, &d->waiting[i]));
+    TUTTI_TRY(check_sections_complete(d, &d->now));
     return d->container->commit_check(d);
 }
 
-/* Room for the rows of the model: they must not fail to be there once the database has them. */
-static tutti_err reserve_rows(tutti_dataset *d) {
+/* Reserve rows of the model: adding them must not fail once the database has them. */
+static tutti_err reserve_model_rows(tutti_dataset *d) {
     tutti__model *m = &d->model;
     const int64_t segments = m->segments_n, files = m->files_n;
     int fits = 1;
@@ -68,14 +69,14 @@ static tutti_err reserve_rows(tutti_dataset *d) {
     return fits ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
-static int message_bytes(const tutti_dataset *d) {
+static int message_size(const tutti_dataset *d) {
     return (int)(sizeof(commit_message) + (size_t)d->now.sections_n * sizeof(uint64_t));
 }
 
-/* Memory for everything that all ranks have to have afterwards.   Local. */
+/* Allocate the message that rank 0 broadcasts. Not collective. */
 static tutti_err reserve_message(tutti_dataset *d) {
     tutti__free(d->message);
-    d->message = tutti__calloc(1, (size_t)message_bytes(d));
+    d->message = tutti__calloc(1, (size_t)message_size(d));
     if (!d->message) return TUTTI_ERR_NOMEM;
     d->now.segment.sections = (int)d->now.sections_n;
     d->container->end(d);
@@ -84,7 +85,7 @@ static tutti_err reserve_message(tutti_dataset *d) {
 
 static tutti_err prepare_commit(tutti_dataset *d) {
     TUTTI_TRY(tutti__commit_check(d));
-    TUTTI_TRY(reserve_rows(d));
+    TUTTI_TRY(reserve_model_rows(d));
     TUTTI_TRY(reserve_message(d));
     tutti__ncfile_free(&d->nc_next);
     return d->container->set_aside(d, &d->nc_next);
@@ -98,8 +99,8 @@ static void release_message(tutti_dataset *d) {
 
 /* ---- rows.   Rank 0 */
 
-/* In a transaction: rows behind those of the last commit are removed. */
-static tutti_err remove_rows(tutti_dataset *d) {
+/* In a transaction: remove rows that are newer than the last commit. */
+static tutti_err remove_uncommitted_rows(tutti_dataset *d) {
     const tutti__model *m = &d->model;
     int64_t segment = 0, file = 0;
     for (int64_t i = 0; i < m->segments_n; i++) segment = tutti__max(segment, m->segments[i].id);
@@ -111,21 +112,21 @@ static tutti_err remove_rows(tutti_dataset *d) {
     return TUTTI_OK;
 }
 
-static tutti_err undo_rows(tutti_dataset *d) {
+static tutti_err undo_commit_rows(tutti_dataset *d) {
     TUTTI_TRY(tutti__meta_begin(d->meta));
-    const tutti_err err = remove_rows(d);
+    const tutti_err err = remove_uncommitted_rows(d);
     if (err == TUTTI_OK) return tutti__meta_commit(d->meta);
     tutti__meta_rollback(d->meta);
     return err;
 }
 
 void tutti__commit_rows_undo(tutti_dataset *d) {
-    if (d->has_rows && d->team->rank == 0 && undo_rows(d) == TUTTI_OK)
+    if (d->has_rows && d->team->rank == 0 && undo_commit_rows(d) == TUTTI_OK)
         d->has_rows = 0; /* or with the next commit */
 }
 
-/* In a transaction: what belongs to one segment. */
-static tutti_err add_rows_of(tutti_dataset *d, const tutti__writing *w) {
+/* In a transaction: add the rows of one segment. */
+static tutti_err add_segment_rows(tutti_dataset *d, const tutti__writing *w) {
     if (w->new_file) TUTTI_TRY(tutti__meta_add_file(d->meta, &w->row));
     for (int64_t i = 0; i < d->model.sizes_n; i++)
         if (d->model.sizes[i].segment == w->segment.id)
@@ -135,16 +136,16 @@ static tutti_err add_rows_of(tutti_dataset *d, const tutti__writing *w) {
     return TUTTI_OK;
 }
 
-/* The same, of everything since the last commit; the row of the segment being written is missing. */
-static tutti_err add_rows(tutti_dataset *d) {
+/* The same for all segments since the last commit, except the row of the current segment itself. */
+static tutti_err add_commit_rows(tutti_dataset *d) {
     const tutti__writing *now = &d->now;
-    if (d->has_rows) TUTTI_TRY(remove_rows(d));
+    if (d->has_rows) TUTTI_TRY(remove_uncommitted_rows(d));
     TUTTI_TRY(tutti__meta_add_fresh(d->meta, &d->model));
     for (int64_t i = 0; i < d->waiting_n; i++) {
-        TUTTI_TRY(add_rows_of(d, &d->waiting[i]));
+        TUTTI_TRY(add_segment_rows(d, &d->waiting[i]));
         TUTTI_TRY(tutti__meta_add_segment(d->meta, &d->waiting[i].segment));
     }
-    TUTTI_TRY(add_rows_of(d, now));
+    TUTTI_TRY(add_segment_rows(d, now));
     for (int64_t i = 0; i < now->infos_n; i++)
         TUTTI_TRY(tutti__meta_info_set(d->meta, &now->infos[i]));
     return tutti__meta_set(d->meta, "serial", now->segment.id);
@@ -152,8 +153,8 @@ static tutti_err add_rows(tutti_dataset *d) {
 
 /* ---- the steps of rank 0 */
 
-/* Checksums of sections; the transaction up to its end; what must be in the file before that. */
-static tutti_err finish(tutti_dataset *d, uint64_t *table, int64_t n, int is_joined) {
+/* Set the checksums of sections, start the transaction, and write all that must be in the file before it ends. */
+static tutti_err finish_commit(tutti_dataset *d, uint64_t *table, int64_t n, int is_joined) {
     const tutti__trailer_spec spec = {table, n, is_joined, 1};
     tutti__writing *w = &d->now;
     int64_t first = 0;
@@ -167,19 +168,19 @@ static tutti_err finish(tutti_dataset *d, uint64_t *table, int64_t n, int is_joi
     for (int64_t i = 0; i < n; i++) table[i] = htole64(table[i]);
     if (w->tail) TUTTI_TRY(tutti__cut_here(w->file, w->tail));
     TUTTI_TRY(tutti__meta_begin(d->meta));
-    TUTTI_TRY(add_rows(d));
+    TUTTI_TRY(add_commit_rows(d));
     return d->container->finish(d, &spec);
 }
 
 static tutti_err finish_segment(void *dataset, uint64_t *table, int64_t n) {
-    return finish(dataset, table, n, 0);
+    return finish_commit(dataset, table, n, 0);
 }
 
 static tutti_err finish_joined(void *dataset, uint64_t *table, int64_t n) {
-    return finish(dataset, table, n, 1);
+    return finish_commit(dataset, table, n, 1);
 }
 
-/* What all ranks have to know. */
+/* Fill in the message for all ranks. */
 static void fill_message(tutti_dataset *d) {
     d->message->segment = d->now.segment;
     for (int64_t i = 0; i < d->now.sections_n; i++) d->message->sums[i] = d->now.sections[i].sum;
@@ -191,14 +192,14 @@ static int has_new_file(const tutti_dataset *d) {
     return new_file;
 }
 
-/* The model has no rows any more that are not in the database. */
-static void settle_model(tutti_dataset *d) {
+/* All rows of the model are in the database now. */
+static void mark_model_stored(tutti_dataset *d) {
     for (int64_t i = 0; i < d->model.spaces_n; i++) d->model.spaces[i].fresh = 0;
     for (int64_t i = 0; i < d->model.variables_n; i++) d->model.variables[i].fresh = 0;
     for (int64_t i = 0; i < d->model.sizes_n; i++) d->model.sizes[i].fresh = 0;
 }
 
-/* The transaction ends; the commit point of containers that have another one follows. */
+/* End the transaction; containers with another commit point publish the segment afterwards. */
 static tutti_err publish_segment(void *dataset) {
     tutti_dataset *d = dataset;
     if (d->opt.level == TUTTI_DURABLE && has_new_file(d))
@@ -206,11 +207,12 @@ static tutti_err publish_segment(void *dataset) {
     TUTTI_TRY(tutti__meta_commit(d->meta));
     fill_message(d);
     if (!d->container->publish) return TUTTI_OK;
-    settle_model(d);
+    mark_model_stored(d);
     const tutti_err err = d->container->publish(d);
     if (err != TUTTI_OK) {
         TUTTI_KEEP_LAST_ERROR;
-        d->message->has_rows = undo_rows(d) != TUTTI_OK; /* the next writer sees missing records */
+        d->message->has_rows =
+            undo_commit_rows(d) != TUTTI_OK; /* the next writer sees missing records */
     }
     return err;
 }
@@ -221,7 +223,7 @@ static tutti_err undo_transaction(void *dataset) {
     return TUTTI_OK;
 }
 
-/* The segment waits: its rows are added again by the commit. */
+/* The segment waits: the commit adds its rows again. */
 static tutti_err publish_joined(void *dataset) {
     fill_message(dataset);
     return undo_transaction(dataset);
@@ -238,9 +240,9 @@ static tutti__open_file *open_file_now(const tutti_dataset *d) {
     return &d->files[i];
 }
 
-/* A sync has failed.  Also bytes of earlier segments may be lost, unless this handle has synced them before: the
- * message, the same on all ranks, names them. */
-static void sync_failed(tutti_dataset *d) {
+/* A sync has failed. Data of earlier segments may be lost, too, unless this handle has synced it before: the message,
+ * which is the same on all ranks, names them. */
+static void report_failed_sync(tutti_dataset *d) {
     tutti_error_info info = *tutti_last_error();
     int64_t first = -1, last = -1;
     char text[sizeof info.text];
@@ -252,7 +254,7 @@ static void sync_failed(tutti_dataset *d) {
     }
     if (first < 0) return;
     snprintf(text, sizeof text,
-             "%.200s; segments %lld to %lld of '%s' are damaged too if they were committed with "
+             "%.200s; segments %lld to %lld of '%s' may be damaged if they were committed with "
              "level TUTTI_VISIBLE: verify them",
              info.text, (long long)first, (long long)last, d->now.row.name);
     memcpy(info.text, text, sizeof text);
@@ -264,13 +266,13 @@ tutti_err tutti__commit_sync(tutti_dataset *d) {
     if (err == TUTTI_OK)
         open_file_now(d)->is_synced = 1;
     else
-        sync_failed(d);
+        report_failed_sync(d);
     return err;
 }
 
 /* ---- commit, blocking or started */
 
-/* Everything but what precedes the call.   Collective, on the team of the commit. */
+/* The commit after its checks. Collective on the team of the commit. */
 static tutti_err run_commit(tutti_dataset *d, tutti__team *team, const tutti__commit_steps *steps) {
     tutti__block_list blocks = {0};
     tutti__sum *known = NULL;
@@ -281,7 +283,7 @@ static tutti_err run_commit(tutti_dataset *d, tutti__team *team, const tutti__co
                             .steps = steps,
                             .step = d,
                             .verdict = &d->message->verdict,
-                            .verdict_bytes = message_bytes(d)};
+                            .verdict_bytes = message_size(d)};
     if (c.has_checksums) {
         c.local_err = tutti__checksums_known(d, &blocks, &known, &c.known_n);
         c.blocks = &blocks;
@@ -297,7 +299,7 @@ static tutti_err run_commit(tutti_dataset *d, tutti__team *team, const tutti__co
         }
     }
     if (c.is_sync_failed)
-        sync_failed(d);
+        report_failed_sync(d);
     else if (err == TUTTI_OK && c.is_durable)
         open_file_now(d)->is_synced = 1;
     if (err != TUTTI_OK) d->has_rows |= d->message->has_rows != 0;
@@ -313,13 +315,13 @@ tutti_err tutti__commit_set_aside(tutti_dataset *d) {
     return err;
 }
 
-static tutti_err commit_on(tutti_dataset *d, tutti__team *team) {
+static tutti_err commit_on_team(tutti_dataset *d, tutti__team *team) {
     return tutti__dataset_named(d, "commit", run_commit(d, team, &WHOLE));
 }
 
 static tutti_err commit_task(void *context) {
     tutti_dataset *d = context;
-    return commit_on(d, d->aside);
+    return commit_on_team(d, d->aside);
 }
 
 static void add_to_model(tutti__model *m, const tutti__writing *w) {
@@ -327,7 +329,7 @@ static void add_to_model(tutti__model *m, const tutti__writing *w) {
     if (w->new_file) m->files[m->files_n++] = w->row;
 }
 
-/* All ranks have what rank 0 has in the database. */
+/* Add the committed segments to the model of all ranks. */
 static void end_commit(void *context, tutti_err outcome) {
     tutti_dataset *d = context;
     d->commit = NULL;
@@ -336,7 +338,7 @@ static void end_commit(void *context, tutti_err outcome) {
         d->container->committed(d);
         for (int64_t i = 0; i < d->waiting_n; i++) add_to_model(&d->model, &d->waiting[i]);
         add_to_model(&d->model, &d->now);
-        settle_model(d);
+        mark_model_stored(d);
         tutti__writings_free(d);
     }
     release_message(d);
@@ -353,7 +355,7 @@ tutti_err tutti_dataset_commit(tutti_dataset *d) {
         if (!d->commit) release_message(d);
         return err;
     }
-    err = commit_on(d, d->team);
+    err = commit_on_team(d, d->team);
     end_commit(d, err);
     return err;
 }

@@ -1,26 +1,27 @@
-/* dataset: spaces and variables: registered, sized, looked up.
+/* dataset: define, resize and find spaces and variables.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* ':' is for names of the library's own.  A name that the dataset has already may be any of format 1. */
-static tutti_err name_check(const tutti_dataset *d, const char *name, const char *what) {
+/* ':' is reserved for names of the library. An existing name of a dataset of format 1 is allowed as it is. */
+static tutti_err check_new_name(const tutti_dataset *d, const char *name, const char *what) {
     TUTTI_CHECK(name && name[0], TUTTI_ERR_ARG, "the name of the %s is empty", what);
     TUTTI_CHECK(tutti__name_right(name, TUTTI__NAME) && !strchr(name, ':'), TUTTI_ERR_ARG,
-                "'%.60s' is no name of a %s: at most %d bytes, no ':', no control characters", name,
-                what, TUTTI__NAME - 1);
+                "invalid name '%.60s' of a %s: names have at most %d bytes, no ':' and no control "
+                "characters",
+                name, what, TUTTI__NAME - 1);
     TUTTI_CHECK(tutti__name_valid(name, TUTTI__NAME) || tutti__model_space(&d->model, name) ||
                     tutti__model_variable(&d->model, name),
-                TUTTI_ERR_ARG, "the name of the %s is not valid UTF-8", what);
+                TUTTI_ERR_ARG, "the name '%.60s' of the %s is not valid UTF-8", name, what);
     return TUTTI_OK;
 }
 
-static tutti_err space_find(const tutti_dataset *d, const char *name, tutti__space **out) {
+static tutti_err find_space(const tutti_dataset *d, const char *name, tutti__space **out) {
     TUTTI_CHECK(name && name[0], TUTTI_ERR_ARG, "the name of the space is empty");
     *out = tutti__model_space(&d->model, name);
-    TUTTI_CHECK(*out, TUTTI_ERR_NOT_FOUND, "there is no space '%.60s'", name);
+    TUTTI_CHECK(*out, TUTTI_ERR_NOT_FOUND, "space '%.60s' does not exist", name);
     return TUTTI_OK;
 }
 
@@ -30,7 +31,7 @@ static int shapes_equal(const tutti__size *s, int ndims, const tutti_count *shap
 
 /* ---- spaces */
 
-static int64_t next_id(const tutti__model *m, int variables) {
+static int64_t find_next_id(const tutti__model *m, int variables) {
     int64_t most = 0;
     for (int64_t i = 0; !variables && i < m->spaces_n; i++)
         most = tutti__max(most, m->spaces[i].id);
@@ -39,9 +40,9 @@ static int64_t next_id(const tutti__model *m, int variables) {
     return most + 1;
 }
 
-/* Room for a row more in two tables, so that the rest cannot fail. */
-static tutti_err space_add(tutti_dataset *d, const char *name, int kind, int ndims,
-                           const tutti_count *shape) {
+/* Rows are reserved in two tables first, so that nothing fails afterwards. Collective. */
+static tutti_err add_space_row(tutti_dataset *d, const char *name, int kind, int ndims,
+                               const tutti_count *shape) {
     tutti__model *m = &d->model;
     tutti__space *s = TUTTI__GROW(m, spaces);
     tutti__size *z = s && kind == TUTTI__SPACE_GRID ? TUTTI__GROW(m, sizes) : NULL;
@@ -52,7 +53,7 @@ static tutti_err space_add(tutti_dataset *d, const char *name, int kind, int ndi
         if (z) m->sizes_n--;
         return err;
     }
-    s->id = next_id(m, 0);
+    s->id = find_next_id(m, 0);
     s->kind = kind;
     s->fresh = 1;
     snprintf(s->name, sizeof s->name, "%s", name);
@@ -63,18 +64,19 @@ static tutti_err space_add(tutti_dataset *d, const char *name, int kind, int ndi
     return TUTTI_OK;
 }
 
-static tutti_err grid_check(const tutti_dataset *d, const char *name, int ndims,
+static tutti_err check_grid(const tutti_dataset *d, const char *name, int ndims,
                             const tutti_count *shape) {
     TUTTI_TRY(tutti__dataset_writable(d));
-    TUTTI_TRY(name_check(d, name, "space"));
+    TUTTI_TRY(check_new_name(d, name, "space"));
     TUTTI_TRY(d->container->space_check(&d->model, name, TUTTI__SPACE_GRID));
     TUTTI_CHECK(shape && tutti__shape_right(ndims, shape, NULL), TUTTI_ERR_ARG,
-                "grid '%s': no shape of 1 to %d dimensions", name, TUTTI_MAX_DIMS);
+                "invalid shape of grid '%s': %d dimensions, 1 to %d are allowed, with extents >= 0",
+                name, ndims, TUTTI_MAX_DIMS);
     const tutti__space *s = tutti__model_space(&d->model, name);
     if (!s) return TUTTI_OK;
     const tutti__size *z = tutti__model_size(&d->model, s->id, INT64_MAX);
     TUTTI_CHECK(s->kind == TUTTI__SPACE_GRID && shapes_equal(z, ndims, shape), TUTTI_ERR_EXISTS,
-                "space '%s' is there already, and is %s", name,
+                "space '%s' exists already as %s", name,
                 s->kind == TUTTI__SPACE_GRID ? "a grid of another shape" : "a list");
     return TUTTI_OK;
 }
@@ -83,37 +85,37 @@ tutti_err tutti_dataset_grid(tutti_dataset *d, const char *name, int ndims,
                              const tutti_count *shape) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__dataset_enter(d));
-    const tutti_err mine = grid_check(d, name, ndims, shape);
+    const tutti_err local_err = check_grid(d, name, ndims, shape);
     tutti__call same = {.name = "grid", .what = "the grid's name or shape"};
-    if (mine == TUTTI_OK) {
+    if (local_err == TUTTI_OK) {
         same.hash = tutti__hash_text(TUTTI__HASH_START, name);
         same.hash = tutti__hash(same.hash, shape, (size_t)ndims * sizeof *shape);
     }
-    TUTTI_TRY(tutti__dataset_call(d, &same, mine));
+    TUTTI_TRY(tutti__dataset_call(d, &same, local_err));
     if (tutti__model_space(&d->model, name)) return TUTTI_OK;
-    return tutti__dataset_named(d, "grid", space_add(d, name, TUTTI__SPACE_GRID, ndims, shape));
+    return tutti__dataset_named(d, "grid", add_space_row(d, name, TUTTI__SPACE_GRID, ndims, shape));
 }
 
-static tutti_err list_check(const tutti_dataset *d, const char *name) {
+static tutti_err check_list(const tutti_dataset *d, const char *name) {
     TUTTI_TRY(tutti__dataset_writable(d));
-    TUTTI_TRY(name_check(d, name, "space"));
+    TUTTI_TRY(check_new_name(d, name, "space"));
     TUTTI_TRY(d->container->space_check(&d->model, name, TUTTI__SPACE_LIST));
     const tutti__space *s = tutti__model_space(&d->model, name);
     TUTTI_CHECK(!s || s->kind == TUTTI__SPACE_LIST, TUTTI_ERR_EXISTS,
-                "space '%s' is there already, and is a grid", name);
+                "space '%s' exists already as a grid", name);
     return TUTTI_OK;
 }
 
 tutti_err tutti_dataset_list(tutti_dataset *d, const char *name) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__dataset_enter(d));
-    const tutti_err mine = list_check(d, name);
+    const tutti_err local_err = check_list(d, name);
     const tutti__call same = {.name = "list",
                               .what = "the list's name",
                               .hash = tutti__hash_text(TUTTI__HASH_START, name)};
-    TUTTI_TRY(tutti__dataset_call(d, &same, mine));
+    TUTTI_TRY(tutti__dataset_call(d, &same, local_err));
     if (tutti__model_space(&d->model, name)) return TUTTI_OK;
-    return tutti__dataset_named(d, "list", space_add(d, name, TUTTI__SPACE_LIST, 0, NULL));
+    return tutti__dataset_named(d, "list", add_space_row(d, name, TUTTI__SPACE_LIST, 0, NULL));
 }
 
 /* ---- sizes */
@@ -138,35 +140,38 @@ tutti_err tutti__space_resize(tutti_dataset *d, int64_t space, int ndims, const 
     return TUTTI_OK;
 }
 
-static tutti_err in_topology(const tutti_dataset *d) {
+static tutti_err check_topology_begun(const tutti_dataset *d) {
     TUTTI_TRY(tutti__dataset_writable(d));
     TUTTI_CHECK(d->now.under_way && d->now.segment.kind == TUTTI_TOPOLOGY, TUTTI_ERR_STATE,
                 "no topology segment has begun");
     return TUTTI_OK;
 }
 
-/* Sections of the segment that are there already have the old size. */
-static tutti_err unused_yet(const tutti_dataset *d, const tutti__space *s) {
+/* The size cannot change once a section of this segment uses it. */
+static tutti_err check_space_unused(const tutti_dataset *d, const tutti__space *s) {
     for (int64_t k = 0; k < d->model.variables_n; k++) {
         const tutti__variable *v = &d->model.variables[k];
         if (v->space != s->id) continue;
         for (int64_t i = 0; i < d->now.sections_n; i++)
             TUTTI_CHECK(d->now.sections[i].variable != v->id, TUTTI_ERR_STATE,
-                        "'%s' has been put in this segment with the size that space '%s' has now",
+                        "variable '%s' was already written in this segment with the current size "
+                        "of space '%s'",
                         v->name, s->name);
     }
     return TUTTI_OK;
 }
 
-static tutti_err resize_check(const tutti_dataset *d, const char *space, int ndims,
+static tutti_err check_resize(const tutti_dataset *d, const char *space, int ndims,
                               const tutti_count *shape, tutti__space **s) {
-    TUTTI_TRY(in_topology(d));
-    TUTTI_TRY(space_find(d, space, s));
-    TUTTI_CHECK(shape && tutti__shape_right(ndims, shape, NULL) &&
-                    ((*s)->kind == TUTTI__SPACE_GRID || ndims == 1),
-                TUTTI_ERR_ARG, "space '%s': no shape of %s", space,
-                (*s)->kind == TUTTI__SPACE_GRID ? "a grid" : "a list: 1 dimension");
-    return unused_yet(d, *s);
+    TUTTI_TRY(check_topology_begun(d));
+    TUTTI_TRY(find_space(d, space, s));
+    TUTTI_CHECK(
+        shape && tutti__shape_right(ndims, shape, NULL) &&
+            ((*s)->kind == TUTTI__SPACE_GRID || ndims == 1),
+        TUTTI_ERR_ARG,
+        "invalid shape of space '%s': %d dimensions, 1 to %d are allowed, with extents >= 0", space,
+        ndims, (*s)->kind == TUTTI__SPACE_GRID ? TUTTI_MAX_DIMS : 1);
+    return check_space_unused(d, *s);
 }
 
 tutti_err tutti_dataset_resize(tutti_dataset *d, const char *space, int ndims,
@@ -174,13 +179,13 @@ tutti_err tutti_dataset_resize(tutti_dataset *d, const char *space, int ndims,
     TUTTI_KEEP_ERRNO;
     tutti__space *s = NULL;
     TUTTI_TRY(tutti__dataset_enter(d));
-    const tutti_err mine = resize_check(d, space, ndims, shape, &s);
+    const tutti_err local_err = check_resize(d, space, ndims, shape, &s);
     tutti__call same = {.name = "resize", .what = "the space or its shape"};
-    if (mine == TUTTI_OK) {
+    if (local_err == TUTTI_OK) {
         same.hash = tutti__hash_text(TUTTI__HASH_START, space);
         same.hash = tutti__hash(same.hash, shape, (size_t)ndims * sizeof *shape);
     }
-    TUTTI_TRY(tutti__dataset_call(d, &same, mine));
+    TUTTI_TRY(tutti__dataset_call(d, &same, local_err));
     return tutti__dataset_named(d, "resize", tutti__space_resize(d, s->id, ndims, shape, 0));
 }
 
@@ -188,13 +193,13 @@ tutti_err tutti__dataset_space(const tutti_dataset *d, const char *name, tutti_c
                                tutti__space_view *out) {
     tutti__space *s = NULL;
     int64_t id = INT64_MAX;
-    TUTTI_TRY(space_find(d, name, &s));
+    TUTTI_TRY(find_space(d, name, &s));
     if (segment != -1) {
         TUTTI_TRY(tutti__dataset_segment_check(d, segment));
         id = d->model.segments[segment].id;
     }
     const tutti__size *z = tutti__model_size(&d->model, s->id, id);
-    TUTTI_CHECK(z, TUTTI_ERR_STATE, "list '%s' has no size yet: a topology sets it", name);
+    TUTTI_CHECK(z, TUTTI_ERR_STATE, "list '%s' has no size: write a topology segment first", name);
     *out = (tutti__space_view){.space = (int)(s - d->model.spaces),
                                .ndims = z->ndims,
                                .stamp = z->stamp,
@@ -208,7 +213,8 @@ tutti_err tutti_dataset_shape(const tutti_dataset *d, const char *space, tutti_c
                               int *ndims_out, tutti_count *shape_out) {
     tutti__space_view v;
     TUTTI_TRY(tutti__dataset_live(d));
-    TUTTI_CHECK(ndims_out && shape_out, TUTTI_ERR_ARG, "nowhere to put the shape");
+    TUTTI_CHECK(ndims_out && shape_out, TUTTI_ERR_ARG, "argument %s is NULL",
+                ndims_out ? "shape_out" : "ndims_out");
     TUTTI_TRY(tutti__dataset_named(d, "shape", tutti__dataset_space(d, space, segment, &v)));
     *ndims_out = v.ndims;
     memcpy(shape_out, v.shape, (size_t)v.ndims * sizeof *shape_out);
@@ -217,7 +223,7 @@ tutti_err tutti_dataset_shape(const tutti_dataset *d, const char *space, tutti_c
 
 /* ---- variables */
 
-static int own_order(const tutti_dataset *d) {
+static int default_byte_order(const tutti_dataset *d) {
     const uint16_t one = 1;
     if (d->container->order != TUTTI_NATIVE_ENDIAN) return d->container->order;
     unsigned char first;
@@ -225,16 +231,16 @@ static int own_order(const tutti_dataset *d) {
     return first ? TUTTI_LITTLE_ENDIAN : TUTTI_BIG_ENDIAN;
 }
 
-static tutti_err variable_take(const tutti_dataset *d, const char *name,
-                               const tutti_variable_spec *spec, tutti__variable *v) {
+static tutti_err convert_spec(const tutti_dataset *d, const char *name,
+                              const tutti_variable_spec *spec, tutti__variable *v) {
     tutti__space *s = NULL;
     unsigned char pattern[16];
     int size;
     TUTTI_TRY(tutti__dataset_writable(d));
-    TUTTI_TRY(name_check(d, name, "variable"));
-    TUTTI_CHECK(spec, TUTTI_ERR_ARG, "variable '%s': no spec", name);
+    TUTTI_TRY(check_new_name(d, name, "variable"));
+    TUTTI_CHECK(spec, TUTTI_ERR_ARG, "variable '%s': argument spec is NULL", name);
     TUTTI_CHECK_RESERVED(spec, "the spec of the variable");
-    TUTTI_TRY(space_find(d, spec->space, &s));
+    TUTTI_TRY(find_space(d, spec->space, &s));
     const int tensor = spec->item == TUTTI_SYM_TENSOR || spec->item == TUTTI_TENSOR;
     memset(v, 0, sizeof *v);
     v->space = s->id;
@@ -242,7 +248,7 @@ static tutti_err variable_take(const tutti_dataset *d, const char *name,
     v->components = spec->components ? spec->components : tensor ? 3 : 1;
     v->type = v->put_type = (int)spec->type;
     v->layout = (int)spec->layout;
-    v->order = spec->order == TUTTI_NATIVE_ENDIAN ? own_order(d) : (int)spec->order;
+    v->order = spec->order == TUTTI_NATIVE_ENDIAN ? default_byte_order(d) : (int)spec->order;
     v->fill = spec->fill;
     v->compress = spec->compress;
     snprintf(v->name, sizeof v->name, "%s", name);
@@ -250,7 +256,8 @@ static tutti_err variable_take(const tutti_dataset *d, const char *name,
     const char *long_name = spec->long_name ? spec->long_name : "";
     TUTTI_CHECK(tutti__text_right(units, TUTTI__UNITS) &&
                     tutti__text_right(long_name, TUTTI__LONG_NAME),
-                TUTTI_ERR_ARG, "variable '%s': units or long_name is too long or no text", name);
+                TUTTI_ERR_ARG,
+                "variable '%s': units or long_name is too long or has control characters", name);
     TUTTI_CHECK((tutti__text_valid(units, TUTTI__UNITS) &&
                  tutti__text_valid(long_name, TUTTI__LONG_NAME)) ||
                     tutti__model_variable(&d->model, name),
@@ -270,23 +277,24 @@ static int variables_equal(const tutti__variable *a, const tutti__variable *b) {
            strcmp(a->units, b->units) == 0 && strcmp(a->long_name, b->long_name) == 0;
 }
 
-static tutti_err variable_check(const tutti_dataset *d, const char *name,
+static tutti_err check_variable(const tutti_dataset *d, const char *name,
                                 const tutti_variable_spec *spec, tutti__variable *v) {
-    TUTTI_TRY(variable_take(d, name, spec, v));
+    TUTTI_TRY(convert_spec(d, name, spec, v));
     const tutti__variable *old = tutti__model_variable(&d->model, name);
     TUTTI_CHECK(!old || variables_equal(old, v), TUTTI_ERR_EXISTS,
-                "variable '%s' is there already, and is another one", name);
+                "variable '%s' exists already with another definition", name);
     return TUTTI_OK;
 }
 
-static tutti_err variable_add(tutti_dataset *d, const tutti__variable *v, tutti__variable **out) {
+static tutti_err add_variable_row(tutti_dataset *d, const tutti__variable *v,
+                                  tutti__variable **out) {
     tutti__variable *new = TUTTI__GROW(&d->model, variables);
     const tutti_err err = tutti__dataset_agree(d, new ? TUTTI_OK : TUTTI_ERR_NOMEM);
     if (err != TUTTI_OK) {
         if (new) d->model.variables_n--;
         return err;
     }
-    const int64_t id = next_id(&d->model, 1);
+    const int64_t id = find_next_id(&d->model, 1);
     *new = *v;
     new->id = id;
     new->fresh = 1;
@@ -299,12 +307,12 @@ tutti_err tutti_dataset_variable(tutti_dataset *d, const char *name,
     TUTTI_KEEP_ERRNO;
     tutti__variable v;
     TUTTI_TRY(tutti__dataset_enter(d));
-    const tutti_err mine = variable_check(d, name, spec, &v);
+    const tutti_err local_err = check_variable(d, name, spec, &v);
     tutti__call same = {.name = "variable", .what = "the variable"};
-    if (mine == TUTTI_OK) same.hash = tutti__hash(TUTTI__HASH_START, &v, sizeof v);
-    TUTTI_TRY(tutti__dataset_call(d, &same, mine));
+    if (local_err == TUTTI_OK) same.hash = tutti__hash(TUTTI__HASH_START, &v, sizeof v);
+    TUTTI_TRY(tutti__dataset_call(d, &same, local_err));
     if (tutti__model_variable(&d->model, name)) return TUTTI_OK;
-    return tutti__dataset_named(d, "variable", variable_add(d, &v, NULL));
+    return tutti__dataset_named(d, "variable", add_variable_row(d, &v, NULL));
 }
 
 tutti_err tutti__own_variable(tutti_dataset *d, const tutti__space *space, const char *what,
@@ -319,24 +327,26 @@ tutti_err tutti__own_variable(tutti_dataset *d, const tutti__space *space, const
                          .order = d->container->own_order};
     snprintf(name, sizeof name, "%s:%s", space->name, what);
     if (strlen(name) >= TUTTI__NAME)
-        return tutti__dataset_agree(d, tutti__error_set(TUTTI_ERR_ARG, 0, -1,
-                                                        "the name of space '%s' is too long",
-                                                        space->name));
+        return tutti__dataset_agree(
+            d,
+            tutti__error_set(TUTTI_ERR_ARG, 0, -1,
+                             "the name of space '%s' is too long for a name with the suffix ':%s'",
+                             space->name, what));
     memcpy(v.name, name, strlen(name) + 1);
     *out = tutti__model_variable(&d->model, name);
-    return *out ? TUTTI_OK : variable_add(d, &v, out);
+    return *out ? TUTTI_OK : add_variable_row(d, &v, out);
 }
 
-static tutti_err put_type_check(const tutti_dataset *d, const char *variable, tutti_type type,
+static tutti_err check_put_type(const tutti_dataset *d, const char *variable, tutti_type type,
                                 tutti__variable **v) {
     unsigned char pattern[16];
     int size;
     TUTTI_TRY(tutti__dataset_writable(d));
     TUTTI_CHECK(variable, TUTTI_ERR_ARG, "the name of the variable is NULL");
     *v = tutti__model_variable(&d->model, variable);
-    TUTTI_CHECK(*v, TUTTI_ERR_NOT_FOUND, "there is no variable '%.60s'", variable);
+    TUTTI_CHECK(*v, TUTTI_ERR_NOT_FOUND, "variable '%.60s' does not exist", variable);
     TUTTI_CHECK(tutti_type_size(type) > 0 && (*v)->type != TUTTI_BYTES, TUTTI_ERR_ARG,
-                "variable '%s': type %d is none of numbers", variable, (int)type);
+                "variable '%s': type %d is not a numeric type", variable, (int)type);
     TUTTI_TRY(d->container->type_check(variable, (int)type));
     return tutti__fill_pattern((*v)->fill, (int)type, (*v)->order, pattern, &size);
 }
@@ -345,13 +355,13 @@ tutti_err tutti_dataset_put_type(tutti_dataset *d, const char *variable, tutti_t
     TUTTI_KEEP_ERRNO;
     tutti__variable *v = NULL;
     TUTTI_TRY(tutti__dataset_enter(d));
-    const tutti_err mine = put_type_check(d, variable, type, &v);
+    const tutti_err local_err = check_put_type(d, variable, type, &v);
     const int word = (int)type;
     tutti__call same = {.name = "put_type",
                         .what = "the variable or its type",
                         .hash = tutti__hash_text(TUTTI__HASH_START, variable)};
     same.hash = tutti__hash(same.hash, &word, sizeof word);
-    TUTTI_TRY(tutti__dataset_call(d, &same, mine));
+    TUTTI_TRY(tutti__dataset_call(d, &same, local_err));
     v->put_type = word;
     return TUTTI_OK;
 }

@@ -1,4 +1,4 @@
-/* dataset: id maps: the variable "SPACE:ids" of a topology segment.
+/* dataset: write and read id maps, the variables "SPACE:ids" of topology segments.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
@@ -7,29 +7,29 @@
 #include <string.h>
 #include "comm/sparse.h"
 
-/* ---- are they different? */
+/* ---- uniqueness */
 
-static int rising(const void *a, const void *b) {
+static int compare_ids(const void *a, const void *b) {
     const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
 }
 
-static int rank_of(int64_t id, int ranks) {
+static int hash_owner(int64_t id, int ranks) {
     return (int)(tutti__hash(TUTTI__HASH_START, &id, sizeof id) % (uint64_t)ranks);
 }
 
-/* Every id goes to the rank that its hash names, which sees it twice.   Collective. */
-static tutti_err ids_differ(tutti__team *t, tutti_count n, const int64_t *ids) {
+/* Each id is sent to a rank that its hash determines; that rank finds duplicates. Collective. */
+static tutti_err check_ids_unique(tutti__team *t, tutti_count n, const int64_t *ids) {
     const size_t ranks = (size_t)t->size;
-    int64_t *sorted = tutti__malloc((size_t)n * sizeof *sorted), *came = NULL;
+    int64_t *sorted = tutti__malloc((size_t)n * sizeof *sorted), *received = NULL;
     tutti_count *start = tutti__calloc(ranks + 2, sizeof *start);
     tutti__sparse_message *out = tutti__malloc(ranks * sizeof *out), *in = NULL;
     int sent = 0, n_in = 0;
     tutti_err err = sorted && start && out ? TUTTI_OK : TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; err == TUTTI_OK && i < n; i++) start[rank_of(ids[i], t->size) + 2]++;
+    for (tutti_count i = 0; err == TUTTI_OK && i < n; i++) start[hash_owner(ids[i], t->size) + 2]++;
     for (size_t r = 0; err == TUTTI_OK && r < ranks; r++) start[r + 2] += start[r + 1];
     for (tutti_count i = 0; err == TUTTI_OK && i < n; i++)
-        sorted[start[rank_of(ids[i], t->size) + 1]++] = ids[i];
+        sorted[start[hash_owner(ids[i], t->size) + 1]++] = ids[i];
     for (int r = 0; err == TUTTI_OK && r < t->size; r++)
         if (start[r + 1] > start[r])
             out[sent++] = (tutti__sparse_message){
@@ -39,19 +39,19 @@ static tutti_err ids_differ(tutti__team *t, tutti_count n, const int64_t *ids) {
     if (err == TUTTI_OK) {
         size_t all = 0;
         for (int i = 0; i < n_in; i++) all += in[i].bytes;
-        came = tutti__malloc(all);
-        if (!came) err = TUTTI_ERR_NOMEM;
-        for (size_t i = 0, at = 0; came && i < (size_t)n_in; at += in[i++].bytes)
-            memcpy((char *)came + at, in[i].data, in[i].bytes);
-        if (came) qsort(came, all / sizeof *came, sizeof *came, rising);
-        for (size_t i = 1; came && err == TUTTI_OK && i < all / sizeof *came; i++)
-            if (came[i] == came[i - 1])
-                err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "id %lld is there twice",
-                                       (long long)came[i]);
+        received = tutti__malloc(all);
+        if (!received) err = TUTTI_ERR_NOMEM;
+        for (size_t i = 0, at = 0; received && i < (size_t)n_in; at += in[i++].bytes)
+            memcpy((char *)received + at, in[i].data, in[i].bytes);
+        if (received) qsort(received, all / sizeof *received, sizeof *received, compare_ids);
+        for (size_t i = 1; received && err == TUTTI_OK && i < all / sizeof *received; i++)
+            if (received[i] == received[i - 1])
+                err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "duplicate id %lld",
+                                       (long long)received[i]);
         err = tutti__team_agree(t, err);
     }
     tutti__sparse_free(n_in, &in);
-    tutti__free(came);
+    tutti__free(received);
     tutti__free(sorted);
     tutti__free(start);
     tutti__free(out);
@@ -60,28 +60,30 @@ static tutti_err ids_differ(tutti__team *t, tutti_count n, const int64_t *ids) {
 
 /* ---- writing */
 
-static tutti__section *section_of_ids(const tutti_dataset *d, const tutti__space *space) {
+static tutti__section *find_ids_section(const tutti_dataset *d, const tutti__space *space) {
     char name[TUTTI__NAME + 16];
     snprintf(name, sizeof name, "%s:ids", space->name);
     const tutti__variable *v = tutti__model_variable(&d->model, name);
     return v ? tutti__writing_section(&d->now, v->id, 0) : NULL;
 }
 
-static tutti_err ids_check(const tutti_dataset *d, const char *space, tutti_count n,
+static tutti_err check_ids(const tutti_dataset *d, const char *space, tutti_count n,
                            const int64_t *ids, tutti__space **s) {
     TUTTI_TRY(tutti__dataset_writable(d));
     TUTTI_CHECK(d->now.under_way && d->now.segment.kind == TUTTI_TOPOLOGY, TUTTI_ERR_STATE,
                 "no topology segment has begun");
     TUTTI_CHECK(space, TUTTI_ERR_ARG, "the name of the space is NULL");
     *s = tutti__model_space(&d->model, space);
-    TUTTI_CHECK(*s, TUTTI_ERR_NOT_FOUND, "there is no space '%.60s'", space);
-    TUTTI_CHECK((*s)->kind == TUTTI__SPACE_LIST, TUTTI_ERR_ARG, "space '%s' is a grid", space);
-    TUTTI_CHECK(n >= 0 && n <= (tutti_count)1 << 48 && (ids || n == 0), TUTTI_ERR_ARG, "%lld ids%s",
-                (long long)n, ids ? "" : " at NULL");
+    TUTTI_CHECK(*s, TUTTI_ERR_NOT_FOUND, "space '%.60s' does not exist", space);
+    TUTTI_CHECK((*s)->kind == TUTTI__SPACE_LIST, TUTTI_ERR_ARG,
+                "space '%s' is a grid: only lists have ids", space);
+    TUTTI_CHECK(n >= 0 && n <= (tutti_count)1 << 48, TUTTI_ERR_ARG,
+                "n is %lld: number of ids must be 0 to 2^48", (long long)n);
+    TUTTI_CHECK(ids || n == 0, TUTTI_ERR_ARG, "argument ids is NULL");
     for (tutti_count i = 0; i < n; i++)
         TUTTI_CHECK(ids[i] >= 0, TUTTI_ERR_ARG, "id %lld of entry %lld is negative",
                     (long long)ids[i], (long long)i);
-    const tutti__section *old = section_of_ids(d, *s);
+    const tutti__section *old = find_ids_section(d, *s);
     const int again = old && tutti__section_status_of(&tutti__section_progress_of(d, old)->state) !=
                                  TUTTI__SECTION_WHOLE;
     for (int64_t i = 0; i < d->now.sections_n && !again; i++) {
@@ -92,8 +94,8 @@ static tutti_err ids_check(const tutti_dataset *d, const char *space, tutti_coun
     return TUTTI_OK;
 }
 
-/* Of all ids and their positions.   Collective. */
-static tutti_err ids_hash(tutti_dataset *d, tutti_count before, tutti_count n, const int64_t *ids,
+/* A hash of all ids and their positions. Collective. */
+static tutti_err hash_ids(tutti_dataset *d, tutti_count before, tutti_count n, const int64_t *ids,
                           uint64_t *out) {
     uint64_t sum = 0;
     for (tutti_count i = 0; i < n; i++) {
@@ -106,19 +108,18 @@ static tutti_err ids_hash(tutti_dataset *d, tutti_count before, tutti_count n, c
     return TUTTI_OK;
 }
 
-/* The size of the space and the section.  A put that failed is repeated with the same ids: the space stays as it is.
- * Collective. */
-static tutti_err ids_place(tutti_dataset *d, const tutti__space *space, const tutti__variable *v,
+/* Set the size of the space and create the section. After a failed write, the same ids must be written again, and the
+ * space keeps its size. Collective. */
+static tutti_err place_ids(tutti_dataset *d, const tutti__space *space, const tutti__variable *v,
                            tutti_count all, uint64_t hash) {
     const tutti__section new = {.variable = v->id, .type = TUTTI_INT64};
     tutti__section *s = tutti__section_now(d, v->id, 0);
     if (s) {
-        TUTTI_CHECK(
-            s->bytes == 8 * all && tutti__section_progress_of(d, s)->content == hash,
-            TUTTI_ERR_STATE,
-            "these are not the ids of space '%s' that could not be written: repeat those, or "
-            "discard the segment",
-            space->name); /* on all ranks alike */
+        TUTTI_CHECK(s->bytes == 8 * all && tutti__section_progress_of(d, s)->content == hash,
+                    TUTTI_ERR_STATE,
+                    "the ids of space '%s' differ from those of the write that failed: repeat that "
+                    "write, or discard the segment",
+                    space->name); /* on all ranks alike */
         return TUTTI_OK;
     }
     TUTTI_TRY(tutti__space_resize(d, space->id, 1, &all, 1));
@@ -127,12 +128,13 @@ static tutti_err ids_place(tutti_dataset *d, const tutti__space *space, const tu
     return TUTTI_OK;
 }
 
-static tutti_err ids_write(tutti_dataset *d, const tutti__variable *v, tutti_count before,
+static tutti_err write_ids(tutti_dataset *d, const tutti__variable *v, tutti_count before,
                            tutti_count n, const int64_t *ids, tutti__put_record *record) {
     const tutti__section *s = tutti__section_now(d, v->id, 0);
     tutti_access *access = NULL;
-    tutti_err mine = tutti__section_target(d, record, s, 0, 1);
-    if (mine == TUTTI_OK) mine = tutti_access_contiguous(s->start + 8 * before, 8 * n, &access);
+    tutti_err local_err = tutti__section_target(d, record, s, 0, 1);
+    if (local_err == TUTTI_OK)
+        local_err = tutti_access_contiguous(s->start + 8 * before, 8 * n, &access);
     const tutti_part part = {.access = access,
                              .buf = (void *)(uintptr_t)ids,
                              .convert = {.file_type = TUTTI_INT64,
@@ -143,7 +145,7 @@ static tutti_err ids_write(tutti_dataset *d, const tutti__variable *v, tutti_cou
                                .is_write = 1,
                                .parts_n = 1,
                                .parts = &part,
-                               .local_err = mine,
+                               .local_err = local_err,
                                .sums = &record->sums};
     const tutti_err err = tutti__put_transfer(record, &t, NULL);
     tutti_access_free(&access);
@@ -161,13 +163,13 @@ tutti_err tutti_dataset_ids(tutti_dataset *d, const char *space, tutti_count n,
     const tutti__call same = {
         .name = "ids", .what = "the space", .hash = tutti__hash_text(TUTTI__HASH_START, space)};
     tutti__put_record *record = NULL;
-    tutti_err err = ids_check(d, space, n, ids, &s);
+    tutti_err err = check_ids(d, space, n, ids, &s);
     if (err == TUTTI_OK) err = tutti__sections_reserve(d, 1);
     if (err == TUTTI_OK) err = tutti__put_new(&d->now.puts, 1, &record);
     err = tutti__dataset_call(d, &same, err);
     if (err != TUTTI_OK) tutti__put_drop(&record);
     TUTTI_TRY(err);
-    err = ids_differ(d->team, n, ids);
+    err = check_ids_unique(d->team, n, ids);
     if (err == TUTTI_OK) err = tutti__team_sum(d->team, &all, 1);
     if (err == TUTTI_OK &&
         MPI_Exscan(&n, &before, 1, MPI_INT64_T, MPI_SUM, d->team->comm) != MPI_SUCCESS)
@@ -175,14 +177,14 @@ tutti_err tutti_dataset_ids(tutti_dataset *d, const char *space, tutti_count n,
     if (d->team->rank == 0) before = 0;
     if (err == TUTTI_OK && all < d->container->least_entries)
         err = tutti__error_set(TUTTI_ERR_UNSUPPORTED, 0, -1,
-                               "list '%s' has no entries: %s has no dimensions of length 0", space,
-                               d->container->name);
+                               "list '%s' has no entries: %s cannot store dimensions of length 0",
+                               space, d->container->name);
     if (err == TUTTI_OK) err = tutti__own_variable(d, s, "ids", &v);
-    if (err == TUTTI_OK) err = ids_hash(d, before, n, ids, &hash);
-    if (err == TUTTI_OK) err = ids_place(d, s, v, all, hash);
+    if (err == TUTTI_OK) err = hash_ids(d, before, n, ids, &hash);
+    if (err == TUTTI_OK) err = place_ids(d, s, v, all, hash);
     if (err == TUTTI_OK) err = tutti__tail_cut(d);
     if (err == TUTTI_OK)
-        err = ids_write(d, v, before, n, ids, record);
+        err = write_ids(d, v, before, n, ids, record);
     else
         tutti__put_drop(&record);
     return tutti__dataset_named(d, "ids", err);
@@ -190,15 +192,15 @@ tutti_err tutti_dataset_ids(tutti_dataset *d, const char *space, tutti_count n,
 
 /* ---- reading */
 
-/* Where the map of a view lies.   Collective. */
-static tutti_err map_find(tutti_dataset *d, const tutti__space_view *view, tutti__section *out,
-                          tutti_file **f, int *order_out) {
+/* Find the section with the id map of a view, and its file. Collective. */
+static tutti_err find_id_map(tutti_dataset *d, const tutti__space_view *view, tutti__section *out,
+                             tutti_file **f, int *order_out) {
     const tutti__size *z = NULL;
     const tutti__space *s = &d->model.spaces[view->space];
     char name[TUTTI__NAME + 16];
     for (int64_t i = 0; i < d->model.sizes_n; i++)
         if (d->model.sizes[i].stamp == view->stamp) z = &d->model.sizes[i];
-    TUTTI_CHECK(z, TUTTI_ERR_STATE, "space '%s' has another topology now", s->name);
+    TUTTI_CHECK(z, TUTTI_ERR_STATE, "the topology of space '%s' has changed", s->name);
     snprintf(name, sizeof name, "%s:ids", s->name);
     const tutti__variable *v = tutti__model_variable(&d->model, name);
     const tutti__section *found = NULL;
@@ -209,13 +211,14 @@ static tutti_err map_find(tutti_dataset *d, const tutti__space_view *view, tutti
     } else if (v) {
         const tutti__segment_row *g = tutti__model_segment_id(&d->model, z->segment);
         const tutti__known *k = NULL;
-        TUTTI_CHECK(g, TUTTI_ERR_FORMAT, "the ids of space '%s' have no segment", s->name);
+        TUTTI_CHECK(g, TUTTI_ERR_FORMAT, "the segment with the ids of space '%s' does not exist",
+                    s->name);
         TUTTI_TRY(tutti__sections_of(d, g - d->model.segments, &k));
         found = tutti__section_find(k, v->id, 0);
         if (found) TUTTI_TRY(tutti__dataset_file(d, tutti__model_file_id(&d->model, g->file), f));
     }
     TUTTI_CHECK(found && found->type == TUTTI_INT64, TUTTI_ERR_FORMAT,
-                "the ids of space '%s' are not there", s->name);
+                "the ids of space '%s' are missing", s->name);
     *out = *found;
     *order_out = v->order;
     return TUTTI_OK;
@@ -231,8 +234,8 @@ tutti_err tutti__dataset_ids(tutti_dataset *d, const tutti__space_view *view, tu
         for (tutti_count i = lo; i < hi; i++) ids_out[i - lo] = i;
         return TUTTI_OK;
     }
-    TUTTI_TRY(map_find(d, view, &s, &f, &order));
-    const tutti_err mine = tutti_access_contiguous(s.start + 8 * lo, 8 * (hi - lo), &access);
+    TUTTI_TRY(find_id_map(d, view, &s, &f, &order));
+    const tutti_err local_err = tutti_access_contiguous(s.start + 8 * lo, 8 * (hi - lo), &access);
     const tutti_part part = {.access = access,
                              .buf = ids_out,
                              .convert = {.file_type = TUTTI_INT64,
@@ -240,7 +243,7 @@ tutti_err tutti__dataset_ids(tutti_dataset *d, const tutti__space_view *view, tu
                                          .file_order = (tutti_byte_order)order}};
     const tutti__dataset_reading m = {
         .file = f, .name = "read ids", .n = 1, .parts = &part, .least = s.start + s.bytes};
-    const tutti_err err = tutti__dataset_read(&m, mine);
+    const tutti_err err = tutti__dataset_read(&m, local_err);
     tutti_access_free(&access);
     return err;
 }

@@ -1,23 +1,23 @@
-/* dataset: infos: names and values on the dataset, a variable or a segment; rank 0 has them.
+/* dataset: infos: named values that belong to the dataset, a variable or a segment; rank 0 stores them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The one being written has the next number. */
-static tutti_err owner_take(const tutti_dataset *d, const tutti_info_owner *owner, const char *name,
-                            tutti__info *out) {
+/* Check owner and name. The segment being written has the next number. */
+static tutti_err check_info_owner(const tutti_dataset *d, const tutti_info_owner *owner,
+                                  const char *name, tutti__info *out) {
     *out = (tutti__info){0};
     TUTTI_CHECK(name && tutti__name_right(name, TUTTI__NAME), TUTTI_ERR_ARG,
-                "'%.60s' is no name of an info", name ? name : "");
+                "invalid name '%.60s' of an info", name ? name : "");
     snprintf(out->name, sizeof out->name, "%s", name);
     if (!owner) return TUTTI_OK;
     TUTTI_CHECK(!owner->variable || owner->segment == -1, TUTTI_ERR_ARG,
-                "an info of a variable and of a segment: of one of them");
+                "info '%s' has two owners, a variable and a segment: only one is allowed", name);
     if (owner->variable) {
         const tutti__variable *v = tutti__model_variable(&d->model, owner->variable);
-        TUTTI_CHECK(v, TUTTI_ERR_NOT_FOUND, "there is no variable '%.60s'", owner->variable);
+        TUTTI_CHECK(v, TUTTI_ERR_NOT_FOUND, "variable '%.60s' does not exist", owner->variable);
         out->variable = v->id;
     } else if (d->now.under_way && owner->segment == d->model.segments_n + d->waiting_n) {
         out->segment = d->now.segment.id;
@@ -28,19 +28,24 @@ static tutti_err owner_take(const tutti_dataset *d, const tutti_info_owner *owne
     return TUTTI_OK;
 }
 
-static tutti_err set_take(const tutti_dataset *d, const tutti_info_owner *owner, const char *name,
-                          tutti__info *io, tutti_type type, tutti_count count, const void *value) {
+static tutti_err check_info_set(const tutti_dataset *d, const tutti_info_owner *owner,
+                                const char *name, tutti__info *io, tutti_type type,
+                                tutti_count count, const void *value) {
     TUTTI_TRY(tutti__dataset_writable(d));
-    TUTTI_TRY(owner_take(d, owner, name, io));
+    TUTTI_TRY(check_info_owner(d, owner, name, io));
     TUTTI_CHECK(count == 0 || tutti__name_valid(name, TUTTI__NAME), TUTTI_ERR_ARG,
-                "the name of the info is not valid UTF-8");
+                "the name '%.60s' of the info is not valid UTF-8", name);
     const tutti_off size = type == TUTTI_BYTES ? 1 : tutti_type_size(type);
     tutti_off bytes = 0;
-    TUTTI_CHECK(size > 0, TUTTI_ERR_ARG, "info '%s': type %d is none", name, (int)type);
-    TUTTI_CHECK(count >= 0 && (count == 0) == (value == NULL), TUTTI_ERR_ARG,
-                "info '%s': %lld elements%s", name, (long long)count, value ? "" : " at NULL");
+    TUTTI_CHECK(size > 0, TUTTI_ERR_ARG, "info '%s': unknown type %d", name, (int)type);
+    TUTTI_CHECK(count >= 0, TUTTI_ERR_ARG, "info '%s': count is %lld, must be >= 0", name,
+                (long long)count);
+    TUTTI_CHECK((count == 0) == (value == NULL), TUTTI_ERR_ARG,
+                "info '%s': count is %lld, but argument value is %s", name, (long long)count,
+                value ? "not NULL" : "NULL");
     TUTTI_CHECK(tutti__mul_ok(count, size, &bytes) && bytes <= 1 << 29, TUTTI_ERR_OVERFLOW,
-                "info '%s' is too long", name);
+                "info '%s' has %lld elements: at most 2^29 bytes are allowed", name,
+                (long long)count);
     io->type = (int)type;
     io->count = count;
     io->bytes = (size_t)bytes;
@@ -48,18 +53,18 @@ static tutti_err set_take(const tutti_dataset *d, const tutti_info_owner *owner,
     return TUTTI_OK;
 }
 
-static int same_info(const tutti__info *a, const tutti__info *b) {
+static int is_same_info(const tutti__info *a, const tutti__info *b) {
     return a->variable == b->variable && a->segment == b->segment && strcmp(a->name, b->name) == 0;
 }
 
-/* Rank 0: with the segment that is being written. */
-static tutti_err keep(tutti_dataset *d, const tutti__info *info) {
+/* Rank 0: keep the info until the segment being written is committed. */
+static tutti_err keep_info(tutti_dataset *d, const tutti__info *info) {
     tutti__info copy = *info, *at = NULL;
     copy.value = tutti__malloc(info->bytes);
     if (!copy.value) return TUTTI_ERR_NOMEM;
     if (info->bytes) memcpy(copy.value, info->value, info->bytes);
     for (int64_t i = 0; i < d->now.infos_n; i++)
-        if (same_info(&d->now.infos[i], info)) at = &d->now.infos[i];
+        if (is_same_info(&d->now.infos[i], info)) at = &d->now.infos[i];
     if (at)
         tutti__free(at->value);
     else
@@ -73,7 +78,7 @@ static tutti_err keep(tutti_dataset *d, const tutti__info *info) {
 }
 
 /* Rank 0: at once, with what has been registered. */
-static tutti_err store(tutti_dataset *d, const tutti__info *info) {
+static tutti_err store_info(tutti_dataset *d, const tutti__info *info) {
     TUTTI_TRY(tutti__meta_begin(d->meta));
     tutti_err err = tutti__meta_add_fresh(d->meta, &d->model);
     if (err == TUTTI_OK) err = tutti__meta_info_set(d->meta, info);
@@ -85,7 +90,7 @@ tutti_err tutti_dataset_info_set(tutti_dataset *d, const tutti_info_owner *owner
     TUTTI_KEEP_ERRNO;
     tutti__info info = {0};
     TUTTI_TRY(tutti__dataset_enter(d));
-    tutti_err err = set_take(d, owner, name, &info, type, count, value);
+    tutti_err err = check_info_set(d, owner, name, &info, type, count, value);
     tutti__call same = {.name = "info_set", .what = "the info"};
     if (err == TUTTI_OK) {
         const int64_t words[] = {info.variable, info.segment, info.type, info.count};
@@ -94,7 +99,7 @@ tutti_err tutti_dataset_info_set(tutti_dataset *d, const tutti_info_owner *owner
         if (info.bytes) same.hash = tutti__hash(same.hash, value, info.bytes);
     }
     TUTTI_TRY(tutti__dataset_call(d, &same, err));
-    if (d->team->rank == 0) err = d->now.under_way ? keep(d, &info) : store(d, &info);
+    if (d->team->rank == 0) err = d->now.under_way ? keep_info(d, &info) : store_info(d, &info);
     err = tutti__dataset_agree(d, err);
     if (err == TUTTI_OK && !d->now.under_way) {
         for (int64_t i = 0; i < d->model.spaces_n; i++) d->model.spaces[i].fresh = 0;
@@ -104,12 +109,12 @@ tutti_err tutti_dataset_info_set(tutti_dataset *d, const tutti_info_owner *owner
     return tutti__dataset_named(d, "info_set", err);
 }
 
-/* Rank 0: of the segment being written, or of the database. */
-static tutti_err look_up(tutti_dataset *d, tutti__info *io) {
+/* Rank 0: read an info from the segment being written, or from the database. */
+static tutti_err find_info(tutti_dataset *d, tutti__info *io) {
     for (int64_t i = 0; i < d->now.infos_n; i++) {
         const tutti__info *at = &d->now.infos[i];
-        if (!same_info(at, io)) continue;
-        TUTTI_CHECK(at->count > 0, TUTTI_ERR_NOT_FOUND, "there is no info '%s'", io->name);
+        if (!is_same_info(at, io)) continue;
+        TUTTI_CHECK(at->count > 0, TUTTI_ERR_NOT_FOUND, "info '%s' does not exist", io->name);
         void *copy = tutti__malloc(at->bytes);
         if (!copy) return TUTTI_ERR_NOMEM;
         *io = *at;
@@ -124,7 +129,7 @@ static tutti_err get_take(const tutti_dataset *d, const tutti_info_owner *owner,
                           const tutti_count *count_out) {
     TUTTI_CHECK(type_out && count_out, TUTTI_ERR_ARG, "argument %s is NULL",
                 type_out ? "count_out" : "type_out");
-    return owner_take(d, owner, name, io);
+    return check_info_owner(d, owner, name, io);
 }
 
 tutti_err tutti_dataset_info_get(tutti_dataset *d, const tutti_info_owner *owner, const char *name,
@@ -140,9 +145,9 @@ tutti_err tutti_dataset_info_get(tutti_dataset *d, const tutti_info_owner *owner
         same.hash = tutti__hash(same.hash, words, sizeof words);
     }
     TUTTI_TRY(tutti__dataset_call(d, &same, err));
-    if (d->team->rank == 0) err = look_up(d, &info);
+    if (d->team->rank == 0) err = find_info(d, &info);
     err = tutti__dataset_agree(d, err);
-    if (info.segment) err = tutti__dataset_still_there(d, err);
+    if (info.segment) err = tutti__dataset_check_unchanged(d, err);
     void *value = d->team->rank == 0 ? info.value : NULL;
     if (err == TUTTI_OK) err = tutti__team_tell(d->team, &info, (int)sizeof info);
     if (err == TUTTI_OK && value_out) {
@@ -151,7 +156,7 @@ tutti_err tutti_dataset_info_get(tutti_dataset *d, const tutti_info_owner *owner
                                    "info '%s' has %lld elements, but *count_out is %lld", name,
                                    (long long)info.count, (long long)*count_out);
         err = tutti__dataset_agree(d, err);
-        if (err == TUTTI_OK) err = tutti__dataset_tell(d, &value, &info.bytes);
+        if (err == TUTTI_OK) err = tutti__dataset_broadcast(d, &value, &info.bytes);
         if (err == TUTTI_OK) memcpy(value_out, value, info.bytes);
     }
     if (err == TUTTI_OK) {

@@ -1,5 +1,4 @@
-/* dataset: what there is, for programs that do not know it: rows of spaces, variables and sections,
- * names of infos; a segment checked.
+/* dataset: list the contents of a dataset: spaces, variables, sections, chunks and names of infos; verify a segment.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/compressed.h"
 #include "metadata/meta_impl.h"
@@ -7,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* As much of a row as the caller's struct has. */
-static void hand_out(void *out, size_t struct_size, const void *row, size_t size) {
+/* Copy as much of a row as the caller's struct holds. */
+static void copy_row(void *out, size_t struct_size, const void *row, size_t size) {
     if (!out) return;
     memset(out, 0, struct_size);
     memcpy(out, row, struct_size < size ? struct_size : size);
@@ -23,9 +22,10 @@ tutti_count tutti_dataset_spaces(const tutti_dataset *d) {
 tutti_err tutti_dataset_space_row_sized(const tutti_dataset *d, tutti_count number,
                                         tutti_space_row *out, size_t struct_size) {
     TUTTI_TRY(tutti__dataset_live(d));
-    TUTTI_CHECK(out, TUTTI_ERR_ARG, "nowhere to put the row");
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
     TUTTI_CHECK(number >= 0 && number < d->model.spaces_n, TUTTI_ERR_NOT_FOUND,
-                "there is no space %lld of %lld", (long long)number, (long long)d->model.spaces_n);
+                "space %lld does not exist (dataset has %lld)", (long long)number,
+                (long long)d->model.spaces_n);
     const tutti__space *s = &d->model.spaces[number];
     const tutti__size *z = tutti__model_size(&d->model, s->id, INT64_MAX);
     tutti_space_row row = {.name = s->name, .is_list = s->kind == TUTTI__SPACE_LIST};
@@ -34,11 +34,11 @@ tutti_err tutti_dataset_space_row_sized(const tutti_dataset *d, tutti_count numb
         row.ndims = z->ndims;
         memcpy(row.shape, z->shape, (size_t)z->ndims * sizeof *z->shape);
     }
-    hand_out(out, struct_size, &row, sizeof row);
+    copy_row(out, struct_size, &row, sizeof row);
     return TUTTI_OK;
 }
 
-/* The library's own have a ':' in their names. */
+/* Names of the library's own variables contain a ':'. */
 static int is_own(const tutti__variable *v) {
     return strchr(v->name, ':') != NULL;
 }
@@ -54,12 +54,13 @@ tutti_err tutti_dataset_variable_row_sized(const tutti_dataset *d, tutti_count n
                                            tutti_variable_row *out, size_t struct_size) {
     const tutti__variable *v = NULL;
     TUTTI_TRY(tutti__dataset_live(d));
-    TUTTI_CHECK(out, TUTTI_ERR_ARG, "nowhere to put the row");
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
     tutti_count left = number;
     for (int64_t i = 0; i < d->model.variables_n && left >= 0; i++)
         if (!is_own(&d->model.variables[i]) && left-- == 0) v = &d->model.variables[i];
-    TUTTI_CHECK(number >= 0 && v, TUTTI_ERR_NOT_FOUND, "there is no variable %lld",
-                (long long)number);
+    TUTTI_CHECK(number >= 0 && v, TUTTI_ERR_NOT_FOUND,
+                "variable %lld does not exist (dataset has %lld)", (long long)number,
+                (long long)tutti_dataset_variables(d));
     const tutti__space *s = tutti__model_space_id(&d->model, v->space);
     const tutti_variable_row row = {.name = v->name,
                                     .values_per_item = tutti__variable_numbers(v),
@@ -73,36 +74,38 @@ tutti_err tutti_dataset_variable_row_sized(const tutti_dataset *d, tutti_count n
                                              .long_name = v->long_name,
                                              .fill = v->fill,
                                              .compress = v->compress}};
-    hand_out(out, struct_size, &row, sizeof row);
+    copy_row(out, struct_size, &row, sizeof row);
     return TUTTI_OK;
 }
 
 /* ---- sections */
 
-/* What a call asks for. */
+/* Arguments of a call that reads a section. */
 typedef struct {
     const char *call, *variable;
     tutti_count segment;
-    int right; /* its other arguments are */
-} asked;
+    const char *invalid; /* the first other argument that is invalid, with the reason; NULL: none */
+} section_query;
 
-/* The section, in an opened call.   Collective. */
-static tutti_err section_ask(tutti_dataset *d, const asked *q, tutti__section *out) {
+/* Check the arguments and find the section. Collective. */
+static tutti_err find_queried_section(tutti_dataset *d, const section_query *q,
+                                      tutti__section *out) {
     const tutti__known *k = NULL;
     const tutti__variable *v = NULL;
     TUTTI_TRY(tutti__dataset_enter(d));
     tutti_err err = tutti__dataset_segment_check(d, q->segment);
-    if (err == TUTTI_OK && !(q->right && q->variable))
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "no variable, or nowhere to put the answer");
+    if (err == TUTTI_OK && (q->invalid || !q->variable))
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument %s",
+                               q->variable ? q->invalid : "variable is NULL");
     if (err == TUTTI_OK && !(v = tutti__model_variable(&d->model, q->variable)))
-        err = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "there is no variable '%.60s'",
+        err = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "variable '%.60s' does not exist",
                                q->variable);
     tutti__call same = {.name = q->call, .what = "segment or variable"};
     if (err == TUTTI_OK)
         same.hash = tutti__hash(tutti__hash_text(TUTTI__HASH_START, q->variable), &q->segment,
                                 sizeof q->segment);
     TUTTI_TRY(tutti__dataset_call(d, &same, err));
-    TUTTI_TRY(tutti__dataset_still_there(d, tutti__sections_of(d, q->segment, &k)));
+    TUTTI_TRY(tutti__dataset_check_unchanged(d, tutti__sections_of(d, q->segment, &k)));
     const tutti__section *s = tutti__section_find(k, v ? v->id : 0, 0);
     TUTTI_CHECK(s, TUTTI_ERR_NOT_FOUND, "segment %lld has no variable '%s'", (long long)q->segment,
                 q->variable);
@@ -115,10 +118,10 @@ tutti_err tutti_dataset_section_row_sized(tutti_dataset *d, tutti_count segment,
                                           size_t struct_size) {
     TUTTI_KEEP_ERRNO;
     tutti__section s;
-    const asked q = {"section_row", variable, segment, out != NULL};
+    const section_query q = {"section_row", variable, segment, out ? NULL : "out is NULL"};
     tutti_count entries = 0;
     tutti_off raw = 0;
-    const tutti_err err = section_ask(d, &q, &s);
+    const tutti_err err = find_queried_section(d, &q, &s);
     if (err != TUTTI_OK) return tutti__dataset_named(d, "section_row", err);
     const tutti__datafile *f = tutti__model_file_id(&d->model, d->model.segments[segment].file);
     const tutti__variable *v = tutti__model_variable_id(&d->model, s.variable);
@@ -132,22 +135,22 @@ tutti_err tutti_dataset_section_row_sized(tutti_dataset *d, tutti_count segment,
                                    .file = f ? f->name : "",
                                    .has_checksums = s.summed,
                                    .raw_bytes = raw};
-    hand_out(out, struct_size, &row, sizeof row);
+    copy_row(out, struct_size, &row, sizeof row);
     return TUTTI_OK;
 }
 
 /* ---- chunks */
 
-/* A compressed section, its file and header, in an opened call.   Collective. */
-static tutti_err chunks_ask(tutti_dataset *d, const asked *q, tutti__section *s, tutti_file **f,
-                            tutti__chunk_grid *g) {
-    TUTTI_TRY(section_ask(d, q, s));
+/* The same for a compressed section, with its file and chunk header. Collective. */
+static tutti_err find_queried_chunks(tutti_dataset *d, const section_query *q, tutti__section *s,
+                                     tutti_file **f, tutti__chunk_grid *g) {
+    TUTTI_TRY(find_queried_section(d, q, s));
     TUTTI_CHECK(tutti__model_variable_id(&d->model, s->variable)->compress > 0, TUTTI_ERR_ARG,
                 "variable '%s' is not compressed: it has no chunks", q->variable);
     const int64_t file = d->model.segments[q->segment].file;
     tutti_err err = tutti__dataset_file(d, tutti__model_file_id(&d->model, file), f);
     if (err == TUTTI_OK) err = tutti__compressed_grid(d, *f, s, g);
-    return tutti__dataset_still_there(d, err);
+    return tutti__dataset_check_unchanged(d, err);
 }
 
 tutti_err tutti_dataset_chunks_sized(tutti_dataset *d, tutti_count segment, const char *variable,
@@ -156,8 +159,8 @@ tutti_err tutti_dataset_chunks_sized(tutti_dataset *d, tutti_count segment, cons
     tutti__section s;
     tutti_file *f = NULL;
     tutti__chunk_grid g = {0};
-    const asked q = {"chunks", variable, segment, out != NULL};
-    const tutti_err err = chunks_ask(d, &q, &s, &f, &g);
+    const section_query q = {"chunks", variable, segment, out ? NULL : "out is NULL"};
+    const tutti_err err = find_queried_chunks(d, &q, &s, &f, &g);
     if (err != TUTTI_OK) return tutti__dataset_named(d, "chunks", err);
     const tutti__variable *v = tutti__model_variable_id(&d->model, s.variable);
     const tutti__size *z = tutti__model_size(&d->model, v->space, s.segment);
@@ -167,7 +170,7 @@ tutti_err tutti_dataset_chunks_sized(tutti_dataset *d, tutti_count segment, cons
                         .value_bytes = g.number};
     for (int k = 0; k < z->ndims; k++)
         row.shape[k] = k < g.cut ? 1 : k == g.cut ? g.extent : z->shape[k];
-    hand_out(out, struct_size, &row, sizeof row);
+    copy_row(out, struct_size, &row, sizeof row);
     return TUTTI_OK;
 }
 
@@ -177,25 +180,31 @@ tutti_err tutti_dataset_chunk_bounds(tutti_dataset *d, tutti_count segment, cons
     tutti__section s;
     tutti_file *f = NULL;
     tutti__chunk_grid g = {0};
-    const asked q = {"chunk_bounds", variable, segment, first >= 0 && n >= 0 && bounds_out};
-    tutti_err err = chunks_ask(d, &q, &s, &f, &g);
+    const char *invalid = first < 0    ? "first is negative"
+                          : n < 0      ? "n is negative"
+                          : bounds_out ? NULL
+                                       : "bounds_out is NULL";
+    const section_query q = {"chunk_bounds", variable, segment, invalid};
+    tutti_err err = find_queried_chunks(d, &q, &s, &f, &g);
     if (err == TUTTI_OK) {
         if (first > g.chunks || n > g.chunks - first)
-            err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "%lld chunks from %lld on: there are %lld",
-                                   (long long)n, (long long)first, (long long)g.chunks);
+            err =
+                tutti__error_set(TUTTI_ERR_ARG, 0, -1,
+                                 "%lld chunks from chunk %lld on do not exist (variable has %lld)",
+                                 (long long)n, (long long)first, (long long)g.chunks);
         else
             err = tutti__compressed_table(f, &s, &g, first, n, bounds_out);
         for (tutti_count i = 0; i <= n && err == TUTTI_OK; i++) bounds_out[i] += s.start;
-        err = tutti__dataset_still_there(d, tutti__dataset_agree(d, err));
+        err = tutti__dataset_check_unchanged(d, tutti__dataset_agree(d, err));
     }
     return tutti__dataset_named(d, "chunk_bounds", err);
 }
 
 /* ---- infos */
 
-/* Rank 0: the name of one of them; "": there are less. */
-static tutti_err name_read(tutti__meta *m, int64_t variable, int64_t segment, tutti_count number,
-                           char name_out[TUTTI__NAME]) {
+/* Rank 0: read the name of info `number`; "": it does not exist. */
+static tutti_err read_info_name(tutti__meta *m, int64_t variable, int64_t segment,
+                                tutti_count number, char name_out[TUTTI__NAME]) {
     sqlite3_stmt *s = NULL;
     int row = 0;
     name_out[0] = 0;
@@ -210,20 +219,23 @@ static tutti_err name_read(tutti__meta *m, int64_t variable, int64_t segment, tu
     tutti_err err = tutti__sql_step(m, s, &row);
     const char *name = row ? (const char *)sqlite3_column_text(s, 0) : "";
     if (err == TUTTI_OK && row && !(name && tutti__name_right(name, TUTTI__NAME)))
-        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "an info has a name that is none");
+        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "info %lld has an invalid name",
+                               (long long)number);
     if (err == TUTTI_OK) snprintf(name_out, TUTTI__NAME, "%s", name);
     sqlite3_finalize(s);
     return err;
 }
 
-static tutti_err owner_ids(const tutti_dataset *d, const tutti_info_owner *owner, int64_t ids[2]) {
+static tutti_err find_owner_ids(const tutti_dataset *d, const tutti_info_owner *owner,
+                                int64_t ids[2]) {
     ids[0] = ids[1] = 0;
     if (!owner) return TUTTI_OK;
     TUTTI_CHECK(!owner->variable || owner->segment == -1, TUTTI_ERR_ARG,
-                "infos of a variable and of a segment: of one of them");
+                "infos have two owners, variable '%.60s' and segment %lld: only one is allowed",
+                owner->variable, (long long)owner->segment);
     if (owner->variable) {
         const tutti__variable *v = tutti__model_variable(&d->model, owner->variable);
-        TUTTI_CHECK(v, TUTTI_ERR_NOT_FOUND, "there is no variable '%.60s'", owner->variable);
+        TUTTI_CHECK(v, TUTTI_ERR_NOT_FOUND, "variable '%.60s' does not exist", owner->variable);
         ids[0] = v->id;
     } else if (owner->segment != -1) {
         TUTTI_TRY(tutti__dataset_segment_check(d, owner->segment));
@@ -238,26 +250,28 @@ tutti_err tutti_dataset_info_name(tutti_dataset *d, const tutti_info_owner *owne
     int64_t ids[2] = {0, 0};
     char name[TUTTI__NAME] = "";
     TUTTI_TRY(tutti__dataset_enter(d));
-    tutti_err err = owner_ids(d, owner, ids);
+    tutti_err err = find_owner_ids(d, owner, ids);
     if (err == TUTTI_OK && !(name_out && number >= 0))
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "info %lld, or nowhere to put its name",
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
+                               name_out ? "number is %lld: must be >= 0"
+                                        : "argument name_out is NULL (number is %lld)",
                                (long long)number);
     const int64_t words[] = {ids[0], ids[1], number};
     const tutti__call same = {.name = "info_name",
                               .what = "the owner or the number",
                               .hash = tutti__hash(TUTTI__HASH_START, words, sizeof words)};
     TUTTI_TRY(tutti__dataset_call(d, &same, err));
-    if (d->team->rank == 0) err = name_read(d->meta, ids[0], ids[1], number, name);
+    if (d->team->rank == 0) err = read_info_name(d->meta, ids[0], ids[1], number, name);
     err = tutti__dataset_agree(d, err);
     if (err == TUTTI_OK) err = tutti__team_tell(d->team, name, (int)sizeof name);
     if (err == TUTTI_OK && !name[0])
-        err = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "there are less infos than %lld",
-                               (long long)number + 1);
+        err = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "info %lld does not exist",
+                               (long long)number);
     if (err == TUTTI_OK && name_out) memcpy(name_out, name, sizeof name);
     return tutti__dataset_named(d, "info_name", err);
 }
 
-/* ---- checking */
+/* ---- verify */
 
 tutti_err tutti_dataset_verify_segment(tutti_dataset *d, tutti_count segment,
                                        tutti_off *bytes_out) {
@@ -265,7 +279,7 @@ tutti_err tutti_dataset_verify_segment(tutti_dataset *d, tutti_count segment,
     tutti_off bytes = 0;
     TUTTI_TRY(tutti__dataset_enter(d));
     tutti_err err = segment == -1 ? TUTTI_OK : tutti__dataset_segment_check(d, segment);
-    if (err == TUTTI_OK && segment >= 0) err = tutti__dataset_here(d, segment);
+    if (err == TUTTI_OK && segment >= 0) err = tutti__dataset_check_not_archived(d, segment);
     const tutti__call same = {.name = "verify_segment",
                               .what = "the segment",
                               .hash = tutti__hash(TUTTI__HASH_START, &segment, sizeof segment)};
@@ -276,7 +290,7 @@ tutti_err tutti_dataset_verify_segment(tutti_dataset *d, tutti_count segment,
     } else {
         err = tutti__dataset_agree(d, d->team->rank == 0 ? tutti__metadata_check(d) : TUTTI_OK);
     }
-    err = tutti__dataset_still_there(d, err);
+    err = tutti__dataset_check_unchanged(d, err);
     if (err == TUTTI_OK && bytes_out) *bytes_out = bytes;
     return tutti__dataset_named(d, "verify", err);
 }

@@ -1,4 +1,4 @@
-/* dataset: open, close, refresh; segments, as a reader asks for them.
+/* dataset: open, close and refresh a dataset; find segments.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/which_mpi.h"
 #include "compression/chunks.h"
@@ -27,17 +27,17 @@ tutti_err tutti__dataset_options_take(const tutti_dataset_options *opt,
     *out = DEFAULTS;
     if (opt) {
         TUTTI_CHECK(opt->struct_size >= sizeof opt->struct_size, TUTTI_ERR_ARG,
-                    "the options are not initialised: begin with tutti_dataset_options_init");
+                    "options are not initialised: call tutti_dataset_options_init first");
         const size_t n = opt->struct_size;
         memcpy(out, opt, n < sizeof *out ? n : sizeof *out);
     }
     const tutti_dataset_options *o = out;
     TUTTI_CHECK(o->level == TUTTI_DURABLE || o->level == TUTTI_VISIBLE, TUTTI_ERR_OPTION,
                 "level %d is neither TUTTI_DURABLE nor TUTTI_VISIBLE", o->level);
-    TUTTI_CHECK(o->indices_per_file >= 0, TUTTI_ERR_OPTION, "%d time indices per file",
+    TUTTI_CHECK(o->indices_per_file >= 0, TUTTI_ERR_OPTION, "indices_per_file is %d: must be >= 0",
                 o->indices_per_file);
     TUTTI_CHECK(o->container == TUTTI_CONTAINER_NATIVE || o->container == TUTTI_CONTAINER_NETCDF,
-                TUTTI_ERR_OPTION, "container %d is none", o->container);
+                TUTTI_ERR_OPTION, "unknown container %d", o->container);
     TUTTI_CHECK(o->lock_timeout >= 0 && o->lock_timeout <= 86400, TUTTI_ERR_OPTION,
                 "lock_timeout is %g seconds: must be 0 to 86400", o->lock_timeout);
     return TUTTI_OK;
@@ -50,22 +50,25 @@ static tutti_err options_take(const tutti_dataset_options *opt, tutti_dataset *d
 
 /* ---- open */
 
-static tutti_err open_check(const char *path, int mode, const void *d_out) {
+static tutti_err check_open_arguments(const char *path, int mode, const void *d_out) {
     const int all = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE | TUTTI_EXCLUSIVE;
-    TUTTI_CHECK(d_out, TUTTI_ERR_ARG, "nowhere to put the dataset");
+    TUTTI_CHECK(d_out, TUTTI_ERR_ARG, "argument d_out is NULL");
     TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "the path is empty");
-    TUTTI_CHECK(strlen(path) < 3800, TUTTI_ERR_ARG, "the path is too long");
+    TUTTI_CHECK(strlen(path) < 3800, TUTTI_ERR_ARG,
+                "the path has %zu bytes: at most 3799 are allowed", strlen(path));
     TUTTI_CHECK((mode & ~all) == 0 && (mode & (TUTTI_READ | TUTTI_WRITE)), TUTTI_ERR_ARG,
-                "mode %d: TUTTI_READ, TUTTI_WRITE or both, and no more than CREATE, TRUNCATE, "
-                "EXCLUSIVE",
+                "invalid mode %d: must have TUTTI_READ, TUTTI_WRITE or both, and no bits other "
+                "than TUTTI_CREATE, TUTTI_TRUNCATE and TUTTI_EXCLUSIVE",
                 mode);
-    TUTTI_CHECK((mode & TUTTI_WRITE) || !(mode & ~TUTTI_READ), TUTTI_ERR_ARG,
-                "mode %d: what is made or emptied is opened for writing", mode);
+    TUTTI_CHECK(
+        (mode & TUTTI_WRITE) || !(mode & ~TUTTI_READ), TUTTI_ERR_ARG,
+        "invalid mode %d: TUTTI_CREATE, TUTTI_TRUNCATE and TUTTI_EXCLUSIVE require TUTTI_WRITE",
+        mode);
     return mode & TUTTI_WRITE ? tutti__launch_check() : TUTTI_OK;
 }
 
-static tutti_err object_make(const char *path, int mode, const tutti_dataset_options *opt,
-                             tutti_dataset **out) {
+static tutti_err create_dataset(const char *path, int mode, const tutti_dataset_options *opt,
+                                tutti_dataset **out) {
     static atomic_llong number;
     tutti_dataset *d = tutti__calloc(1, sizeof *d);
     if (!d) return TUTTI_ERR_NOMEM;
@@ -79,14 +82,14 @@ static tutti_err object_make(const char *path, int mode, const tutti_dataset_opt
     return options_take(opt, d);
 }
 
-static void object_free(tutti_dataset *d) {
+static void free_dataset(tutti_dataset *d) {
     if (!d) return;
     TUTTI_KEEP_LAST_ERROR;
     tutti__meta_close(&d->meta);
     tutti__writings_free(d);
     tutti__model_free(&d->model);
     tutti__ncfile_free(&d->nc);
-    tutti__dataset_forget(d);
+    tutti__dataset_clear_caches(d);
     tutti__free(d->places);
     tutti__free(d->listed);
     tutti__ranked_free(d);
@@ -118,13 +121,13 @@ static tutti_err meta_open(tutti_dataset *d, int mode) {
     return mode & TUTTI_TRUNCATE ? empty(d) : TUTTI_OK;
 }
 
-/* Writers: what data files are is said when there is nothing yet.   Collective. */
-static tutti_err container_take(tutti_dataset *d) {
+/* Writers: the first one that sets it determines the container of an empty dataset. Collective. */
+static tutti_err set_container(tutti_dataset *d) {
     tutti__model *m = &d->model;
     if (d->opt.container == m->container || d->opt.container == TUTTI_CONTAINER_NATIVE)
         return TUTTI_OK;
     TUTTI_CHECK(m->spaces_n + m->files_n + m->segments_n == 0, TUTTI_ERR_EXISTS,
-                "the dataset is there already, and its data files are not netCDF");
+                "the dataset exists already, and its data files are not netCDF");
     const int root = d->team->rank == 0;
     TUTTI_TRY(tutti__dataset_agree(d, root ? tutti__meta_set(d->meta, "container", d->opt.container)
                                            : TUTTI_OK));
@@ -143,8 +146,7 @@ static tutti_err tidy(tutti_dataset *d) {
     return tutti__dataset_reclaim(d);
 }
 
-/* A team for the first data file is in the pool from now on: making one blocks in MPI, which an operation that was started
- * must not do.   Collective. */
+/* Add a team for the first data file to the pool: creating one blocks in MPI, which a started operation must not do. */
 static tutti_err make_file_team(const tutti_dataset *d) {
     tutti__team *team = NULL;
     TUTTI_TRY(tutti__team_take(d->team->comm, d->io.nodes, &team));
@@ -152,19 +154,19 @@ static tutti_err make_file_team(const tutti_dataset *d) {
     return TUTTI_OK;
 }
 
-static tutti_err open_on(int mode, tutti_dataset *d) {
+static tutti_err open_on_team(int mode, tutti_dataset *d) {
     const int root = d->team->rank == 0;
     TUTTI_TRY(make_file_team(d));
     TUTTI_TRY(tutti__dataset_agree(d, root ? meta_open(d, mode) : TUTTI_OK));
     TUTTI_TRY(tutti__dataset_load(d, &d->model));
-    if (mode & TUTTI_WRITE) TUTTI_TRY(container_take(d));
+    if (mode & TUTTI_WRITE) TUTTI_TRY(set_container(d));
     d->container = CONTAINERS[d->model.container];
     if (!(mode & TUTTI_WRITE)) return TUTTI_OK;
     TUTTI_TRY(tutti__dataset_recover(d));
     return tutti__dataset_agree(d, root ? tidy(d) : TUTTI_OK);
 }
 
-static uint64_t open_hash(int mode, const tutti_dataset *d) {
+static uint64_t hash_open_arguments(int mode, const tutti_dataset *d) {
     const int64_t words[] = {
         mode,        d->opt.level,    d->opt.indices_per_file, d->opt.checksums, d->opt.check_reads,
         d->opt.ieee, d->opt.container};
@@ -176,18 +178,18 @@ tutti_err tutti_dataset_open(MPI_Comm comm, const char *path, int mode,
     TUTTI_KEEP_ERRNO;
     tutti_dataset *d = NULL;
     tutti__team *team = NULL;
-    tutti_err err = open_check(path, mode, d_out);
-    if (err == TUTTI_OK) err = object_make(path, mode, opt, &d);
+    tutti_err err = check_open_arguments(path, mode, d_out);
+    if (err == TUTTI_OK) err = create_dataset(path, mode, opt, &d);
     const tutti__call call = {.name = "open",
                               .what = "the dataset: its path, mode or options",
-                              .hash = err == TUTTI_OK ? open_hash(mode, d) : 0};
+                              .hash = err == TUTTI_OK ? hash_open_arguments(mode, d) : 0};
     err = tutti__object_begin(comm, &tutti__dataset_class, &call, path, err, &team);
     if (err == TUTTI_OK) {
         d->team = team;
-        err = tutti__dataset_named(d, "open", open_on(mode, d));
+        err = tutti__dataset_named(d, "open", open_on_team(mode, d));
     }
     if (err != TUTTI_OK) {
-        object_free(d);
+        free_dataset(d);
         return err;
     }
     tutti__handle_add(&d->handle, &tutti__dataset_class);
@@ -208,22 +210,22 @@ tutti_err tutti_dataset_close(tutti_dataset **pd) {
         return live;
     }
     TUTTI_TRY(tutti__dataset_call(d, &same, tutti__start_queue_empty(&d->starts, NULL)));
-    tutti_err err = tutti__dataset_give_up(d);
+    tutti_err err = tutti__dataset_discard_begun(d);
     const tutti_err closed = tutti__dataset_file_close(d, NULL);
     if (err == TUTTI_OK) err = closed;
     err = tutti__dataset_named(d, "close", err);
     *pd = NULL;
-    object_free(d);
+    free_dataset(d);
     return err;
 }
 
 /* The same dataset, from which nothing has been removed. */
-static int same_dataset(const tutti__model *a, const tutti__model *b) {
+static int is_same_dataset(const tutti__model *a, const tutti__model *b) {
     return a->generation == b->generation && memcmp(a->id, b->id, sizeof a->id) == 0;
 }
 
 static int models_equal(const tutti__model *a, const tutti__model *b) {
-    return same_dataset(a, b) && a->segments_n == b->segments_n &&
+    return is_same_dataset(a, b) && a->segments_n == b->segments_n &&
            (a->segments_n == 0 ||
             a->segments[a->segments_n - 1].id == b->segments[b->segments_n - 1].id);
 }
@@ -235,18 +237,18 @@ tutti_err tutti_dataset_refresh(tutti_dataset *d, int *changed_out) {
     TUTTI_TRY(tutti__dataset_enter(d));
     TUTTI_TRY(tutti__dataset_call(d, &same, tutti__start_queue_empty(&d->starts, NULL)));
     if (changed_out) *changed_out = 0;
-    if (d->mode & TUTTI_WRITE) return TUTTI_OK; /* nobody else writes */
+    if (d->mode & TUTTI_WRITE) return TUTTI_OK; /* there is no other writer */
     tutti_err err = tutti__dataset_load(d, &new);
     if (err != TUTTI_OK) return tutti__dataset_named(d, "refresh", err);
     if (changed_out) *changed_out = !models_equal(&d->model, &new);
-    if (!same_dataset(&d->model, &new)) { /* names of files may be others' now */
+    if (!is_same_dataset(&d->model, &new)) { /* file names may refer to other files now */
         err = tutti__dataset_file_close(d, NULL);
         for (int64_t i = 0; i < new.sizes_n; i++) new.sizes[i].stamp = ++d->stamps;
     }
     tutti__model_free(&d->model);
     d->model = new;
     d->container = CONTAINERS[new.container];
-    tutti__dataset_forget(d);
+    tutti__dataset_clear_caches(d);
     return tutti__dataset_named(d, "refresh", err);
 }
 
@@ -254,7 +256,7 @@ int tutti_dataset_container(const tutti_dataset *d) {
     return tutti__dataset_live(d) == TUTTI_OK ? (int)d->model.container : TUTTI_CONTAINER_NATIVE;
 }
 
-/* ---- asking for segments */
+/* ---- find segments */
 
 tutti_count tutti_dataset_segments(const tutti_dataset *d) {
     return tutti__dataset_live(d) == TUTTI_OK ? d->model.segments_n : 0;
@@ -263,7 +265,7 @@ tutti_count tutti_dataset_segments(const tutti_dataset *d) {
 tutti_err tutti_dataset_segment_sized(const tutti_dataset *d, tutti_count number,
                                       tutti_segment *out, size_t struct_size) {
     TUTTI_TRY(tutti__dataset_live(d));
-    TUTTI_CHECK(out, TUTTI_ERR_ARG, "nowhere to put the segment");
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
     TUTTI_TRY(tutti__dataset_named(d, "segment", tutti__dataset_segment_check(d, number)));
     const tutti__segment_row *g = &d->model.segments[number];
     tutti_segment s = {.number = number,
@@ -281,17 +283,17 @@ tutti_err tutti_dataset_segment_sized(const tutti_dataset *d, tutti_count number
     return TUTTI_OK;
 }
 
-/* The last segment of a kind that `fits`. */
+/* Criterion of a search for the last segment of a kind. */
 typedef struct {
     int64_t index;
     double time;
     enum { ANY, INDEX, TIME } by;
-} wanted;
+} segment_criterion;
 
-static tutti_err find(const tutti_dataset *d, tutti_segment_kind kind, const wanted *w,
-                      tutti_count *out) {
+static tutti_err find_segment(const tutti_dataset *d, tutti_segment_kind kind,
+                              const segment_criterion *w, tutti_count *out) {
     TUTTI_TRY(tutti__dataset_live(d));
-    TUTTI_CHECK(out, TUTTI_ERR_ARG, "nowhere to put the segment's number");
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
     for (int64_t i = d->model.segments_n - 1; i >= 0; i--) {
         const tutti__segment_row *g = &d->model.segments[i];
         if (g->kind != (int)kind) continue;
@@ -302,27 +304,27 @@ static tutti_err find(const tutti_dataset *d, tutti_segment_kind kind, const wan
     }
     const char *what = kind == TUTTI_STATE ? "state" : "topology";
     const tutti_err err =
-        w->by == INDEX
-            ? tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "there is no %s with time index %lld",
-                               what, (long long)w->index)
-            : tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "there is no %s%s", what,
-                               w->by == TIME ? " as early as that" : "");
+        w->by == INDEX ? tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "no %s has time index %lld",
+                                          what, (long long)w->index)
+        : w->by == TIME
+            ? tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "no %s has a time <= %g", what, w->time)
+            : tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "the dataset has no %s", what);
     return tutti__dataset_named(d, "find", err);
 }
 
 tutti_err tutti_dataset_find_index(const tutti_dataset *d, tutti_segment_kind kind, int64_t index,
                                    tutti_count *out) {
-    const wanted w = {.index = index, .by = INDEX};
-    return find(d, kind, &w, out);
+    const segment_criterion w = {.index = index, .by = INDEX};
+    return find_segment(d, kind, &w, out);
 }
 
 tutti_err tutti_dataset_find_time(const tutti_dataset *d, tutti_segment_kind kind, double time,
                                   tutti_count *out) {
-    const wanted w = {.time = time, .by = TIME};
-    return find(d, kind, &w, out);
+    const segment_criterion w = {.time = time, .by = TIME};
+    return find_segment(d, kind, &w, out);
 }
 
 tutti_err tutti_dataset_latest(const tutti_dataset *d, tutti_segment_kind kind, tutti_count *out) {
-    const wanted w = {.by = ANY};
-    return find(d, kind, &w, out);
+    const segment_criterion w = {.by = ANY};
+    return find_segment(d, kind, &w, out);
 }

@@ -1,4 +1,4 @@
-/* dataset: puts and gets that were started (timestep/started.h).
+/* dataset: non-blocking puts and gets (timestep/started.h).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/items.h"
 
@@ -27,7 +27,7 @@ tutti_err tutti__dataset_start_run(tutti__dataset_start *op, tutti_err refused,
     tutti_dataset *d = op->dataset;
     tutti_err err = refused;
     if (err == TUTTI_OK) err = tutti__items_keep(&op->items);
-    if (err == TUTTI_ERR_ARG) { /* the reason for this call, not for the next one that runs */
+    if (err == TUTTI_ERR_ARG) { /* an error of this call, not of the next one that runs */
         const tutti_err why = tutti__error_refused();
         if (why != TUTTI_OK) err = why;
     }
@@ -42,7 +42,7 @@ tutti_err tutti__dataset_start_run(tutti__dataset_start *op, tutti_err refused,
         if (tutti__start_operation(&d->starts, &copy->started, r_out) == TUTTI_OK) return TUTTI_OK;
         tutti__free(copy);
     }
-    /* without a request this rank takes part here */
+    /* without a request, this rank takes part in the operation now */
     tutti__dataset_run_started(d);
     err =
         r_out ? TUTTI_ERR_NOMEM : tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument r_out is NULL");

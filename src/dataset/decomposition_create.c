@@ -1,17 +1,17 @@
-/* dataset: a decomposition of a dataset's space: the call.
+/* dataset: create a decomposition of a space of a dataset.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
-static tutti_err ids_of(void *from, const tutti__space_view *view, tutti_count lo, tutti_count hi,
-                        int64_t *ids_out) {
-    return tutti__dataset_still_there(from, tutti__dataset_ids(from, view, lo, hi, ids_out));
+static tutti_err read_ids(void *from, const tutti__space_view *view, tutti_count lo, tutti_count hi,
+                          int64_t *ids_out) {
+    return tutti__dataset_check_unchanged(from, tutti__dataset_ids(from, view, lo, hi, ids_out));
 }
 
 static tutti_err create_check(const tutti_dataset *d, const char *space, tutti_count segment,
                               const tutti_decomposition_spec *spec, tutti_decomposition **out,
                               tutti__decomposed *of) {
-    TUTTI_CHECK(space, TUTTI_ERR_ARG, "the name of the space is NULL");
-    TUTTI_CHECK(spec && out, TUTTI_ERR_ARG, "no spec, or nowhere to put the decomposition");
+    TUTTI_CHECK(space, TUTTI_ERR_ARG, "argument space is NULL");
+    TUTTI_CHECK(spec && out, TUTTI_ERR_ARG, "argument %s is NULL", spec ? "out" : "spec");
     return tutti__dataset_space(d, space, segment, &of->view);
 }
 
@@ -21,10 +21,10 @@ tutti_err tutti_decomposition_create_at(tutti_dataset *d, const char *space, tut
     TUTTI_KEEP_ERRNO;
     tutti_decomposition *p = NULL;
     TUTTI_TRY(tutti__dataset_live(d));
-    tutti__decomposed of = {.name = space, .ids = ids_of, .from = d};
-    tutti_err mine = tutti__dataset_idle(d);
-    if (mine == TUTTI_OK) mine = create_check(d, space, segment, spec, out, &of);
-    const tutti_err err = tutti__decomposition_make(d->team, &of, spec, mine, &p);
+    tutti__decomposed of = {.name = space, .ids = read_ids, .from = d};
+    tutti_err local_err = tutti__dataset_idle(d);
+    if (local_err == TUTTI_OK) local_err = create_check(d, space, segment, spec, out, &of);
+    const tutti_err err = tutti__decomposition_make(d->team, &of, spec, local_err, &p);
     if (err != TUTTI_OK) return tutti__dataset_named(d, "decomposition", err);
     p->facts.object = tutti__dataset_number(d);
     p->facts.number = tutti__dataset_count(d);

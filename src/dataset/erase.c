@@ -1,4 +1,4 @@
-/* dataset: segments are removed: first from the database, then from the disk.
+/* dataset: remove segments, first from the database, then from the data files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
@@ -13,22 +13,22 @@ tutti_err tutti__dataset_reclaim(const tutti_dataset *d) {
     return TUTTI_OK;
 }
 
-static int file_in_use(const tutti__model *m, int64_t file, const unsigned char *goes) {
+static int is_file_used(const tutti__model *m, int64_t file, const unsigned char *is_removed) {
     for (int64_t i = 0; i < m->segments_n; i++)
-        if (!goes[i] && m->segments[i].file == file) return 1;
+        if (!is_removed[i] && m->segments[i].file == file) return 1;
     return 0;
 }
 
 /* Rank 0: one transaction. */
-static tutti_err rows_remove(tutti_dataset *d, const unsigned char *goes,
-                             tutti__info_carry *carry) {
+static tutti_err remove_segment_rows(tutti_dataset *d, const unsigned char *is_removed,
+                                     tutti__info_carry *carry) {
     const tutti__model *m = &d->model;
     TUTTI_TRY(tutti__meta_begin(d->meta));
     tutti_err err = TUTTI_OK;
     for (int64_t i = 0; i < m->segments_n && err == TUTTI_OK; i++)
-        if (goes[i]) err = tutti__meta_remove_segment(d->meta, m->segments[i].id);
+        if (is_removed[i]) err = tutti__meta_remove_segment(d->meta, m->segments[i].id);
     for (int64_t i = 0; i < m->files_n && err == TUTTI_OK; i++)
-        if (!file_in_use(m, m->files[i].id, goes))
+        if (!is_file_used(m, m->files[i].id, is_removed))
             err = tutti__meta_remove_file(d->meta, m->files[i].id);
     if (err == TUTTI_OK) err = tutti__meta_set(d->meta, "generation", m->generation + 1);
     if (err == TUTTI_OK) err = d->container->erase(carry);
@@ -36,15 +36,15 @@ static tutti_err rows_remove(tutti_dataset *d, const unsigned char *goes,
 }
 
 /* Remove segments.   Collective. */
-static tutti_err segments_remove(tutti_dataset *d, const unsigned char *goes) {
+static tutti_err remove_segments(tutti_dataset *d, const unsigned char *is_removed) {
     tutti__model *m = &d->model;
     char path[4096];
-    tutti__info_carry carry = {.dataset = d, .goes = goes, .segment = -1};
-    tutti_err err = d->team->rank == 0 ? rows_remove(d, goes, &carry) : TUTTI_OK;
+    tutti__info_carry carry = {.dataset = d, .goes = is_removed, .segment = -1};
+    tutti_err err = d->team->rank == 0 ? remove_segment_rows(d, is_removed, &carry) : TUTTI_OK;
     TUTTI_TRY(tutti__dataset_agree(d, err));
-    err = tutti__infos_carried(d, &carry);
+    err = tutti__infos_carry_end(d, &carry);
     for (int64_t i = m->files_n - 1; i >= 0; i--) {
-        if (file_in_use(m, m->files[i].id, goes)) continue;
+        if (is_file_used(m, m->files[i].id, is_removed)) continue;
         const tutti__datafile row = m->files[i];
         const tutti_err got = tutti__dataset_file_close(d, &row);
         tutti__dataset_data_path(d, row.name, path, sizeof path);
@@ -55,7 +55,7 @@ static tutti_err segments_remove(tutti_dataset *d, const unsigned char *goes) {
     }
     int64_t n = 0;
     for (int64_t i = 0; i < m->segments_n; i++) {
-        if (goes[i])
+        if (is_removed[i])
             tutti__model_sizes_drop(m, m->segments[i].id);
         else
             m->segments[n++] = m->segments[i];
@@ -66,35 +66,35 @@ static tutti_err segments_remove(tutti_dataset *d, const unsigned char *goes) {
         if (tutti__model_segment_id(m, m->archived[i].segment)) m->archived[n++] = m->archived[i];
     m->archived_n = n;
     for (int64_t i = 0; i < m->files_n; i++) /* their remaining segments are archived */
-        if (!tutti__model_file_lives(m, m->files[i].id)) {
+        if (!tutti__model_file_in_use(m, m->files[i].id)) {
             const tutti_err got = tutti__dataset_file_close(d, &m->files[i]);
             if (err == TUTTI_OK) err = got;
         }
     m->generation++;
     m->defined = 0; /* the definitions of the file that is now the last are not known */
     tutti__ncfile_free(&d->nc);
-    tutti__dataset_forget(d);
+    tutti__dataset_clear_caches(d);
     const tutti_err cut =
         tutti__dataset_agree(d, d->team->rank == 0 ? tutti__dataset_reclaim(d) : TUTTI_OK);
     return err != TUTTI_OK ? err : cut;
 }
 
 /* Remove all segments from number `first` on.   Collective. */
-static tutti_err remove_from(tutti_dataset *d, int64_t first) {
+static tutti_err remove_segments_from(tutti_dataset *d, int64_t first) {
     if (first == d->model.segments_n) return TUTTI_OK;
-    unsigned char *goes = tutti__calloc((size_t)d->model.segments_n + 1, 1);
-    tutti_err err = tutti__dataset_agree(d, goes ? TUTTI_OK : TUTTI_ERR_NOMEM);
-    for (int64_t i = first; err == TUTTI_OK && i < d->model.segments_n; i++) goes[i] = 1;
-    if (err == TUTTI_OK) err = segments_remove(d, goes);
-    tutti__free(goes);
+    unsigned char *is_removed = tutti__calloc((size_t)d->model.segments_n + 1, 1);
+    tutti_err err = tutti__dataset_agree(d, is_removed ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    for (int64_t i = first; err == TUTTI_OK && i < d->model.segments_n; i++) is_removed[i] = 1;
+    if (err == TUTTI_OK) err = remove_segments(d, is_removed);
+    tutti__free(is_removed);
     return err;
 }
 
 tutti_err tutti__dataset_recover(tutti_dataset *d) {
-    return remove_from(d, d->model.published);
+    return remove_segments_from(d, d->model.published);
 }
 
-static tutti_err removal_check(const tutti_dataset *d) {
+static tutti_err check_removal(const tutti_dataset *d) {
     TUTTI_TRY(tutti__dataset_writable(d));
     TUTTI_CHECK(!d->now.under_way, TUTTI_ERR_STATE,
                 "a segment has begun and was neither committed nor discarded");
@@ -102,7 +102,7 @@ static tutti_err removal_check(const tutti_dataset *d) {
 }
 
 static tutti_err erase_check(const tutti_dataset *d, tutti_count segment) {
-    TUTTI_TRY(removal_check(d));
+    TUTTI_TRY(check_removal(d));
     if (segment == -1) return TUTTI_OK;
     return tutti__dataset_segment_check(d, segment);
 }
@@ -114,13 +114,13 @@ tutti_err tutti_dataset_erase_after(tutti_dataset *d, tutti_count segment) {
                               .what = "the segment",
                               .hash = tutti__hash(TUTTI__HASH_START, &segment, sizeof segment)};
     TUTTI_TRY(tutti__dataset_call(d, &same, erase_check(d, segment)));
-    return tutti__dataset_named(d, "erase", remove_from(d, segment + 1));
+    return tutti__dataset_named(d, "erase", remove_segments_from(d, segment + 1));
 }
 
 /* Rank 0: clear goes[] for every segment that a remaining one needs: the last topology before it, the
  * segments that set the sizes of its spaces, and those with lists of entries of its sections.  A segment
  * that stays for this reason has needs of its own; all of them are older, so one backward pass is enough. */
-static tutti_err keep_needed(const tutti_dataset *d, unsigned char *goes) {
+static tutti_err keep_needed_segments(const tutti_dataset *d, unsigned char *is_removed) {
     const tutti__model *m = &d->model;
     const size_t spaces = (size_t)m->spaces_n;
     tutti__list_use *uses = NULL;
@@ -130,12 +130,12 @@ static tutti_err keep_needed(const tutti_dataset *d, unsigned char *goes) {
     tutti_err err = size ? tutti__meta_list_uses(d->meta, &uses, &n) : TUTTI_ERR_NOMEM;
     for (int64_t i = m->segments_n - 1; i >= 0 && err == TUTTI_OK; i--) {
         const tutti__segment_row *g = &m->segments[i];
-        if (g->kind == TUTTI_TOPOLOGY && topology) goes[i] = 0;
+        if (g->kind == TUTTI_TOPOLOGY && topology) is_removed[i] = 0;
         for (int64_t k = 0; k < m->sizes_n; k++)
             if (m->sizes[k].segment == g->id &&
                 size[tutti__model_space_id(m, m->sizes[k].space) - m->spaces])
-                goes[i] = 0;
-        if (!goes[i]) {
+                is_removed[i] = 0;
+        if (!is_removed[i]) {
             topology = 1;
             memset(size, 1, spaces);
         }
@@ -146,7 +146,7 @@ static tutti_err keep_needed(const tutti_dataset *d, unsigned char *goes) {
         while (use < n && uses[use].segment > g->id) use++;
         for (; use < n && uses[use].segment == g->id; use++) {
             const tutti__segment_row *list = tutti__model_segment_id(m, uses[use].list_segment);
-            if (list && !goes[i]) goes[list - m->segments] = 0;
+            if (list && !is_removed[i]) is_removed[list - m->segments] = 0;
         }
     }
     tutti__free(size);
@@ -155,8 +155,8 @@ static tutti_err keep_needed(const tutti_dataset *d, unsigned char *goes) {
 }
 
 static tutti_err drop_check(const tutti_dataset *d, int keep) {
-    TUTTI_TRY(removal_check(d));
-    TUTTI_CHECK(keep >= 0, TUTTI_ERR_ARG, "%d files to keep", keep);
+    TUTTI_TRY(check_removal(d));
+    TUTTI_CHECK(keep >= 0, TUTTI_ERR_ARG, "keep is %d: number of files must be >= 0", keep);
     return TUTTI_OK;
 }
 
@@ -164,22 +164,22 @@ tutti_err tutti_dataset_drop_oldest(tutti_dataset *d, int keep) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__dataset_enter(d));
     const tutti__call same = {.name = "drop",
-                              .what = "how many files to keep",
+                              .what = "the number of files to keep",
                               .hash = tutti__hash(TUTTI__HASH_START, &keep, sizeof keep)};
     const tutti__model *m = &d->model;
     TUTTI_TRY(tutti__dataset_call(d, &same, drop_check(d, keep)));
     if (m->files_n <= keep) return TUTTI_OK;
     const int64_t last = m->files[m->files_n - keep - 1].id; /* the newest file that goes */
-    unsigned char *goes = tutti__calloc((size_t)m->segments_n + 1, 1);
+    unsigned char *is_removed = tutti__calloc((size_t)m->segments_n + 1, 1);
     int64_t first_kept = 0;
-    tutti_err err = tutti__dataset_agree(d, goes ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    tutti_err err = tutti__dataset_agree(d, is_removed ? TUTTI_OK : TUTTI_ERR_NOMEM);
     for (; err == TUTTI_OK && first_kept < m->segments_n && m->segments[first_kept].file <= last;
          first_kept++)
-        goes[first_kept] = 1;
-    if (err == TUTTI_OK && d->team->rank == 0) err = keep_needed(d, goes);
-    if (goes) err = tutti__dataset_agree(d, err);
-    if (err == TUTTI_OK) err = tutti__team_tell(d->team, goes, (int)m->segments_n);
-    if (err == TUTTI_OK) err = segments_remove(d, goes);
-    tutti__free(goes);
+        is_removed[first_kept] = 1;
+    if (err == TUTTI_OK && d->team->rank == 0) err = keep_needed_segments(d, is_removed);
+    if (is_removed) err = tutti__dataset_agree(d, err);
+    if (err == TUTTI_OK) err = tutti__team_tell(d->team, is_removed, (int)m->segments_n);
+    if (err == TUTTI_OK) err = remove_segments(d, is_removed);
+    tutti__free(is_removed);
     return tutti__dataset_named(d, "drop", err);
 }

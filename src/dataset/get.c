@@ -1,5 +1,5 @@
-/* dataset: get, follow: variables of segments as the parts of one operation on a data file.  Compressed variables are
- * got one by one before.
+/* dataset: read variables of segments (get, follow) as the parts of one operation on a data file. Compressed variables
+ * are read one by one before it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/items.h"
 
@@ -18,13 +18,13 @@ typedef struct {
 static tutti_err get_take(const tutti_dataset *d, tutti_count segment, tutti__item_list *b) {
     TUTTI_CHECK(d->mode & TUTTI_READ, TUTTI_ERR_MODE, "the dataset was not opened for reading");
     TUTTI_TRY(tutti__dataset_segment_check(d, segment));
-    TUTTI_TRY(tutti__dataset_here(d, segment));
+    TUTTI_TRY(tutti__dataset_check_not_archived(d, segment));
     for (int i = 0; i < b->n; i++)
         TUTTI_TRY(tutti__item_check(d, &b->v[i], d->model.segments[segment].id));
     return TUTTI_OK;
 }
 
-/* Entries that no rank has put read as the fill value. */
+/* Entries that no rank has written have the fill value. */
 static tutti_err fill_holes(const tutti__item *t) {
     unsigned char pattern[16];
     int size = 1;
@@ -47,8 +47,8 @@ static tutti_err shift_entries(const tutti_dataset *d, tutti__item *t, const tut
     return tutti_access_shift(access, s->start, 0, &t->access);
 }
 
-/* The section of a variable in a segment, compared with its checksums if the option says so.   Collective; the
- * same error on all ranks. */
+/* The section of a variable in a segment, verified if option check_reads is set. Collective; the same error on all
+ * ranks. */
 static tutti_err find_section(tutti_dataset *d, const tutti__item *t, tutti_count segment,
                               tutti__section *out) {
     const tutti__known *k = NULL;
@@ -67,9 +67,10 @@ static tutti_err find_section(tutti_dataset *d, const tutti__item *t, tutti_coun
     return TUTTI_OK;
 }
 
-/* The bytes of one section that this rank wants: a part more.  Compressed ones are got here.   Collective; the same
- * error on all ranks, errors of this rank alone go into r. */
-static tutti_err add_section(tutti_dataset *d, tutti__item *t, tutti_count segment, reading *r) {
+/* Add the bytes of a section that this rank reads as a part; read a compressed section at once. Collective; the same
+ * error on all ranks; r->local_err is the error of this rank alone. */
+static tutti_err add_section_part(tutti_dataset *d, tutti__item *t, tutti_count segment,
+                                  reading *r) {
     tutti__section s;
     TUTTI_TRY(find_section(d, t, segment, &s));
     t->file_type = s.type;
@@ -77,15 +78,15 @@ static tutti_err add_section(tutti_dataset *d, tutti__item *t, tutti_count segme
         const tutti__compressed to = tutti__item_compressed(d, t, s.type);
         return tutti__compressed_get(d, r->file, &s, &to);
     }
-    tutti_err mine = TUTTI_OK;
+    tutti_err local_err = TUTTI_OK;
     if (t->v->layout == TUTTI_RANKED)
         TUTTI_TRY(tutti__ranked_reads(d, &s, tutti__item_bytes(t->v, s.type), t->entries,
                                       &t->access, &t->holes, &t->holes_n));
     else
-        mine = shift_entries(d, t, &s);
-    if (mine == TUTTI_OK) mine = fill_holes(t);
-    if (mine != TUTTI_OK && r->local_err == TUTTI_OK) {
-        r->local_err = mine;
+        local_err = shift_entries(d, t, &s);
+    if (local_err == TUTTI_OK) local_err = fill_holes(t);
+    if (local_err != TUTTI_OK && r->local_err == TUTTI_OK) {
+        r->local_err = local_err;
         r->why = *tutti_last_error();
     }
     tutti__item_part(d, t, s.type, r->items);
@@ -93,8 +94,8 @@ static tutti_err add_section(tutti_dataset *d, tutti__item *t, tutti_count segme
     return TUTTI_OK;
 }
 
-/* A value of the file that does not fit the caller's type: find its variable. */
-static tutti_err name_misfit(tutti_dataset *d, int64_t file, tutti_err err) {
+/* A value of the file cannot be converted to the caller's type: name its variable in the error. */
+static tutti_err name_failed_variable(tutti_dataset *d, int64_t file, tutti_err err) {
     const tutti_error_info why = *tutti_last_error();
     const tutti__known *k = NULL;
     for (int64_t i = 0; err == TUTTI_ERR_VALUE && i < d->model.segments_n; i++) {
@@ -114,12 +115,12 @@ static tutti_err run_reading(tutti_dataset *d, const char *name, int64_t file, c
                                       .parts = r->items->parts,
                                       .least = r->end};
     if (r->local_err != TUTTI_OK) tutti__error_assign(&r->why);
-    return name_misfit(d, file, tutti__dataset_read(&m, r->local_err));
+    return name_failed_variable(d, file, tutti__dataset_read(&m, r->local_err));
 }
 
 /* Get, with this rank's error so far. */
-static tutti_err get_run(tutti_dataset *d, tutti_count segment, tutti__item_list *b,
-                         tutti_err refused) {
+static tutti_err get_items(tutti_dataset *d, tutti_count segment, tutti__item_list *b,
+                           tutti_err refused) {
     tutti_err err = refused == TUTTI_OK ? get_take(d, segment, b) : refused;
     tutti__call same = {.name = "get",
                         .what = "the segment, the variables, their types or decompositions"};
@@ -130,9 +131,9 @@ static tutti_err get_run(tutti_dataset *d, tutti_count segment, tutti__item_list
         const int64_t file = d->model.segments[segment].file;
         err = tutti__dataset_file(d, tutti__model_file_id(&d->model, file), &r.file);
         for (int i = 0; i < b->n && err == TUTTI_OK; i++)
-            err = add_section(d, &b->v[i], segment, &r);
+            err = add_section_part(d, &b->v[i], segment, &r);
         if (err == TUTTI_OK) err = run_reading(d, "get", file, &r);
-        err = tutti__dataset_still_there(d, err);
+        err = tutti__dataset_check_unchanged(d, err);
     }
     return tutti__dataset_named(d, "get", err);
 }
@@ -141,46 +142,49 @@ tutti_err tutti_dataset_get(tutti_dataset *d, tutti_count segment, int n, const 
     TUTTI_KEEP_ERRNO;
     tutti__item_list b = {0};
     TUTTI_TRY(tutti__dataset_enter(d));
-    const tutti_err err = get_run(d, segment, &b, tutti__items_of_gets(n, gets, &b));
+    const tutti_err err = get_items(d, segment, &b, tutti__items_of_gets(n, gets, &b));
     tutti__items_free(&b);
     return err;
 }
 
-static tutti_err run_get(tutti__dataset_start *op, tutti_err refused) {
-    return get_run(op->dataset, op->segment, &op->items, refused);
+static tutti_err run_started_get(tutti__dataset_start *op, tutti_err refused) {
+    return get_items(op->dataset, op->segment, &op->items, refused);
 }
 
 tutti_err tutti_dataset_get_start(tutti_dataset *d, tutti_count segment, int n,
                                   const tutti_get *gets, tutti_request **r_out) {
     TUTTI_KEEP_ERRNO;
-    tutti__dataset_start op = {
-        .dataset = d, .segment = segment, .run = run_get, .started.name = TUTTI__STARTED_GET};
+    tutti__dataset_start op = {.dataset = d,
+                               .segment = segment,
+                               .run = run_started_get,
+                               .started.name = TUTTI__STARTED_GET};
     TUTTI_TRY(tutti__dataset_live(d));
     return tutti__dataset_start_run(&op, tutti__items_of_gets(n, gets, &op.items), r_out);
 }
 
 /* ---- follow */
 
-static tutti_err follow_take(const tutti_dataset *d, tutti_count first, tutti_count last,
-                             const tutti_get *get, tutti__item *t) {
+static tutti_err check_follow(const tutti_dataset *d, tutti_count first, tutti_count last,
+                              const tutti_get *get, tutti__item *t) {
     TUTTI_CHECK(d->mode & TUTTI_READ, TUTTI_ERR_MODE, "the dataset was not opened for reading");
     TUTTI_TRY(tutti__dataset_segment_check(d, first));
     TUTTI_TRY(tutti__dataset_segment_check(d, last));
-    TUTTI_CHECK(first <= last, TUTTI_ERR_ARG, "segments %lld to %lld", (long long)first,
-                (long long)last);
-    TUTTI_CHECK(get, TUTTI_ERR_ARG, "nothing to get");
+    TUTTI_CHECK(first <= last, TUTTI_ERR_ARG, "first segment %lld is after last segment %lld",
+                (long long)first, (long long)last);
+    TUTTI_CHECK(get, TUTTI_ERR_ARG, "argument get is NULL");
     *t = (tutti__item){
         .name = get->variable, .entries = get->entries, .type = get->type, .buf = get->buf};
     TUTTI_TRY(tutti__item_check(d, t, d->model.segments[last].id));
     TUTTI_CHECK(t->type != TUTTI_BYTES || t->v->type == TUTTI_BYTES, TUTTI_ERR_ARG,
-                "variable '%s': a type in memory is needed, it may be of several in files",
+                "variable '%s': the memory type cannot be TUTTI_BYTES, because its type may differ "
+                "between segments",
                 t->name);
     return TUTTI_OK;
 }
 
-/* The parts of segments [*at, ...) that lie in one file, in one operation. */
-static tutti_err follow_file(tutti_dataset *d, const tutti__item *of, tutti_off step,
-                             tutti_count *at, tutti_count last, tutti_count *count) {
+/* Read the sections of segments [*at, last] that are stored in the same file in one operation. */
+static tutti_err follow_in_file(tutti_dataset *d, const tutti__item *of, tutti_off step,
+                                tutti_count *at, tutti_count last, tutti_count *count) {
     const int64_t file = d->model.segments[*at].file;
     const tutti_count most = 1024;
     tutti_count segment = *at;
@@ -188,20 +192,20 @@ static tutti_err follow_file(tutti_dataset *d, const tutti__item *of, tutti_off 
     reading r = {.items = &b};
     tutti_err err =
         tutti__dataset_agree(d, tutti__items_make((int)tutti__min(most, last - *at + 1), &b));
-    if (err == TUTTI_OK && tutti__model_file_lives(&d->model, file))
+    if (err == TUTTI_OK && tutti__model_file_in_use(&d->model, file))
         err = tutti__dataset_file(d, tutti__model_file_id(&d->model, file), &r.file);
     for (int n = 0; err == TUTTI_OK && segment <= last && n < b.n; segment++) {
         const tutti__known *k = NULL;
         if (d->model.segments[segment].file != file) break;
         err = tutti__sections_of(d, segment, &k);
         if (err != TUTTI_OK || !tutti__section_find(k, of->v->id, 0)) continue;
-        err = tutti__dataset_here(d, segment);
+        err = tutti__dataset_check_not_archived(d, segment);
         if (err != TUTTI_OK) break;
         tutti__item *t = &b.v[n++];
         *t = *of;
         t->buf = of->buf ? (char *)of->buf + step * *count : NULL;
         err = tutti__dataset_agree(d, tutti__item_check(d, t, d->model.segments[segment].id));
-        if (err == TUTTI_OK) err = add_section(d, t, segment, &r);
+        if (err == TUTTI_OK) err = add_section_part(d, t, segment, &r);
         ++*count;
     }
     if (err == TUTTI_OK && r.file) err = run_reading(d, "follow", file, &r);
@@ -216,7 +220,7 @@ tutti_err tutti_dataset_follow(tutti_dataset *d, tutti_count first, tutti_count 
     tutti__item t = {0};
     tutti_count count = 0, extent = 0;
     TUTTI_TRY(tutti__dataset_enter(d));
-    tutti_err err = follow_take(d, first, last, get, &t);
+    tutti_err err = check_follow(d, first, last, get, &t);
     if (err == TUTTI_OK) err = tutti__item_extent(t.entries, &extent);
     tutti__call same = {.name = "follow",
                         .what = "the segments, the variable, its type or decomposition"};
@@ -229,8 +233,8 @@ tutti_err tutti_dataset_follow(tutti_dataset *d, tutti_count first, tutti_count 
     if (err == TUTTI_OK) {
         const tutti_off step = extent * tutti__item_bytes(t.v, t.type);
         for (tutti_count at = first; err == TUTTI_OK && at <= last;)
-            err = follow_file(d, &t, step, &at, last, &count);
-        err = tutti__dataset_still_there(d, err);
+            err = follow_in_file(d, &t, step, &at, last, &count);
+        err = tutti__dataset_check_unchanged(d, err);
     }
     if (err == TUTTI_OK && count_out) *count_out = count;
     return tutti__dataset_named(d, "follow", err);

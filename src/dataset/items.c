@@ -13,8 +13,9 @@ tutti_err tutti__items_make(int n, tutti__item_list *out) {
 }
 
 tutti_err tutti__items_of_puts(int n, const tutti_put *puts, tutti__item_list *out) {
-    TUTTI_CHECK(n >= 0 && n <= 1 << 20 && (puts || n == 0), TUTTI_ERR_ARG, "%d variables to put%s",
-                n, puts ? "" : " at NULL");
+    TUTTI_CHECK(n >= 0 && n <= 1 << 20, TUTTI_ERR_ARG,
+                "n is %d: number of variables must be 0 to 2^20", n);
+    TUTTI_CHECK(puts || n == 0, TUTTI_ERR_ARG, "argument puts is NULL (n is %d)", n);
     TUTTI_TRY(tutti__items_make(n, out));
     for (int i = 0; i < n; i++)
         out->v[i] = (tutti__item){.name = puts[i].variable,
@@ -25,8 +26,9 @@ tutti_err tutti__items_of_puts(int n, const tutti_put *puts, tutti__item_list *o
 }
 
 tutti_err tutti__items_of_gets(int n, const tutti_get *gets, tutti__item_list *out) {
-    TUTTI_CHECK(n >= 0 && n <= 1 << 20 && (gets || n == 0), TUTTI_ERR_ARG, "%d variables to get%s",
-                n, gets ? "" : " at NULL");
+    TUTTI_CHECK(n >= 0 && n <= 1 << 20, TUTTI_ERR_ARG,
+                "n is %d: number of variables must be 0 to 2^20", n);
+    TUTTI_CHECK(gets || n == 0, TUTTI_ERR_ARG, "argument gets is NULL (n is %d)", n);
     TUTTI_TRY(tutti__items_make(n, out));
     for (int i = 0; i < n; i++)
         out->v[i] = (tutti__item){.name = gets[i].variable,
@@ -79,19 +81,19 @@ uint64_t tutti__items_hash(const tutti__item_list *b) {
 tutti_err tutti__item_check(const tutti_dataset *d, tutti__item *t, int64_t segment) {
     TUTTI_CHECK(t->name, TUTTI_ERR_ARG, "the name of a variable is NULL");
     t->v = tutti__model_variable(&d->model, t->name);
-    TUTTI_CHECK(t->v, TUTTI_ERR_NOT_FOUND, "there is no variable '%.60s'", t->name);
+    TUTTI_CHECK(t->v, TUTTI_ERR_NOT_FOUND, "variable '%.60s' does not exist", t->name);
     TUTTI_TRY(tutti__decomposition_live(t->entries));
     tutti__decomposition_facts_of(t->entries, &t->facts);
     const tutti__space *s = tutti__model_space_id(&d->model, t->v->space);
     TUTTI_CHECK(t->facts.object == d->number, TUTTI_ERR_ARG,
-                "variable '%s': the decomposition is of another dataset", t->name);
+                "variable '%s': the decomposition belongs to another dataset", t->name);
     TUTTI_CHECK(s == &d->model.spaces[t->facts.space], TUTTI_ERR_ARG,
-                "variable '%s' is on space '%s', the decomposition is of '%s'", t->name, s->name,
-                d->model.spaces[t->facts.space].name);
+                "variable '%s' is defined on space '%s', but the decomposition on '%s'", t->name,
+                s->name, d->model.spaces[t->facts.space].name);
     const tutti__size *z = tutti__model_size(&d->model, s->id, segment);
     TUTTI_CHECK(z && z->stamp == t->facts.stamp, TUTTI_ERR_STATE,
-                "variable '%s': the decomposition is of another topology of space '%s'", t->name,
-                s->name);
+                "variable '%s': the decomposition belongs to another topology of space '%s'",
+                t->name, s->name);
     TUTTI_CHECK(t->type == TUTTI_BYTES || tutti_type_size(t->type) > 0, TUTTI_ERR_ARG,
                 "variable '%s': unknown type %d", t->name, (int)t->type);
     TUTTI_CHECK(t->buf || t->facts.entries == 0, TUTTI_ERR_ARG, "variable '%s': the buffer is NULL",

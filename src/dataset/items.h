@@ -1,11 +1,11 @@
-/* dataset: the variables of a call: checked, and the parts of one operation on a data file.   Local.
+/* dataset: the variables of a call, and the parts of the operation on a data file. Not collective.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_DATASET_ITEMS_H
 #define TUTTI_DATASET_ITEMS_H
 
 #include "segments/compressed.h"
 
-/* One variable of a call, put or got. */
+/* One variable of a call that writes or reads. */
 typedef struct tutti__item {
     const char *name;
     tutti_decomposition *entries;
@@ -25,7 +25,7 @@ typedef struct tutti__item {
     tutti_count holes_n;
 } tutti__item;
 
-/* Everything that one call has. */
+/* All variables of one call. */
 typedef struct tutti__item_list {
     int n;
     tutti__item *v;
@@ -35,20 +35,20 @@ typedef struct tutti__item_list {
 } tutti__item_list;
 
 tutti_err tutti__items_make(int n, tutti__item_list *out) TUTTI_MUST_USE;
-/* The arguments of a call, not checked but for their number. */
+/* Copy the arguments of a call; only their number is checked. */
 tutti_err tutti__items_of_puts(int n, const tutti_put *puts, tutti__item_list *out) TUTTI_MUST_USE;
 tutti_err tutti__items_of_gets(int n, const tutti_get *gets, tutti__item_list *out) TUTTI_MUST_USE;
-/* The caller may change its arguments and free decompositions: names are copied, decompositions held. */
+/* Copy names and retain decompositions: the caller may change its arguments and free the decompositions. */
 tutti_err tutti__items_keep(tutti__item_list *b) TUTTI_MUST_USE;
 void tutti__items_free(tutti__item_list *b);
 /* A hash of what must be the same on all ranks. */
 uint64_t tutti__items_hash(const tutti__item_list *b);
-/* Whether it can be moved, with the space as it is in a segment (an id); sets v and facts. */
+/* Check a variable, with the size of its space in a segment (an id); set v and facts. */
 tutti_err tutti__item_check(const tutti_dataset *d, tutti__item *t, int64_t segment) TUTTI_MUST_USE;
-/* Whether its numbers can be converted to or from a type in the file. */
+/* Check that its values can be converted to or from a type in the file. */
 tutti_err tutti__item_type_check(const tutti__item *t, int file_type) TUTTI_MUST_USE;
 tutti__compressed tutti__item_compressed(const tutti_dataset *d, const tutti__item *t, int type);
-/* Its access is one more part. */
+/* Append its access to the parts. */
 void tutti__item_part(const tutti_dataset *d, const tutti__item *t, int file_type,
                       tutti__item_list *b);
 
@@ -56,7 +56,7 @@ void tutti__item_part(const tutti_dataset *d, const tutti__item *t, int file_typ
 
 typedef struct tutti__dataset_start tutti__dataset_start;
 
-/* A put or a get that was started. */
+/* A non-blocking put or get. */
 struct tutti__dataset_start {
     tutti__started started; /* must be first */
     tutti_dataset *dataset;

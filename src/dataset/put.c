@@ -1,11 +1,11 @@
-/* dataset: put: all variables of a call are the parts of one operation on the data file.
+/* dataset: write variables (put): all variables of a call are the parts of one operation on the data file.
  *
- *   take       this rank's arguments, and memory for all that the put adds
- *   call       all ranks put the same; from here on nothing fails on one rank alone before the operation, whose first
- *              agreement carries the error of any rank
- *   define     sizes of ranked variables that are put with a new decomposition; compressed ones are packed
- *   place      sections of variables that have none in this segment; the record
- *   base       fill values of sections that are put in part, by each rank for itself
+ *   check      this rank's arguments; reserve memory for all that the put adds
+ *   call       all ranks agree on the arguments; from here on nothing fails on one rank alone before the operation,
+ *              whose first agreement transports the error of any rank
+ *   define     exchange sizes of ranked variables for a new decomposition; compress variables
+ *   place      create sections of variables that have none in this segment; the record
+ *   base       write fill values of partially written sections, each rank its share
  *   operation  entries; headers and lists of entries of ranked variables are parts of it
  *
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -13,24 +13,24 @@
 
 #include <string.h>
 
-/* ---- take */
+/* ---- check */
 
-/* Compressed variables are put whole and at once. */
-static tutti_err compressed_check(const tutti__item *t, int is_started) {
+/* Compressed variables must be written whole, by a blocking call. */
+static tutti_err check_compressed_put(const tutti__item *t, int is_started) {
     if (t->v->compress == 0) return TUTTI_OK;
-    TUTTI_CHECK(!is_started, TUTTI_ERR_UNSUPPORTED,
-                "variable '%s' is compressed: it is put by tutti_dataset_put, which waits",
-                t->name);
     TUTTI_CHECK(
-        t->facts.whole, TUTTI_ERR_UNSUPPORTED,
-        "variable '%s' is compressed: it is put whole, but the decomposition leaves entries "
-        "out",
+        !is_started, TUTTI_ERR_UNSUPPORTED,
+        "variable '%s' is compressed: write it with tutti_dataset_put, not tutti_dataset_put_start",
         t->name);
+    TUTTI_CHECK(t->facts.whole, TUTTI_ERR_UNSUPPORTED,
+                "variable '%s' is compressed and must be written whole, but the decomposition "
+                "omits entries",
+                t->name);
     return TUTTI_OK;
 }
 
-/* A ranked section has the entries of one decomposition.  One that has failed may be replaced by another's. */
-static tutti_err ranked_check(const tutti_dataset *d, const tutti__item *t) {
+/* A ranked section has the entries of one decomposition. If its put failed, another decomposition may replace it. */
+static tutti_err check_ranked_put(const tutti_dataset *d, const tutti__item *t) {
     const tutti__section *s = tutti__writing_section(&d->now, t->v->id, 0);
     if (t->v->layout != TUTTI_RANKED || !s) return TUTTI_OK;
     const tutti__section_progress *progress = tutti__section_progress_of(d, s);
@@ -53,7 +53,7 @@ static tutti_err reserve_rows(tutti_dataset *d, int n) {
     return fits ? tutti__sections_reserve(d, 2 * (int64_t)n) : TUTTI_ERR_NOMEM;
 }
 
-static tutti_err put_take(tutti_dataset *d, int is_started, tutti__item_list *b) {
+static tutti_err check_put_items(tutti_dataset *d, int is_started, tutti__item_list *b) {
     TUTTI_TRY(tutti__dataset_idle(d)); /* the thread of a commit reads the sections */
     TUTTI_TRY(tutti__dataset_writable(d));
     TUTTI_CHECK(d->now.under_way, TUTTI_ERR_STATE, "no segment has begun");
@@ -61,8 +61,8 @@ static tutti_err put_take(tutti_dataset *d, int is_started, tutti__item_list *b)
         tutti__item *t = &b->v[i];
         TUTTI_TRY(tutti__item_check(d, t, d->now.segment.id));
         TUTTI_TRY(tutti__item_type_check(t, t->v->put_type));
-        TUTTI_TRY(compressed_check(t, is_started));
-        TUTTI_TRY(ranked_check(d, t));
+        TUTTI_TRY(check_compressed_put(t, is_started));
+        TUTTI_TRY(check_ranked_put(d, t));
         TUTTI_TRY(d->container->put_check(d, t->v));
         for (int j = 0; j < i; j++)
             TUTTI_CHECK(b->v[j].v != t->v, TUTTI_ERR_ARG, "variable '%s' is a duplicate", t->name);
@@ -72,8 +72,8 @@ static tutti_err put_take(tutti_dataset *d, int is_started, tutti__item_list *b)
 
 /* ---- define */
 
-/* Variables of the library's own, and the sizes of ranked sections.  The same error on all ranks.   Collective if something
- * is not known yet. */
+/* Define the library's own variables, and exchange the sizes of ranked sections that are not known yet. Collective; the
+ * same error on all ranks. */
 static tutti_err define_ranked(tutti_dataset *d, tutti__item_list *b) {
     tutti__variable *lists = NULL;
     tutti__ranked_trim(d);
@@ -94,7 +94,7 @@ static tutti_err define_ranked(tutti_dataset *d, tutti__item_list *b) {
     return TUTTI_OK;
 }
 
-/* Compressed variables become bytes.  The same error on all ranks.   Collective. */
+/* Compress variables. Collective; the same error on all ranks. */
 static tutti_err pack_compressed(tutti_dataset *d, tutti__item_list *b) {
     tutti__compressed from[TUTTI__PACKED_TOGETHER];
     tutti__packed_section *to[TUTTI__PACKED_TOGETHER];
@@ -144,7 +144,8 @@ static tutti_err place_section(tutti_dataset *d, const tutti__item *t) {
         return TUTTI_OK;
     }
     TUTTI_CHECK(bytes >= 0 && tutti__add_ok(d->now.end, bytes, &end) && end <= (tutti_off)1 << 59,
-                TUTTI_ERR_OVERFLOW, "variable '%s' is too large", t->name);
+                TUTTI_ERR_OVERFLOW, "variable '%s' is too large: a segment has at most 2^59 bytes",
+                t->name);
     const tutti__section new = {.variable = t->v->id, .type = t->v->put_type};
     (void)tutti__section_new(d, &new, bytes);
     return TUTTI_OK;
@@ -199,15 +200,15 @@ static tutti_err fill_section(const tutti_dataset *d, const tutti__variable *v,
 }
 
 /* A header or a list of entries is one more part. */
-static tutti_err base_part(tutti__item_list *b, tutti_off at, tutti_off bytes, const void *data,
-                           tutti_access **access) {
+static tutti_err add_base_part(tutti__item_list *b, tutti_off at, tutti_off bytes, const void *data,
+                               tutti_access **access) {
     TUTTI_TRY(tutti_access_contiguous(at, bytes, access));
     b->parts[b->parts_n++] = (tutti_part){.access = *access, .buf = (void *)(uintptr_t)data};
     return TUTTI_OK;
 }
 
-/* What a section must contain before, or besides, its entries.  What it was before is undone if the put fails
- * (restore_base). */
+/* Write what a section must contain besides its entries: fill values, a header, a list of entries. If the put fails,
+ * restore_base marks it as missing again. */
 static tutti_err write_base(tutti_dataset *d, tutti__item *t, const tutti__put_record *record,
                             tutti__item_list *b) {
     const tutti__section *s = tutti__section_now(d, t->v->id, 0);
@@ -224,11 +225,11 @@ static tutti_err write_base(tutti_dataset *d, tutti__item *t, const tutti__put_r
         progress->needs_base = 0;
         t->wrote_base |= 2;
         TUTTI_TRY(tutti__ranked_positions(t->entries, &t->positions));
-        TUTTI_TRY(base_part(b, list->start + 8 * t->sizes->before, 8 * t->facts.written,
-                            t->positions, &t->list_access));
+        TUTTI_TRY(add_base_part(b, list->start + 8 * t->sizes->before, 8 * t->facts.written,
+                                t->positions, &t->list_access));
     }
     if (!needs_base || d->team->rank != 0) return TUTTI_OK;
-    return base_part(b, s->start, t->sizes->bytes, t->sizes->head, &t->head_access);
+    return add_base_part(b, s->start, t->sizes->bytes, t->sizes->head, &t->head_access);
 }
 
 static void restore_base(tutti_dataset *d, const tutti__item_list *b) {
@@ -245,7 +246,7 @@ static void restore_base(tutti_dataset *d, const tutti__item_list *b) {
 /* ---- operation */
 
 /* This rank's entries of a variable. */
-static tutti_err entries_part(const tutti_dataset *d, tutti__item *t, tutti__item_list *b) {
+static tutti_err add_entries_part(const tutti_dataset *d, tutti__item *t, tutti__item_list *b) {
     const tutti__section *s = tutti__section_now(d, t->v->id, 0);
     const tutti_off bytes = tutti__item_bytes(t->v, s->type);
     const tutti_access *access = NULL;
@@ -278,12 +279,13 @@ static int has_whole_blocks(const tutti_dataset *d, const tutti__item_list *b) {
     return 0;
 }
 
-static tutti_err put_placed(tutti_dataset *d, tutti__item_list *b, tutti__put_record *record) {
+static tutti_err write_placed_sections(tutti_dataset *d, tutti__item_list *b,
+                                       tutti__put_record *record) {
     tutti__transfer t = {.name = "put", .file = d->now.file, .is_write = 1};
     t.local_err = add_targets(d, b, record);
     for (int i = 0; i < b->n && t.local_err == TUTTI_OK; i++) {
         t.local_err = write_base(d, &b->v[i], record, b);
-        if (t.local_err == TUTTI_OK) t.local_err = entries_part(d, &b->v[i], b);
+        if (t.local_err == TUTTI_OK) t.local_err = add_entries_part(d, &b->v[i], b);
     }
     t.parts_n = b->parts_n;
     t.parts = b->parts;
@@ -295,14 +297,15 @@ static tutti_err put_placed(tutti_dataset *d, tutti__item_list *b, tutti__put_re
 }
 
 /* All ranks have agreed on the call.  *record_out: the put is known to the sections.   Collective. */
-static tutti_err put_agreed(tutti_dataset *d, tutti__item_list *b, tutti__put_record *record) {
+static tutti_err put_after_agreement(tutti_dataset *d, tutti__item_list *b,
+                                     tutti__put_record *record) {
     TUTTI_TRY(define_ranked(d, b));
     const tutti_err packed = pack_compressed(d, b);
     const tutti_error_info why = *tutti_last_error();
     TUTTI_TRY(place_sections(d, b)); /* also if it was not packed: it must be put again */
     if (packed == TUTTI_OK) {
         TUTTI_TRY(tutti__tail_cut(d));
-        return put_placed(d, b, record);
+        return write_placed_sections(d, b, record);
     }
     (void)!add_targets(d, b, record);
     tutti__error_assign(&why);
@@ -310,10 +313,10 @@ static tutti_err put_agreed(tutti_dataset *d, tutti__item_list *b, tutti__put_re
 }
 
 /* Put, with this rank's error so far.  *record_out: the record, which has not ended; NULL: the call was refused. */
-static tutti_err put_run(tutti_dataset *d, tutti__item_list *b, int is_started, tutti_err refused,
-                         tutti__put_record **record_out) {
+static tutti_err put_items(tutti_dataset *d, tutti__item_list *b, int is_started, tutti_err refused,
+                           tutti__put_record **record_out) {
     tutti__put_record *record = NULL;
-    tutti_err err = refused == TUTTI_OK ? put_take(d, is_started, b) : refused;
+    tutti_err err = refused == TUTTI_OK ? check_put_items(d, is_started, b) : refused;
     if (err == TUTTI_OK) err = tutti__put_new(&d->now.puts, 2 * (int64_t)b->n, &record);
     const tutti__call same = {.name = "put",
                               .what = "the variables, their types or decompositions",
@@ -321,7 +324,7 @@ static tutti_err put_run(tutti_dataset *d, tutti__item_list *b, int is_started, 
     err = tutti__dataset_call(d, &same, err);
     if (err != TUTTI_OK) tutti__put_drop(&record);
     *record_out = record;
-    if (record) err = put_agreed(d, b, record);
+    if (record) err = put_after_agreement(d, b, record);
     return tutti__dataset_named(d, "put", err);
 }
 
@@ -330,7 +333,7 @@ tutti_err tutti_dataset_put(tutti_dataset *d, int n, const tutti_put *puts) {
     tutti__item_list b = {0};
     tutti__put_record *record = NULL;
     TUTTI_TRY(tutti__dataset_enter(d));
-    const tutti_err err = put_run(d, &b, 0, tutti__items_of_puts(n, puts, &b), &record);
+    const tutti_err err = put_items(d, &b, 0, tutti__items_of_puts(n, puts, &b), &record);
     if (record) tutti__put_end(record, err);
     tutti__items_free(&b);
     return err;
@@ -338,8 +341,8 @@ tutti_err tutti_dataset_put(tutti_dataset *d, int n, const tutti_put *puts) {
 
 /* ---- started */
 
-static tutti_err run_put(tutti__dataset_start *op, tutti_err refused) {
-    const tutti_err err = put_run(op->dataset, &op->items, 1, refused, &op->record);
+static tutti_err run_started_put(tutti__dataset_start *op, tutti_err refused) {
+    const tutti_err err = put_items(op->dataset, &op->items, 1, refused, &op->record);
     if (op->record) op->record->request = op->started.request;
     return err;
 }
@@ -347,7 +350,8 @@ static tutti_err run_put(tutti__dataset_start *op, tutti_err refused) {
 tutti_err tutti_dataset_put_start(tutti_dataset *d, int n, const tutti_put *puts,
                                   tutti_request **r_out) {
     TUTTI_KEEP_ERRNO;
-    tutti__dataset_start op = {.dataset = d, .run = run_put, .started.name = TUTTI__STARTED_PUT};
+    tutti__dataset_start op = {
+        .dataset = d, .run = run_started_put, .started.name = TUTTI__STARTED_PUT};
     TUTTI_TRY(tutti__dataset_live(d));
     return tutti__dataset_start_run(&op, tutti__items_of_puts(n, puts, &op.items), r_out);
 }

@@ -1,4 +1,4 @@
-/* metadata: the bytes of a segment: copies, checksums.
+/* metadata: copy the bytes of segments, with checksums (content.h).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "metadata/content.h"
 
@@ -18,7 +18,9 @@ tutti_err tutti__bytes_read(int fd, tutti_off at, void *to, size_t n, const char
         const ssize_t got = pread(fd, (char *)to + done, n - done, at + (tutti_off)done);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return tutti__error_sys(errno, at, name);
-        TUTTI_CHECK(got > 0, TUTTI_ERR_FORMAT, "'%s' ends too early", name);
+        TUTTI_CHECK(got > 0, TUTTI_ERR_FORMAT,
+                    "short read of '%s': %zu of %zu bytes at offset %lld", name, done, n,
+                    (long long)at);
         done += (size_t)got;
     }
     return TUTTI_OK;
@@ -34,7 +36,8 @@ tutti_err tutti__stream_read(const tutti_stream *s, void *to, size_t n) {
         size_t got = 0;
         const int code = s->read(s->context, (char *)to + done, n - done, &got);
         if (code) return tutti__error_sys(code, -1, "the archive's stream");
-        TUTTI_CHECK(got > 0 && got <= n - done, TUTTI_ERR_FORMAT, "the archive ends too early");
+        TUTTI_CHECK(got > 0 && got <= n - done, TUTTI_ERR_FORMAT,
+                    "short read of the archive: %zu of %zu bytes", done, n);
         done += got;
     }
     return TUTTI_OK;
@@ -79,7 +82,7 @@ typedef struct {
     char magic[8];
     uint64_t version, segment, start, end, trailer, sum;
     uint64_t id[2]; /* version 1: zeros */
-} head;
+} archive_head;
 
 void tutti__archive_name(const uint64_t *id, const tutti__segment_row *g,
                          char out[TUTTI__ARCHIVE_NAME]) {
@@ -92,14 +95,14 @@ void tutti__archive_name(const uint64_t *id, const tutti__segment_row *g,
 
 void tutti__archive_head(const uint64_t *id, const tutti__segment_row *g, uint64_t sum,
                          char out[TUTTI__ARCHIVE_HEAD]) {
-    const head h = {.magic = "TUTTIARC",
-                    .version = htole64(id ? 2 : 1),
-                    .segment = htole64((uint64_t)g->id),
-                    .start = htole64((uint64_t)g->start),
-                    .end = htole64((uint64_t)g->end),
-                    .trailer = htole64((uint64_t)g->trailer),
-                    .sum = htole64(sum),
-                    .id = {id ? htole64(id[0]) : 0, id ? htole64(id[1]) : 0}};
+    const archive_head h = {.magic = "TUTTIARC",
+                            .version = htole64(id ? 2 : 1),
+                            .segment = htole64((uint64_t)g->id),
+                            .start = htole64((uint64_t)g->start),
+                            .end = htole64((uint64_t)g->end),
+                            .trailer = htole64((uint64_t)g->trailer),
+                            .sum = htole64(sum),
+                            .id = {id ? htole64(id[0]) : 0, id ? htole64(id[1]) : 0}};
     memset(out, 0, TUTTI__ARCHIVE_HEAD);
     memcpy(out, &h, sizeof h);
 }
@@ -107,7 +110,7 @@ void tutti__archive_head(const uint64_t *id, const tutti__segment_row *g, uint64
 tutti_err tutti__archive_head_check(const char h[TUTTI__ARCHIVE_HEAD], const uint64_t *id,
                                     const tutti__segment_row *g, uint64_t sum) {
     char want[TUTTI__ARCHIVE_HEAD], old[TUTTI__ARCHIVE_HEAD];
-    head is, ours;
+    archive_head is, ours;
     tutti__archive_head(id, g, sum, want);
     tutti__archive_head(NULL, g, sum, old);
     if (memcmp(h, want, sizeof want) == 0 || memcmp(h, old, sizeof old) == 0) return TUTTI_OK;
@@ -121,6 +124,7 @@ tutti_err tutti__archive_head_check(const char h[TUTTI__ARCHIVE_HEAD], const uin
                 (unsigned long long)le64toh(is.version));
     TUTTI_CHECK(le64toh(is.version) == 1 || memcmp(is.id, ours.id, sizeof is.id) == 0,
                 TUTTI_ERR_FORMAT, "the archived segment belongs to another dataset");
-    TUTTI_FAIL(TUTTI_ERR_FORMAT, "the archive's segment %lld is not the one that was archived",
+    TUTTI_FAIL(TUTTI_ERR_FORMAT,
+               "segment %lld of the archive differs from the one that was archived",
                (long long)g->id);
 }

@@ -1,11 +1,11 @@
-/* metadata: the bytes of a segment in a data file, in a file of an archive or on a stream: copies, checksums.   no MPI
+/* metadata: copy the bytes of a segment between data files, archive files and streams, with checksums. No MPI.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CONTENT_H
 #define TUTTI_CONTENT_H
 
 #include "metadata/model.h"
 
-/* Where the bytes are: at an offset of a file, or at the position of a stream. */
+/* Location of the bytes: an offset of a file, or the current position of a stream. */
 typedef struct tutti__content {
     int fd;                     /* or -1 */
     tutti_off at;               /* its first byte */
@@ -13,16 +13,16 @@ typedef struct tutti__content {
     const char *name;           /* for messages */
 } tutti__content;
 
-/* The sum of `bytes` bytes: XXH3 of the XXH3 of pieces of 64 KiB, 8 bytes each, little-endian. */
+/* The checksum of `bytes` bytes: XXH3 of the XXH3 of pieces of 64 KiB, 8 bytes each, little-endian. */
 tutti_err tutti__content_sum(const tutti__content *c, tutti_off bytes,
                              uint64_t *sum_out) TUTTI_MUST_USE;
-/* Copy them (`to` NULL: only read them); the sum is that of the copied bytes. */
+/* Copy bytes (`to` NULL: only read them) and compute their checksum. */
 tutti_err tutti__content_copy(const tutti__content *from, const tutti__content *to, tutti_off bytes,
                               uint64_t *sum_out) TUTTI_MUST_USE;
-/* Read n bytes of a stream.  TUTTI_ERR_FORMAT: it ends before. */
+/* Read n bytes of a stream. TUTTI_ERR_FORMAT: it is too short. */
 tutti_err tutti__stream_read(const tutti_stream *s, void *to, size_t n) TUTTI_MUST_USE;
 tutti_err tutti__stream_write(const tutti_stream *s, const void *from, size_t n) TUTTI_MUST_USE;
-/* Bytes of a file.  TUTTI_ERR_FORMAT: it ends before. */
+/* Read or write n bytes of a file. TUTTI_ERR_FORMAT: it is too short. */
 tutti_err tutti__bytes_read(int fd, tutti_off at, void *to, size_t n,
                             const char *name) TUTTI_MUST_USE;
 tutti_err tutti__bytes_write(int fd, tutti_off at, const void *from, size_t n,
@@ -35,7 +35,7 @@ void tutti__archive_name(const uint64_t *id, const tutti__segment_row *g,
                          char out[TUTTI__ARCHIVE_NAME]);
 void tutti__archive_head(const uint64_t *id, const tutti__segment_row *g, uint64_t sum,
                          char out[TUTTI__ARCHIVE_HEAD]);
-/* It is the header of this segment of this dataset, with this sum, in any version; otherwise TUTTI_ERR_FORMAT. */
+/* TUTTI_ERR_FORMAT: it is not the header of this segment of this dataset with this checksum, in any version. */
 tutti_err tutti__archive_head_check(const char head[TUTTI__ARCHIVE_HEAD], const uint64_t *id,
                                     const tutti__segment_row *g, uint64_t sum) TUTTI_MUST_USE;
 

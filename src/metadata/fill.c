@@ -1,4 +1,4 @@
-/* metadata: the fill value, which entries have that were not written, as bytes.
+/* metadata: the fill value, the value of entries that were not written, as bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "metadata/model.h"
 
@@ -14,7 +14,8 @@ tutti_err tutti__fill_pattern(double fill, int type, int order, unsigned char pa
                                  .file_order = (tutti_byte_order)order};
     tutti__conversion c;
     if (type == TUTTI_BYTES) {
-        TUTTI_CHECK(fill >= 0 && fill <= 255, TUTTI_ERR_ARG, "a fill value of %g is no byte", fill);
+        TUTTI_CHECK(fill >= 0 && fill <= 255, TUTTI_ERR_ARG,
+                    "fill value %g is not a byte: must be 0 to 255", fill);
         pattern[0] = (unsigned char)fill;
         *size_out = 1;
         return TUTTI_OK;
@@ -26,6 +27,6 @@ tutti_err tutti__fill_pattern(double fill, int type, int order, unsigned char pa
         return TUTTI_OK;
     }
     if (tutti__convert_out(&c, pattern, both, 1, NULL) == TUTTI_OK) return TUTTI_OK;
-    TUTTI_FAIL(TUTTI_ERR_ARG, "a fill value of %g is none of type %s", fill,
+    TUTTI_FAIL(TUTTI_ERR_ARG, "fill value %g cannot be converted to type %s", fill,
                tutti_type_name((tutti_type)type));
 }

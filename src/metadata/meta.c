@@ -71,8 +71,8 @@ tutti_err tutti__meta_id_make(tutti__meta *m) {
     return tutti__sql(m, text);
 }
 
-/* In a transaction: all tables, or what those of version 1 lack. */
-static tutti_err tables_write(tutti__meta *m, int creates) {
+/* In a transaction: create all tables, or upgrade those of version 1. */
+static tutti_err write_tables(tutti__meta *m, int creates) {
     char more[96];
     snprintf(more, sizeof more, "PRAGMA application_id=%d; PRAGMA user_version=%d;", APPLICATION,
              TUTTI__FORMAT_VERSION);
@@ -86,8 +86,8 @@ static tutti_err tables_write(tutti__meta *m, int creates) {
     return tutti__sql(m, more);
 }
 
-/* It is the database of a dataset.  *empty_out: it has no tables yet. */
-static tutti_err identify(tutti__meta *m, int *empty_out) {
+/* Check that it is the database of a dataset. *empty_out: it has no tables yet. */
+static tutti_err check_database(tutti__meta *m, int *empty_out) {
     int64_t tables = 0, application = 0, version = 0;
     TUTTI_TRY(tutti__sql_int(m, "SELECT count(*) FROM sqlite_schema", &tables));
     TUTTI_TRY(tutti__sql_int(m, "PRAGMA application_id", &application));
@@ -95,7 +95,7 @@ static tutti_err identify(tutti__meta *m, int *empty_out) {
     *empty_out = tables == 0;
     if (*empty_out) return TUTTI_OK;
     TUTTI_CHECK(application == APPLICATION, TUTTI_ERR_FORMAT,
-                "'%s' is a database, but not of a dataset", m->path);
+                "'%s' is not the database of a dataset", m->path);
     m->version = version;
     TUTTI_CHECK(version >= TUTTI__FORMAT_OLDEST && version <= TUTTI__FORMAT_VERSION,
                 TUTTI_ERR_FORMAT,
@@ -113,7 +113,7 @@ tutti_err tutti__dataset_lock(const char *directory, int without_locks, int *fd_
     *fd_out = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
     if (*fd_out < 0) return tutti__error_sys(errno, -1, "the writer's lock");
     TUTTI_CHECK(fstat(*fd_out, &st) == 0 && S_ISREG(st.st_mode), TUTTI_ERR_FORMAT,
-                "not a regular file: '%s'", path);
+                "'%s' is not a regular file", path);
     return tutti__writer_lock_acquire(
         &(tutti__writer_lock){.path = directory, .fd = *fd_out, .is_optional = without_locks});
 }
@@ -122,7 +122,7 @@ tutti_err tutti__dataset_lock(const char *directory, int without_locks, int *fd_
 
 /* Without tables or metadata the dataset is new.  If there are data files, the metadata have been lost: a writer must
  * not remove those files as leftovers. */
-static tutti_err no_data(const tutti__meta *m) {
+static tutti_err check_no_data_files(const tutti__meta *m) {
     DIR *dir = opendir(m->directory);
     struct dirent *e;
     struct stat st;
@@ -132,7 +132,7 @@ static tutti_err no_data(const tutti__meta *m) {
               fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_size > 4096;
     if (dir) closedir(dir);
     TUTTI_CHECK(!has, TUTTI_ERR_FORMAT,
-                "'%s' has data, but its metadata are gone: tutti repair brings them back",
+                "'%s' has data files, but no metadata: run tutti repair to rebuild them",
                 m->directory);
     return TUTTI_OK;
 }
@@ -142,7 +142,7 @@ int tutti__meta_replaced(const tutti__meta *m) {
     return stat(m->path, &st) != 0 || st.st_dev != m->device || st.st_ino != m->inode;
 }
 
-static tutti_err reader_try(tutti__meta *m) {
+static tutti_err try_open_reader(tutti__meta *m) {
     int empty = 0;
     struct stat st;
     tutti__sql_private_remove(m);
@@ -150,27 +150,27 @@ static tutti_err reader_try(tutti__meta *m) {
     m->device = st.st_dev;
     m->inode = st.st_ino;
     TUTTI_TRY(tutti__sql_open(m, m->path, SQLITE_OPEN_READONLY));
-    tutti_err err = identify(m, &empty);
+    tutti_err err = check_database(m, &empty);
     if (err != TUTTI_OK && tutti__sql_journal_hot(m)) {
         err = tutti__sql_private_open(m);
-        if (err == TUTTI_OK) err = identify(m, &empty);
+        if (err == TUTTI_OK) err = check_database(m, &empty);
     }
     m->empty = empty;
-    return err == TUTTI_OK && empty ? no_data(m) : err;
+    return err == TUTTI_OK && empty ? check_no_data_files(m) : err;
 }
 
-static tutti_err reader_open(tutti__meta *m) {
-    tutti_err err = reader_try(m);
+static tutti_err open_reader(tutti__meta *m) {
+    tutti_err err = try_open_reader(m);
     for (int again = 0; again < 3 && err == TUTTI_ERR_STATE && m->own[0]; again++) {
         tutti__sql_close(m);
-        err = reader_try(m);
+        err = try_open_reader(m);
     }
     return err;
 }
 
 tutti_err tutti__meta_reopen(tutti__meta *m) {
     tutti__sql_close(m);
-    return reader_open(m);
+    return open_reader(m);
 }
 
 tutti_err tutti__directory_sync(const char *path) {
@@ -194,7 +194,7 @@ void tutti__parent_sync(const char *directory) {
     close(fd);
 }
 
-static tutti_err writer_open(tutti__meta *m, const tutti__meta_options *opt) {
+static tutti_err open_writer(tutti__meta *m, const tutti__meta_options *opt) {
     int empty = 0;
     struct stat st;
     const int creates = (opt->mode & (TUTTI_CREATE | TUTTI_TRUNCATE)) != 0;
@@ -202,22 +202,23 @@ static tutti_err writer_open(tutti__meta *m, const tutti__meta_options *opt) {
         return tutti__error_sys(errno, -1, "the directory of the dataset");
     if (stat(m->directory, &st) != 0)
         return tutti__error_sys(errno, -1, "the directory of the dataset");
-    TUTTI_CHECK(S_ISDIR(st.st_mode), TUTTI_ERR_FORMAT, "'%s' is a file: datasets are directories",
-                m->directory);
+    TUTTI_CHECK(S_ISDIR(st.st_mode), TUTTI_ERR_FORMAT,
+                "'%s' is not a directory: datasets are directories", m->directory);
     const int there = stat(m->path, &st) == 0;
-    TUTTI_CHECK(there || creates, TUTTI_ERR_NOT_FOUND, "'%s' has no dataset", m->directory);
+    TUTTI_CHECK(there || creates, TUTTI_ERR_NOT_FOUND, "'%s' does not contain a dataset",
+                m->directory);
     TUTTI_CHECK(!there || !(opt->mode & TUTTI_EXCLUSIVE), TUTTI_ERR_EXISTS,
-                "'%s' has a dataset already", m->directory);
+                "'%s' contains a dataset already", m->directory);
     if (!opt->locked) TUTTI_TRY(tutti__dataset_lock(m->directory, opt->without_locks, &m->lock));
     TUTTI_TRY(
         tutti__sql_open(m, m->path, SQLITE_OPEN_READWRITE | (there ? 0 : SQLITE_OPEN_CREATE)));
-    TUTTI_TRY(identify(m, &empty));
-    if (empty && !opt->name && !(opt->mode & TUTTI_TRUNCATE)) TUTTI_TRY(no_data(m));
+    TUTTI_TRY(check_database(m, &empty));
+    if (empty && !opt->name && !(opt->mode & TUTTI_TRUNCATE)) TUTTI_TRY(check_no_data_files(m));
     TUTTI_TRY(tutti__sql(m, opt->durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=OFF"));
     TUTTI_TRY(tutti__sql(m, "PRAGMA journal_mode=TRUNCATE"));
     if (empty || m->version < TUTTI__FORMAT_VERSION) {
         TUTTI_TRY(tutti__meta_begin(m));
-        TUTTI_TRY(tutti__meta_end(m, tables_write(m, empty)));
+        TUTTI_TRY(tutti__meta_end(m, write_tables(m, empty)));
         m->version = TUTTI__FORMAT_VERSION;
     }
     if (!opt->durable || opt->locked) return TUTTI_OK; /* a repair syncs names itself */
@@ -228,9 +229,11 @@ static tutti_err writer_open(tutti__meta *m, const tutti__meta_options *opt) {
 
 tutti_err tutti__meta_open(const char *directory, const tutti__meta_options *opt,
                            tutti__meta **out) {
-    TUTTI_CHECK(strlen(directory) < TUTTI__PATH - 64, TUTTI_ERR_ARG, "the path is too long");
+    TUTTI_CHECK(strlen(directory) < TUTTI__PATH - 64, TUTTI_ERR_ARG,
+                "the path has %zu bytes: at most %d are allowed", strlen(directory),
+                TUTTI__PATH - 65);
     TUTTI_CHECK(sqlite3_threadsafe(), TUTTI_ERR_UNSUPPORTED,
-                "this SQLite was built for programs without threads");
+                "SQLite was built without thread support");
     tutti__meta *m = tutti__calloc(1, sizeof *m);
     if (!m) return TUTTI_ERR_NOMEM;
     m->lock = -1;
@@ -242,15 +245,15 @@ tutti_err tutti__meta_open(const char *directory, const tutti__meta_options *opt
     tutti_err err = TUTTI_OK;
     struct stat st;
     if (m->writes)
-        err = writer_open(m, opt);
+        err = open_writer(m, opt);
     else if (stat(m->path, &st) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
         const int sys = errno;
-        err = no_data(m);
+        err = check_no_data_files(m);
         if (err == TUTTI_OK)
             err = tutti__error_set(sys == ENOENT ? TUTTI_ERR_NOT_FOUND : TUTTI_ERR_FORMAT, sys, -1,
-                                   "'%s' has no dataset", directory);
+                                   "'%s' does not contain a dataset", directory);
     } else
-        err = reader_open(m);
+        err = open_reader(m);
     if (opt->version_out) *opt->version_out = m->version;
     if (err == TUTTI_OK)
         *out = m;

@@ -1,7 +1,7 @@
 /* metadata: the database of a dataset (SQLite), by one process.  docs/reference/format.md has its tables.
  *
- * A writer holds a lock while it is open.  All that is read is validated: names cannot lead outside of the directory,
- * ranges and types are checked.
+ * A writer holds a lock while it is open.  All input is validated: names cannot refer to files outside of the directory, and ranges and
+ * types are checked.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_META_H
 #define TUTTI_META_H
@@ -20,7 +20,7 @@ typedef struct tutti__meta_options {
     int durable, without_locks;
     double busy;
     const char *name;     /* of the database in the directory; NULL: TUTTI__META_NAME */
-    int locked;           /* the caller has the writer's lock, and syncs the directory */
+    int locked;           /* the caller holds the writer's lock and syncs the directory */
     int64_t *version_out; /* NULL, or: the version of the format, also of one that is refused */
 } tutti__meta_options;
 
@@ -30,7 +30,7 @@ tutti_err tutti__dataset_lock(const char *directory, int without_locks, int *fd_
 tutti_err tutti__meta_open(const char *directory, const tutti__meta_options *opt,
                            tutti__meta **out) TUTTI_MUST_USE;
 void tutti__meta_close(tutti__meta **m);
-/* All but sections and infos, as of one instant, checked. */
+/* Load and validate all tables except sections and infos, in one transaction. */
 tutti_err tutti__meta_load(tutti__meta *m, tutti__model *out) TUTTI_MUST_USE;
 /* The current generation: if it is not that of the model, segments have been removed or archived since.  -1: the
  * database was replaced or removed. */
@@ -49,7 +49,7 @@ tutti_err tutti__meta_list_uses(tutti__meta *m, tutti__list_use **out,
 tutti_err tutti__meta_integrity(tutti__meta *m) TUTTI_MUST_USE;
 /* Remove files of the directory that have the name of a data file but are in no table. */
 void tutti__meta_sweep(tutti__meta *m, const tutti__model *model);
-/* Sync a directory: the names in it are on the device. */
+/* Sync a directory, and thus the names in it. */
 tutti_err tutti__directory_sync(const char *path) TUTTI_MUST_USE;
 /* Sync the name of a directory.  A parent that this user may not read is ignored. */
 void tutti__parent_sync(const char *directory);
@@ -58,16 +58,16 @@ tutti_err tutti__meta_sync_directory(tutti__meta *m) TUTTI_MUST_USE;
 /* ---- transactions */
 tutti_err tutti__meta_begin(tutti__meta *m) TUTTI_MUST_USE;
 tutti_err tutti__meta_commit(tutti__meta *m) TUTTI_MUST_USE;
-/* Without a transaction it does nothing.  The last error stays as it is. */
+/* No effect without a transaction. The last error is kept. */
 void tutti__meta_rollback(tutti__meta *m);
 /* Commit, or, if `err` is an error, roll back and return it. */
 tutti_err tutti__meta_end(tutti__meta *m, tutti_err err) TUTTI_MUST_USE;
 
-/* Rows of the model that are not in the database yet. */
+/* Add rows of the model that are not in the database yet. */
 tutti_err tutti__meta_add_fresh(tutti__meta *m, const tutti__model *model) TUTTI_MUST_USE;
 tutti_err tutti__meta_add_file(tutti__meta *m, const tutti__datafile *f) TUTTI_MUST_USE;
 tutti_err tutti__meta_add_segment(tutti__meta *m, const tutti__segment_row *g) TUTTI_MUST_USE;
-/* Set where its trailer begins and ends. */
+/* Set the start and end of its trailer. */
 tutti_err tutti__meta_end_segment(tutti__meta *m, const tutti__segment_row *g) TUTTI_MUST_USE;
 tutti_err tutti__meta_add_section(tutti__meta *m, const tutti__section *s) TUTTI_MUST_USE;
 tutti_err tutti__meta_add_size(tutti__meta *m, const tutti__size *s) TUTTI_MUST_USE;
@@ -83,15 +83,14 @@ tutti_err tutti__meta_set(tutti__meta *m, const char *key, int64_t value) TUTTI_
  * changes of infos that no trailer has yet. */
 tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, int tables, char **out,
                            size_t *bytes_out) TUTTI_MUST_USE;
-/* These changes are in the trailer of that segment. */
+/* Record that these changes are in the trailer of that segment. */
 tutti_err tutti__meta_infos_written(tutti__meta *m, int64_t segment) TUTTI_MUST_USE;
-/* The trailer of that segment is going to be written again: its changes are in none. */
+/* The trailer of that segment will be rewritten: record that its changes are in no trailer. */
 tutti_err tutti__meta_infos_unwritten(tutti__meta *m, int64_t segment) TUTTI_MUST_USE;
-/* Changes of infos whose trailers are those of removed or archived segments: no trailer has them now.
- * *n_out: how many. */
+/* Record that changes of infos in trailers of removed or archived segments are in no trailer. *n_out: their number. */
 tutti_err tutti__meta_infos_orphaned(tutti__meta *m, int64_t *n_out) TUTTI_MUST_USE;
 
-/* Insert a row of a trailer into its table.  TUTTI_ERR_FORMAT: it does not fit. */
+/* Insert a row of a trailer into its table. TUTTI_ERR_FORMAT: the table does not accept it. */
 struct tutti__row;
 tutti_err tutti__meta_row_add(tutti__meta *m, const struct tutti__row *r) TUTTI_MUST_USE;
 /* Apply the changes of infos of the trailer of a segment; trailers must come in the order of their ids.
@@ -101,15 +100,15 @@ tutti_err tutti__meta_infos_apply(tutti__meta *m, int64_t segment, int version, 
 /* Remove infos of segments that do not exist. */
 tutti_err tutti__meta_infos_prune(tutti__meta *m) TUTTI_MUST_USE;
 
-/* ---- archives (meta_archive.c): each one transaction, on the device when it returns, whatever the level */
-/* These segments are in an archive now; a new generation.  `also` runs in the same transaction. */
+/* ---- archives (meta_archive.c): each is one transaction and is synced for any level */
+/* Record that segments are archived, with a new generation. `also` runs in the same transaction. */
 typedef struct tutti__meta_step {
     tutti_err (*run)(void *context);
     void *context;
 } tutti__meta_step;
 tutti_err tutti__meta_archive(tutti__meta *m, const tutti__archived *rows, int64_t n,
                               int64_t generation, const tutti__meta_step *also) TUTTI_MUST_USE;
-/* These segments are in data files again. */
+/* Record that segments are restored to data files. */
 tutti_err tutti__meta_restore(tutti__meta *m, const tutti__archived *rows, int64_t n,
                               int64_t generation) TUTTI_MUST_USE;
 /* Segments whose lists of entries are used by others, in ascending order. */

@@ -1,9 +1,9 @@
-/* metadata: the database of a dataset: segments that are archived.
+/* metadata: the table of archived segments.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "metadata/meta_impl.h"
 
-static tutti_err rows_run(tutti__meta *m, const char *text, const tutti__archived *rows,
-                          int64_t n) {
+static tutti_err run_for_rows(tutti__meta *m, const char *text, const tutti__archived *rows,
+                              int64_t n) {
     sqlite3_stmt *s = NULL;
     int row = 0;
     TUTTI_TRY(tutti__sql_prepare(m, text, &s));
@@ -21,9 +21,9 @@ static tutti_err rows_run(tutti__meta *m, const char *text, const tutti__archive
     return err;
 }
 
-/* Bytes will be removed afterwards, so that the transaction is synced whatever the level. */
-static tutti_err change(tutti__meta *m, const char *text, const tutti__archived *rows, int64_t n,
-                        int64_t generation, const tutti__meta_step *also) {
+/* Data is removed afterwards: the transaction is synced for any level. */
+static tutti_err change_archived(tutti__meta *m, const char *text, const tutti__archived *rows,
+                                 int64_t n, int64_t generation, const tutti__meta_step *also) {
     sqlite3_stmt *s = NULL;
     int before = 2;
     TUTTI_TRY(tutti__sql_prepare(m, "PRAGMA synchronous", &s));
@@ -31,7 +31,7 @@ static tutti_err change(tutti__meta *m, const char *text, const tutti__archived 
     sqlite3_finalize(s);
     TUTTI_TRY(tutti__sql(m, "PRAGMA synchronous=FULL"));
     tutti_err err = tutti__meta_begin(m);
-    if (err == TUTTI_OK) err = rows_run(m, text, rows, n);
+    if (err == TUTTI_OK) err = run_for_rows(m, text, rows, n);
     if (err == TUTTI_OK) err = tutti__meta_set(m, "generation", generation);
     if (err == TUTTI_OK && also) err = also->run(also->context);
     err = tutti__meta_end(m, err);
@@ -40,12 +40,13 @@ static tutti_err change(tutti__meta *m, const char *text, const tutti__archived 
 
 tutti_err tutti__meta_archive(tutti__meta *m, const tutti__archived *rows, int64_t n,
                               int64_t generation, const tutti__meta_step *also) {
-    return change(m, "INSERT OR REPLACE INTO archived VALUES(?, ?, ?)", rows, n, generation, also);
+    return change_archived(m, "INSERT OR REPLACE INTO archived VALUES(?, ?, ?)", rows, n,
+                           generation, also);
 }
 
 tutti_err tutti__meta_restore(tutti__meta *m, const tutti__archived *rows, int64_t n,
                               int64_t generation) {
-    return change(m, "DELETE FROM archived WHERE segment = ?", rows, n, generation, NULL);
+    return change_archived(m, "DELETE FROM archived WHERE segment = ?", rows, n, generation, NULL);
 }
 
 tutti_err tutti__meta_lists_shared(tutti__meta *m, int64_t **out, int64_t *n_out) {

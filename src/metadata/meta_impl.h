@@ -1,4 +1,4 @@
-/* metadata: the connection to the database, for the files that use it.
+/* metadata: the connection to the database, for the source files of this module.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_META_IMPL_H
 #define TUTTI_META_IMPL_H
@@ -15,7 +15,7 @@ struct tutti__meta {
     int64_t version; /* of the format; writers upgrade to the newest */
     int empty;       /* readers: it has no tables, because its first writer was killed */
     int lock;        /* of the writer, or -1 */
-    int limited;     /* the last call wrote beyond the limit of file sizes */
+    int limited;     /* the last call exceeded the file size limit */
     double busy;
     char directory[TUTTI__PATH];
     char path[TUTTI__PATH + 32]; /* of the database */
@@ -37,11 +37,11 @@ tutti_err tutti__sql_numbers(tutti__meta *m, const char *text, void *table,
                              int64_t *n_out) TUTTI_MUST_USE;
 /* A new random id of the dataset. */
 tutti_err tutti__meta_id_make(tutti__meta *m) TUTTI_MUST_USE;
-/* Connect to a file that may be hostile: m->db. */
+/* Open m->db; the file is not trusted. */
 tutti_err tutti__sql_open(tutti__meta *m, const char *path, int flags) TUTTI_MUST_USE;
 void tutti__sql_close(tutti__meta *m);
-/* The last statement failed because a writer was killed.  Then a reader opens a copy of m->path, in which the journal
- * is rolled back; TUTTI_ERR_STATE: a writer rolls it back at the same time, try again. */
+/* Whether the last statement failed because a killed writer left a journal. Then a reader opens a copy of m->path in
+ * which the journal is rolled back. TUTTI_ERR_STATE: a writer rolls it back at the same time; try again. */
 int tutti__sql_journal_hot(const tutti__meta *m);
 tutti_err tutti__sql_private_open(tutti__meta *m) TUTTI_MUST_USE;
 void tutti__sql_private_remove(tutti__meta *m);

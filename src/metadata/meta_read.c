@@ -1,4 +1,4 @@
-/* metadata: the database of a dataset: rows are read and checked.
+/* metadata: read and validate rows of the database.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "metadata/meta_impl.h"
 
@@ -137,13 +137,13 @@ static int read_key(sqlite3_stmt *s, tutti__model *m) {
     if (key && strcmp(key, "container") == 0) m->container = sqlite3_column_int64(s, 1);
     if (key && strcmp(key, "commit") == 0) m->commit = sqlite3_column_int64(s, 1);
     if (key && strcmp(key, "defined") == 0) m->defined = sqlite3_column_int64(s, 1);
-    /* they are incremented: no overflow is near */
+    /* they are incremented and must not overflow */
     return key != NULL && m->generation >= 0 && m->generation <= INT64_MAX / 2 && m->serial >= 0 &&
            m->serial <= INT64_MAX / 2;
 }
 
 /* Read all rows of a table; `read` returns 1, 0: the row is invalid, -1: no memory. */
-static tutti_err table_read(tutti__meta *m, const char *query,
+static tutti_err read_table(tutti__meta *m, const char *query,
                             int (*read)(sqlite3_stmt *, tutti__model *), tutti__model *out) {
     sqlite3_stmt *s = NULL;
     int row = 0, sound = 1;
@@ -152,30 +152,30 @@ static tutti_err table_read(tutti__meta *m, const char *query,
     while (err == TUTTI_OK && row && (sound = read(s, out)) == 1) err = tutti__sql_step(m, s, &row);
     if (err == TUTTI_OK && sound < 0) err = TUTTI_ERR_NOMEM;
     if (err == TUTTI_OK && sound == 0)
-        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "invalid row of the metadata: %s", query);
+        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "invalid row in the metadata: %s", query);
     sqlite3_finalize(s);
     return err;
 }
 
-static tutti_err tables_read(tutti__meta *m, tutti__model *out) {
+static tutti_err read_tables(tutti__meta *m, tutti__model *out) {
     int64_t archives = 0;
     TUTTI_TRY(
         tutti__sql_int(m, "SELECT count(*) FROM sqlite_schema WHERE name = 'archived'", &archives));
     if (archives)
-        TUTTI_TRY(table_read(m, "SELECT segment, place, sum FROM archived ORDER BY segment",
+        TUTTI_TRY(read_table(m, "SELECT segment, place, sum FROM archived ORDER BY segment",
                              read_archived, out));
-    TUTTI_TRY(table_read(m, "SELECT key, value FROM dataset", read_key, out));
-    TUTTI_TRY(table_read(m, "SELECT id, name, container FROM files ORDER BY id", read_file, out));
-    TUTTI_TRY(table_read(m, "SELECT id, name, kind FROM spaces ORDER BY id", read_space, out));
-    TUTTI_TRY(table_read(m,
+    TUTTI_TRY(read_table(m, "SELECT key, value FROM dataset", read_key, out));
+    TUTTI_TRY(read_table(m, "SELECT id, name, container FROM files ORDER BY id", read_file, out));
+    TUTTI_TRY(read_table(m, "SELECT id, name, kind FROM spaces ORDER BY id", read_space, out));
+    TUTTI_TRY(read_table(m,
                          "SELECT id, name, space, item, components, type, layout, byte_order,"
                          " units, long_name, fill, compress FROM variables ORDER BY id",
                          read_variable, out));
-    TUTTI_TRY(table_read(m,
+    TUTTI_TRY(read_table(m,
                          "SELECT id, kind, time_index, time, file, start, end, trailer, sections"
                          " FROM segments ORDER BY id",
                          read_segment, out));
-    TUTTI_TRY(table_read(m, "SELECT segment, space, shape, ids FROM sizes ORDER BY segment, space",
+    TUTTI_TRY(read_table(m, "SELECT segment, space, shape, ids FROM sizes ORDER BY segment, space",
                          read_size, out));
     return tutti__model_check(out);
 }
@@ -202,7 +202,7 @@ tutti_err tutti__meta_load(tutti__meta *m, tutti__model *out) {
     if (m->empty) return TUTTI_OK;
     TUTTI_TRY(tutti__meta_generation(m, &generation));
     TUTTI_TRY(tutti__sql(m, "BEGIN"));
-    const tutti_err err = tables_read(m, out);
+    const tutti_err err = read_tables(m, out);
     tutti__meta_rollback(m);
     if (err != TUTTI_OK) tutti__model_free(out);
     return err;
@@ -222,7 +222,7 @@ static int read_section(sqlite3_stmt *s, tutti__section *t) {
     return t->part >= 0 && t->type >= 0;
 }
 
-static tutti_err sections_read(tutti__meta *m, sqlite3_stmt *s, const tutti__model *model,
+static tutti_err read_sections(tutti__meta *m, sqlite3_stmt *s, const tutti__model *model,
                                const tutti__segment_row *g, tutti__section **out, int64_t *n) {
     int row = 0;
     tutti_off end = g->start;
@@ -253,7 +253,7 @@ tutti_err tutti__meta_sections(tutti__meta *m, const tutti__model *model,
                                  " ORDER BY start, bytes",
                                  &s));
     sqlite3_bind_int64(s, 1, g->id);
-    tutti_err err = sections_read(m, s, model, g, out, n_out);
+    tutti_err err = read_sections(m, s, model, g, out, n_out);
     sqlite3_finalize(s);
     if (err == TUTTI_OK && *n_out == 0 && g->sections > 0)
         err = tutti__error_set(
@@ -261,7 +261,8 @@ tutti_err tutti__meta_sections(tutti__meta *m, const tutti__model *model,
             "segment %lld has been removed since the dataset was opened or refreshed",
             (long long)g->id);
     else if (err == TUTTI_OK && *n_out != g->sections)
-        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "segment %lld has %lld sections of %d",
+        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
+                               "segment %lld has %lld sections, but the metadata list %d",
                                (long long)g->id, (long long)*n_out, g->sections);
     if (err != TUTTI_OK) {
         tutti__free(*out);

@@ -1,4 +1,4 @@
-/* metadata: the database of a dataset: rows are written, as tables and as bytes of trailers; infos.
+/* metadata: write rows of the database, and encode them for trailers; infos.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "metadata/meta_impl.h"
 #include "metadata/trailer.h"
@@ -83,7 +83,7 @@ static const char *const TEXT[TUTTI__STATEMENTS] = {
          " ORDER BY variable, segment, name"),
 };
 
-static tutti_err statement(tutti__meta *m, int which, sqlite3_stmt **out) {
+static tutti_err prepare_statement(tutti__meta *m, int which, sqlite3_stmt **out) {
     if (!m->statement[which]) TUTTI_TRY(tutti__sql_prepare(m, TEXT[which], &m->statement[which]));
     *out = m->statement[which];
     sqlite3_reset(*out);
@@ -91,7 +91,7 @@ static tutti_err statement(tutti__meta *m, int which, sqlite3_stmt **out) {
     return TUTTI_OK;
 }
 
-static tutti_err run(tutti__meta *m, sqlite3_stmt *s) {
+static tutti_err run_statement(tutti__meta *m, sqlite3_stmt *s) {
     int row = 0;
     const tutti_err err = tutti__sql_step(m, s, &row);
     sqlite3_reset(s);
@@ -105,25 +105,25 @@ static void bind_text(sqlite3_stmt *s, int at, const char *text) {
 
 tutti_err tutti__meta_add_file(tutti__meta *m, const tutti__datafile *f) {
     sqlite3_stmt *s = NULL;
-    TUTTI_TRY(statement(m, ADD_FILE, &s));
+    TUTTI_TRY(prepare_statement(m, ADD_FILE, &s));
     sqlite3_bind_int64(s, 1, f->id);
     bind_text(s, 2, f->name);
     bind_text(s, 3, tutti__is_netcdf(f) ? "netcdf" : "tutti");
-    return run(m, s);
+    return run_statement(m, s);
 }
 
 static tutti_err add_space(tutti__meta *m, const tutti__space *p) {
     sqlite3_stmt *s = NULL;
-    TUTTI_TRY(statement(m, ADD_SPACE, &s));
+    TUTTI_TRY(prepare_statement(m, ADD_SPACE, &s));
     sqlite3_bind_int64(s, 1, p->id);
     bind_text(s, 2, p->name);
     bind_text(s, 3, tutti__meta_word(TUTTI__WORD_SPACE, p->kind));
-    return run(m, s);
+    return run_statement(m, s);
 }
 
 static tutti_err add_variable(tutti__meta *m, const tutti__variable *v) {
     sqlite3_stmt *s = NULL;
-    TUTTI_TRY(statement(m, ADD_VARIABLE, &s));
+    TUTTI_TRY(prepare_statement(m, ADD_VARIABLE, &s));
     sqlite3_bind_int64(s, 1, v->id);
     bind_text(s, 2, v->name);
     sqlite3_bind_int64(s, 3, v->space);
@@ -136,12 +136,12 @@ static tutti_err add_variable(tutti__meta *m, const tutti__variable *v) {
     bind_text(s, 10, v->long_name);
     sqlite3_bind_blob(s, 11, &v->fill, sizeof v->fill, SQLITE_STATIC); /* a REAL cannot be NaN */
     sqlite3_bind_int64(s, 12, v->compress);
-    return run(m, s);
+    return run_statement(m, s);
 }
 
 tutti_err tutti__meta_add_segment(tutti__meta *m, const tutti__segment_row *g) {
     sqlite3_stmt *s = NULL;
-    TUTTI_TRY(statement(m, ADD_SEGMENT, &s));
+    TUTTI_TRY(prepare_statement(m, ADD_SEGMENT, &s));
     sqlite3_bind_int64(s, 1, g->id);
     bind_text(s, 2, tutti__meta_word(TUTTI__WORD_KIND, g->kind));
     sqlite3_bind_int64(s, 3, g->index);
@@ -151,16 +151,16 @@ tutti_err tutti__meta_add_segment(tutti__meta *m, const tutti__segment_row *g) {
     sqlite3_bind_int64(s, 7, g->end);
     sqlite3_bind_int64(s, 8, g->trailer);
     sqlite3_bind_int64(s, 9, g->sections);
-    return run(m, s);
+    return run_statement(m, s);
 }
 
 tutti_err tutti__meta_end_segment(tutti__meta *m, const tutti__segment_row *g) {
     sqlite3_stmt *s = NULL;
-    TUTTI_TRY(statement(m, END_SEGMENT, &s));
+    TUTTI_TRY(prepare_statement(m, END_SEGMENT, &s));
     sqlite3_bind_int64(s, 1, g->trailer);
     sqlite3_bind_int64(s, 2, g->end);
     sqlite3_bind_int64(s, 3, g->id);
-    return run(m, s);
+    return run_statement(m, s);
 }
 
 tutti_err tutti__meta_add_size(tutti__meta *m, const tutti__size *z) {
@@ -170,17 +170,17 @@ tutti_err tutti__meta_add_size(tutti__meta *m, const tutti__size *z) {
     for (int i = 0; i < z->ndims; i++)
         n += snprintf(shape + n, sizeof shape - (size_t)n, "%s%lld", i ? "," : "",
                       (long long)z->shape[i]);
-    TUTTI_TRY(statement(m, ADD_SIZE, &s));
+    TUTTI_TRY(prepare_statement(m, ADD_SIZE, &s));
     sqlite3_bind_int64(s, 1, z->segment);
     sqlite3_bind_int64(s, 2, z->space);
     bind_text(s, 3, shape);
     sqlite3_bind_int64(s, 4, z->has_ids);
-    return run(m, s);
+    return run_statement(m, s);
 }
 
 tutti_err tutti__meta_add_section(tutti__meta *m, const tutti__section *t) {
     sqlite3_stmt *s = NULL;
-    TUTTI_TRY(statement(m, ADD_SECTION, &s));
+    TUTTI_TRY(prepare_statement(m, ADD_SECTION, &s));
     sqlite3_bind_int64(s, 1, t->segment);
     sqlite3_bind_int64(s, 2, t->variable);
     sqlite3_bind_int64(s, 3, t->part);
@@ -190,7 +190,7 @@ tutti_err tutti__meta_add_section(tutti__meta *m, const tutti__section *t) {
     if (t->summed) sqlite3_bind_int64(s, 7, (int64_t)t->sum);
     if (t->list_segment) sqlite3_bind_int64(s, 8, t->list_segment);
     if (t->list_segment) sqlite3_bind_int64(s, 9, t->list_part);
-    return run(m, s);
+    return run_statement(m, s);
 }
 
 tutti_err tutti__meta_add_fresh(tutti__meta *m, const tutti__model *model) {
@@ -206,9 +206,9 @@ tutti_err tutti__meta_add_fresh(tutti__meta *m, const tutti__model *model) {
 
 static tutti_err run_by_id(tutti__meta *m, int which, int64_t id) {
     sqlite3_stmt *s = NULL;
-    TUTTI_TRY(statement(m, which, &s));
+    TUTTI_TRY(prepare_statement(m, which, &s));
     sqlite3_bind_int64(s, 1, id);
-    return run(m, s);
+    return run_statement(m, s);
 }
 
 tutti_err tutti__meta_remove_segment(tutti__meta *m, int64_t id) {
@@ -225,10 +225,10 @@ tutti_err tutti__meta_remove_file(tutti__meta *m, int64_t id) {
 
 tutti_err tutti__meta_set(tutti__meta *m, const char *key, int64_t value) {
     sqlite3_stmt *s = NULL;
-    TUTTI_TRY(statement(m, SET_KEY, &s));
+    TUTTI_TRY(prepare_statement(m, SET_KEY, &s));
     sqlite3_bind_int64(s, 1, value);
     bind_text(s, 2, key);
-    return run(m, s);
+    return run_statement(m, s);
 }
 
 tutti_err tutti__meta_clear(tutti__meta *m, int64_t generation) {
@@ -243,14 +243,14 @@ tutti_err tutti__meta_clear(tutti__meta *m, int64_t generation) {
     return tutti__meta_end(m, err);
 }
 
-/* ---- rows as bytes: for each its table's number and columns, for each column a letter and value */
+/* ---- rows as bytes: the number of the table and of columns, then a letter and a value for each column */
 
 typedef struct {
     char *at;
     size_t n, room;
 } bytes;
 
-static tutti_err bytes_add(bytes *b, const void *data, size_t n) {
+static tutti_err append_bytes(bytes *b, const void *data, size_t n) {
     if (b->n + n > b->room) {
         const size_t room = 2 * (b->n + n) + 256;
         char *more = tutti__realloc(b->at, room);
@@ -263,31 +263,31 @@ static tutti_err bytes_add(bytes *b, const void *data, size_t n) {
     return TUTTI_OK;
 }
 
-static tutti_err number_add(bytes *b, char letter, uint64_t v) {
+static tutti_err append_number(bytes *b, char letter, uint64_t v) {
     unsigned char word[9] = {(unsigned char)letter};
     for (int i = 0; i < 8; i++) word[1 + i] = (unsigned char)(v >> (8 * i));
-    return bytes_add(b, word, sizeof word);
+    return append_bytes(b, word, sizeof word);
 }
 
-static tutti_err column_add(bytes *b, sqlite3_stmt *s, int i) {
+static tutti_err append_column(bytes *b, sqlite3_stmt *s, int i) {
     const size_t n = (size_t)sqlite3_column_bytes(s, i);
     double real = 0;
     uint64_t word = 0;
     switch (sqlite3_column_type(s, i)) {
     case SQLITE_INTEGER:
-        return number_add(b, 'i', (uint64_t)sqlite3_column_int64(s, i));
+        return append_number(b, 'i', (uint64_t)sqlite3_column_int64(s, i));
     case SQLITE_FLOAT:
         real = sqlite3_column_double(s, i);
         memcpy(&word, &real, sizeof word);
-        return number_add(b, 'd', word);
+        return append_number(b, 'd', word);
     case SQLITE_TEXT:
-        TUTTI_TRY(number_add(b, 't', n));
-        return bytes_add(b, sqlite3_column_text(s, i), n);
+        TUTTI_TRY(append_number(b, 't', n));
+        return append_bytes(b, sqlite3_column_text(s, i), n);
     case SQLITE_BLOB:
-        TUTTI_TRY(number_add(b, 'b', n));
-        return bytes_add(b, sqlite3_column_blob(s, i), n);
+        TUTTI_TRY(append_number(b, 'b', n));
+        return append_bytes(b, sqlite3_column_blob(s, i), n);
     default:
-        return number_add(b, 'n', 0);
+        return append_number(b, 'n', 0);
     }
 }
 
@@ -298,14 +298,14 @@ tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, int tables, char **o
     for (int q = 0; q < tables && err == TUTTI_OK; q++) {
         sqlite3_stmt *s = NULL;
         int row = 0;
-        err = statement(m, SELECT_ROWS + q, &s);
+        err = prepare_statement(m, SELECT_ROWS + q, &s);
         if (err == TUTTI_OK) sqlite3_bind_int64(s, 1, segment);
         if (err == TUTTI_OK) err = tutti__sql_step(m, s, &row);
         while (err == TUTTI_OK && row) {
-            err = number_add(&b, 'r', (uint64_t)q);
-            if (err == TUTTI_OK) err = number_add(&b, 'c', (uint64_t)sqlite3_column_count(s));
+            err = append_number(&b, 'r', (uint64_t)q);
+            if (err == TUTTI_OK) err = append_number(&b, 'c', (uint64_t)sqlite3_column_count(s));
             for (int i = 0; i < sqlite3_column_count(s) && err == TUTTI_OK; i++)
-                err = column_add(&b, s, i);
+                err = append_column(&b, s, i);
             if (err == TUTTI_OK) err = tutti__sql_step(m, s, &row);
         }
         if (s) sqlite3_reset(s); /* ends the read transaction of the statement */
@@ -319,7 +319,7 @@ tutti_err tutti__meta_rows(tutti__meta *m, int64_t segment, int tables, char **o
     return TUTTI_OK;
 }
 
-static void cell_bind(sqlite3_stmt *s, int at, const tutti__cell *c) {
+static void bind_cell(sqlite3_stmt *s, int at, const tutti__cell *c) {
     double real = 0;
     switch (c->kind) {
     case 'i':
@@ -341,11 +341,11 @@ static void cell_bind(sqlite3_stmt *s, int at, const tutti__cell *c) {
 }
 
 /* One statement with the cells of a row. */
-static tutti_err row_run(tutti__meta *m, const char *text, const tutti__cell *cells, int n) {
+static tutti_err run_with_cells(tutti__meta *m, const char *text, const tutti__cell *cells, int n) {
     sqlite3_stmt *s = NULL;
     int row = 0;
     TUTTI_TRY(tutti__sql_prepare(m, text, &s)); /* fails for another number of columns */
-    for (int i = 0; i < n; i++) cell_bind(s, i + 1, &cells[i]);
+    for (int i = 0; i < n; i++) bind_cell(s, i + 1, &cells[i]);
     const tutti_err err = tutti__sql_step(m, s, &row);
     sqlite3_finalize(s);
     return err;
@@ -359,26 +359,19 @@ tutti_err tutti__meta_row_add(tutti__meta *m, const tutti__row *r) {
     int n = snprintf(text, sizeof text, "INSERT INTO %s VALUES(?", TABLES[r->table]);
     for (int i = 1; i < r->columns; i++) n += snprintf(text + n, sizeof text - (size_t)n, ", ?");
     snprintf(text + n, sizeof text - (size_t)n, ")");
-    return row_run(m, text, r->cell, r->columns);
+    return run_with_cells(m, text, r->cell, r->columns);
 }
 
-/* ---- infos and trailers: `home` is the segment whose trailer has a change; 0: none has */
-
-static tutti_err set_home(tutti__meta *m, int which, int64_t segment) {
-    sqlite3_stmt *s = NULL;
-    TUTTI_TRY(statement(m, which, &s));
-    sqlite3_bind_int64(s, 1, segment);
-    return run(m, s);
-}
+/* ---- infos and trailers: `home` is the segment whose trailer has a change; 0: no trailer has it */
 
 tutti_err tutti__meta_infos_written(tutti__meta *m, int64_t segment) {
-    TUTTI_TRY(set_home(m, INFOS_WRITTEN, segment));
-    return set_home(m, REMOVED_WRITTEN, segment);
+    TUTTI_TRY(run_by_id(m, INFOS_WRITTEN, segment));
+    return run_by_id(m, REMOVED_WRITTEN, segment);
 }
 
 tutti_err tutti__meta_infos_unwritten(tutti__meta *m, int64_t segment) {
-    TUTTI_TRY(set_home(m, INFOS_UNWRITTEN, segment));
-    return set_home(m, REMOVED_UNWRITTEN, segment);
+    TUTTI_TRY(run_by_id(m, INFOS_UNWRITTEN, segment));
+    return run_by_id(m, REMOVED_UNWRITTEN, segment);
 }
 
 tutti_err tutti__meta_infos_orphaned(tutti__meta *m, int64_t *n_out) {
@@ -396,23 +389,23 @@ tutti_err tutti__meta_infos_orphaned(tutti__meta *m, int64_t *n_out) {
 #undef ORPHANED
 }
 
-static tutti_err removed_apply(tutti__meta *m, const tutti__row *r, const tutti__cell *home) {
+static tutti_err apply_removed(tutti__meta *m, const tutti__row *r, const tutti__cell *home) {
     const tutti__cell cells[4] = {r->cell[0], r->cell[1], r->cell[2], *home};
     if (r->cell[2].bytes == 0) TUTTI_TRY(tutti__sql(m, "DELETE FROM infos; DELETE FROM removed"));
-    TUTTI_TRY(
-        row_run(m, "DELETE FROM infos WHERE (variable, segment, name) = (?, ?, ?)", cells, 3));
-    return row_run(m, "INSERT OR REPLACE INTO removed VALUES(?, ?, ?, ?)", cells, 4);
+    TUTTI_TRY(run_with_cells(m, "DELETE FROM infos WHERE (variable, segment, name) = (?, ?, ?)",
+                             cells, 3));
+    return run_with_cells(m, "INSERT OR REPLACE INTO removed VALUES(?, ?, ?, ?)", cells, 4);
 }
 
-static tutti_err info_apply(tutti__meta *m, const tutti__row *r, const tutti__cell *home) {
+static tutti_err apply_info(tutti__meta *m, const tutti__row *r, const tutti__cell *home) {
     tutti__cell cells[7];
     memcpy(cells, r->cell, 6 * sizeof *cells);
     cells[6] = *home;
     if (cells[5].kind == 't' && !tutti__utf8_valid(cells[5].text, cells[5].bytes))
         cells[5].kind = 'b'; /* version 1 had no blobs of bytes */
-    TUTTI_TRY(
-        row_run(m, "DELETE FROM removed WHERE (variable, segment, name) = (?, ?, ?)", cells, 3));
-    return row_run(m, "INSERT OR REPLACE INTO infos VALUES(?, ?, ?, ?, ?, ?, ?)", cells, 7);
+    TUTTI_TRY(run_with_cells(m, "DELETE FROM removed WHERE (variable, segment, name) = (?, ?, ?)",
+                             cells, 3));
+    return run_with_cells(m, "INSERT OR REPLACE INTO infos VALUES(?, ?, ?, ?, ?, ?, ?)", cells, 7);
 }
 
 tutti_err tutti__meta_infos_apply(tutti__meta *m, int64_t segment, int version, const char *rows,
@@ -423,9 +416,9 @@ tutti_err tutti__meta_infos_apply(tutti__meta *m, int64_t segment, int version, 
     tutti__row r;
     if (version == 1) TUTTI_TRY(tutti__sql(m, "DELETE FROM infos WHERE segment = 0"));
     while (tutti__row_next(&at, &left, &r) == 1)
-        if (r.table == TUTTI__ROW_REMOVED) TUTTI_TRY(removed_apply(m, &r, &home));
+        if (r.table == TUTTI__ROW_REMOVED) TUTTI_TRY(apply_removed(m, &r, &home));
     while (tutti__row_next(&rows, &n, &r) == 1)
-        if (r.table == TUTTI__ROW_INFO) TUTTI_TRY(info_apply(m, &r, &home));
+        if (r.table == TUTTI__ROW_INFO) TUTTI_TRY(apply_info(m, &r, &home));
     return TUTTI_OK;
 }
 
@@ -446,28 +439,30 @@ static void bind_owner(sqlite3_stmt *s, const tutti__info *i) {
 
 tutti_err tutti__meta_info_set(tutti__meta *m, const tutti__info *i) {
     sqlite3_stmt *s = NULL;
-    TUTTI_TRY(statement(m, i->count ? DROP_REMOVED : SET_REMOVED, &s));
+    TUTTI_TRY(prepare_statement(m, i->count ? DROP_REMOVED : SET_REMOVED, &s));
     bind_owner(s, i);
-    TUTTI_TRY(run(m, s));
-    TUTTI_TRY(statement(m, i->count ? SET_INFO : DROP_INFO, &s));
+    TUTTI_TRY(run_statement(m, s));
+    TUTTI_TRY(prepare_statement(m, i->count ? SET_INFO : DROP_INFO, &s));
     bind_owner(s, i);
     if (i->count) {
         bind_text(s, 4, tutti_type_name((tutti_type)i->type));
         sqlite3_bind_int64(s, 5, i->count);
-        if (i->bytes > INT32_MAX) TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "info '%s' is too long", i->name);
+        if (i->bytes > INT32_MAX)
+            TUTTI_FAIL(TUTTI_ERR_OVERFLOW, "info '%s' has %zu bytes: at most %d are allowed",
+                       i->name, i->bytes, INT32_MAX);
         if (i->type == TUTTI_BYTES && tutti__utf8_valid(i->value, i->bytes))
             sqlite3_bind_text(s, 6, i->value, (int)i->bytes, SQLITE_STATIC);
         else
             sqlite3_bind_blob(s, 6, i->value, (int)i->bytes, SQLITE_STATIC);
     }
-    return run(m, s);
+    return run_statement(m, s);
 }
 
-static tutti_err info_take(sqlite3_stmt *s, tutti__info *io) {
+static tutti_err read_info(sqlite3_stmt *s, tutti__info *io) {
     tutti_type type = TUTTI_BYTES;
     const char *name = (const char *)sqlite3_column_text(s, 0);
     TUTTI_CHECK(name && tutti_type_parse(name, &type) == TUTTI_OK, TUTTI_ERR_FORMAT,
-                "info '%s' has no type", io->name);
+                "info '%s' has an unknown type", io->name);
     const void *value = sqlite3_column_blob(s, 2);
     const tutti_off size = type == TUTTI_BYTES ? 1 : tutti_type_size(type);
     tutti_off whole = 0;
@@ -476,7 +471,7 @@ static tutti_err info_take(sqlite3_stmt *s, tutti__info *io) {
     io->bytes = (size_t)sqlite3_column_bytes(s, 2);
     TUTTI_CHECK(io->count > 0 && tutti__mul_ok(io->count, size, &whole) &&
                     whole == (tutti_off)io->bytes && value,
-                TUTTI_ERR_FORMAT, "info '%s' has %lld elements in %zu bytes", io->name,
+                TUTTI_ERR_FORMAT, "info '%s' has %lld elements, but %zu bytes", io->name,
                 (long long)io->count, io->bytes);
     io->value = tutti__malloc(io->bytes);
     if (!io->value) return TUTTI_ERR_NOMEM;
@@ -489,14 +484,14 @@ tutti_err tutti__meta_info_get(tutti__meta *m, tutti__info *io) {
     int row = 0;
     int64_t generation = 0;
     io->value = NULL;
-    TUTTI_CHECK(!m->empty, TUTTI_ERR_NOT_FOUND, "there is no info '%s'", io->name);
+    TUTTI_CHECK(!m->empty, TUTTI_ERR_NOT_FOUND, "info '%s' does not exist", io->name);
     TUTTI_TRY(tutti__meta_generation(m, &generation));
-    TUTTI_TRY(statement(m, GET_INFO, &s));
+    TUTTI_TRY(prepare_statement(m, GET_INFO, &s));
     bind_owner(s, io);
     tutti_err err = tutti__sql_step(m, s, &row);
     if (err == TUTTI_OK && !row)
-        err = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "there is no info '%s'", io->name);
-    if (err == TUTTI_OK) err = info_take(s, io);
+        err = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "info '%s' does not exist", io->name);
+    if (err == TUTTI_OK) err = read_info(s, io);
     sqlite3_reset(s);
     return err;
 }

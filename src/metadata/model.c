@@ -1,4 +1,4 @@
-/* metadata: the tables of a dataset in memory: search, growth, checks.
+/* metadata: search and validate the tables of a dataset in memory.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "metadata/model.h"
 
@@ -43,14 +43,14 @@ tutti__datafile *tutti__model_file_id(const tutti__model *m, int64_t id) {
     FIND(m, files, m->files[i].id == id);
 }
 
-static int segment_below(const void *row, const void *id) {
+static int compare_segment_id(const void *row, const void *id) {
     return ((const tutti__segment_row *)row)->id < *(const int64_t *)id ? -1 : 1;
 }
 
 /* Ids are ascending. */
 tutti__segment_row *tutti__model_segment_id(const tutti__model *m, int64_t id) {
-    const int64_t at =
-        tutti__lower_bound_by(m->segments, m->segments_n, sizeof *m->segments, &id, segment_below);
+    const int64_t at = tutti__lower_bound_by(m->segments, m->segments_n, sizeof *m->segments, &id,
+                                             compare_segment_id);
     return at < m->segments_n && m->segments[at].id == id ? &m->segments[at] : NULL;
 }
 
@@ -133,8 +133,8 @@ tutti_err tutti__variable_check(const tutti__variable *v) {
     const int most = v->item == TUTTI_SYM_TENSOR || v->item == TUTTI_TENSOR ? 1 << 10 : 1 << 24;
     TUTTI_CHECK(v->components >= 1 && v->components <= most &&
                     (v->item != TUTTI_SCALAR || v->components == 1),
-                TUTTI_ERR_ARG, "variable '%s': an item cannot have %d components", name,
-                v->components);
+                TUTTI_ERR_ARG, "variable '%s': components is %d, which its item does not allow",
+                name, v->components);
     TUTTI_CHECK(v->type == TUTTI_BYTES || tutti_type_size((tutti_type)v->type) > 0, TUTTI_ERR_ARG,
                 "variable '%s': unknown type %d", name, v->type);
     TUTTI_CHECK(v->layout == TUTTI_GLOBAL || v->layout == TUTTI_RANKED, TUTTI_ERR_ARG,
@@ -142,9 +142,9 @@ tutti_err tutti__variable_check(const tutti__variable *v) {
     TUTTI_CHECK(v->order == TUTTI_LITTLE_ENDIAN || v->order == TUTTI_BIG_ENDIAN, TUTTI_ERR_ARG,
                 "variable '%s': unknown byte order %d", name, v->order);
     TUTTI_CHECK(v->compress >= 0 && v->compress <= 19, TUTTI_ERR_ARG,
-                "variable '%s': compress is %d: it must be 0 to 19", name, v->compress);
+                "variable '%s': compress is %d, must be 0 to 19", name, v->compress);
     TUTTI_CHECK(v->compress == 0 || v->layout == TUTTI_GLOBAL, TUTTI_ERR_ARG,
-                "variable '%s': only layout global can be compressed, not ranked", name);
+                "variable '%s': variables with layout TUTTI_RANKED cannot be compressed", name);
     TUTTI_CHECK(tutti__text_right(v->units, TUTTI__UNITS) &&
                     tutti__text_right(v->long_name, TUTTI__LONG_NAME),
                 TUTTI_ERR_ARG,
@@ -164,47 +164,50 @@ int tutti__netcdf_name(const char *name) {
     return n > 3 && strcmp(name + n - 3, ".nc") == 0;
 }
 
-static int archived_below(const void *row, const void *segment) {
+static int compare_archived_id(const void *row, const void *segment) {
     return ((const tutti__archived *)row)->segment < *(const int64_t *)segment ? -1 : 1;
 }
 
 const tutti__archived *tutti__model_archived(const tutti__model *m, int64_t segment) {
     const int64_t at = tutti__lower_bound_by(m->archived, m->archived_n, sizeof *m->archived,
-                                             &segment, archived_below);
+                                             &segment, compare_archived_id);
     return at < m->archived_n && m->archived[at].segment == segment ? &m->archived[at] : NULL;
 }
 
-int tutti__model_file_lives(const tutti__model *m, int64_t file) {
+int tutti__model_file_in_use(const tutti__model *m, int64_t file) {
     for (int64_t i = 0; i < m->segments_n; i++)
         if (m->segments[i].file == file && !tutti__model_archived(m, m->segments[i].id)) return 1;
     return 0;
 }
 
-static tutti_err segments_check(const tutti__model *m) {
+static tutti_err check_segments(const tutti__model *m) {
     for (int64_t i = 0; i < m->segments_n; i++) {
         const tutti__segment_row *g = &m->segments[i], *before = i > 0 ? g - 1 : NULL;
         TUTTI_CHECK(g->kind == TUTTI_TOPOLOGY || g->kind == TUTTI_STATE, TUTTI_ERR_FORMAT,
-                    "segment %lld has an unknown kind", (long long)i);
+                    "segment %lld has unknown kind %d", (long long)i, g->kind);
         TUTTI_CHECK(g->id >= 1 && g->id <= m->serial && !isnan(g->time), TUTTI_ERR_FORMAT,
-                    "segment %lld has id %lld or no time", (long long)i, (long long)g->id);
+                    "segment %lld has invalid id %lld or time %g", (long long)i, (long long)g->id,
+                    g->time);
         TUTTI_CHECK(!before || (before->id < g->id &&
                                 (before->index < g->index ||
                                  (before->index == g->index && before->kind < g->kind))),
-                    TUTTI_ERR_FORMAT, "segments %lld and %lld are not in order", (long long)i - 1,
+                    TUTTI_ERR_FORMAT, "segments %lld and %lld are out of order", (long long)i - 1,
                     (long long)i);
         const tutti__datafile *f = tutti__model_file_id(m, g->file);
         TUTTI_CHECK(f && g->start >= 0 && g->start <= g->trailer &&
                         (tutti__is_netcdf(f) ? g->trailer == g->end : g->trailer < g->end) &&
                         g->end <= ((tutti_off)1 << 60),
-                    TUTTI_ERR_FORMAT, "segment %lld has no valid place in a data file",
-                    (long long)i);
+                    TUTTI_ERR_FORMAT,
+                    "segment %lld has an invalid range [%lld, %lld) of a data file", (long long)i,
+                    (long long)g->start, (long long)g->end);
     }
     return TUTTI_OK;
 }
 
 tutti_err tutti__model_check(const tutti__model *m) {
     TUTTI_CHECK(m->container == TUTTI_CONTAINER_NATIVE || m->container == TUTTI_CONTAINER_NETCDF,
-                TUTTI_ERR_FORMAT, "data files are of unknown kind %lld", (long long)m->container);
+                TUTTI_ERR_FORMAT, "unknown container %lld of the data files",
+                (long long)m->container);
     for (int64_t i = 0; i < m->files_n; i++)
         TUTTI_CHECK(m->files[i].id >= 1 && tutti__file_name_right(m->files[i].name) &&
                         tutti__is_netcdf(&m->files[i]) == (int)m->container,
@@ -214,27 +217,29 @@ tutti_err tutti__model_check(const tutti__model *m) {
                         (m->spaces[i].kind == TUTTI__SPACE_GRID ||
                          m->spaces[i].kind == TUTTI__SPACE_LIST) &&
                         tutti__name_right(m->spaces[i].name, TUTTI__NAME),
-                    TUTTI_ERR_FORMAT, "space %lld is not valid", (long long)i);
+                    TUTTI_ERR_FORMAT, "space %lld has an invalid id, name or kind", (long long)i);
     for (int64_t i = 0; i < m->variables_n; i++) {
         const tutti__variable *v = &m->variables[i];
         TUTTI_CHECK(v->id >= 1 && tutti__name_right(v->name, TUTTI__NAME) &&
                         tutti__model_space_id(m, v->space),
-                    TUTTI_ERR_FORMAT, "variable %lld has no name or no space", (long long)i);
+                    TUTTI_ERR_FORMAT, "variable %lld has an invalid id, name or space",
+                    (long long)i);
         TUTTI_CHECK(tutti__variable_check(v) == TUTTI_OK, TUTTI_ERR_FORMAT, "%s",
                     tutti_last_error()->text);
     }
-    TUTTI_TRY(segments_check(m));
+    TUTTI_TRY(check_segments(m));
     for (int64_t i = 0; i < m->archived_n; i++)
         TUTTI_CHECK(tutti__model_segment_id(m, m->archived[i].segment) &&
                         tutti__text_right(m->archived[i].place, TUTTI__PLACE),
-                    TUTTI_ERR_FORMAT, "an archived segment does not exist");
+                    TUTTI_ERR_FORMAT, "archived segment does not exist (id %lld)",
+                    (long long)m->archived[i].segment);
     for (int64_t i = 0; i < m->sizes_n; i++) {
         const tutti__size *s = &m->sizes[i];
         const tutti__space *space = tutti__model_space_id(m, s->space);
         TUTTI_CHECK(space && tutti__shape_right(s->ndims, s->shape, NULL) &&
                         (space->kind == TUTTI__SPACE_GRID || s->ndims == 1) &&
                         (s->segment == 0 || tutti__model_segment_id(m, s->segment)),
-                    TUTTI_ERR_FORMAT, "a size of space %lld is not valid", (long long)s->space);
+                    TUTTI_ERR_FORMAT, "invalid size of space %lld", (long long)s->space);
     }
     return TUTTI_OK;
 }
@@ -243,10 +248,10 @@ tutti_err tutti__section_check(const tutti__model *m, const tutti__segment_row *
                                const tutti__section *s) {
     const tutti__variable *v = tutti__model_variable_id(m, s->variable);
     TUTTI_CHECK(v && (s->type == TUTTI_BYTES || tutti_type_size((tutti_type)s->type) > 0),
-                TUTTI_ERR_FORMAT, "a section of segment %lld has no variable or no type",
-                (long long)g->id);
+                TUTTI_ERR_FORMAT, "a section of segment %lld has invalid variable %lld or type %d",
+                (long long)g->id, (long long)s->variable, s->type);
     TUTTI_CHECK(s->start >= g->start && s->bytes >= 0 && s->bytes <= g->trailer - s->start,
-                TUTTI_ERR_FORMAT, "section '%s' of segment %lld is outside of its segment", v->name,
+                TUTTI_ERR_FORMAT, "section '%s' of segment %lld is outside the segment", v->name,
                 (long long)g->id);
     const int listed = s->list_segment != 0;
     TUTTI_CHECK(listed == (v->layout == TUTTI_RANKED) &&
@@ -260,8 +265,8 @@ tutti_err tutti__section_check(const tutti__model *m, const tutti__segment_row *
         TUTTI_CHECK(size && tutti__shape_right(size->ndims, size->shape, &entries) &&
                         tutti__mul_ok(entries, tutti__item_bytes(v, s->type), &bytes) &&
                         (v->compress > 0 || bytes == s->bytes),
-                    TUTTI_ERR_FORMAT, "section '%s' of segment %lld has %lld bytes", v->name,
-                    (long long)g->id, (long long)s->bytes);
+                    TUTTI_ERR_FORMAT, "section '%s' of segment %lld has %lld bytes, must have %lld",
+                    v->name, (long long)g->id, (long long)s->bytes, (long long)bytes);
     }
     return TUTTI_OK;
 }

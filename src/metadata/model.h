@@ -103,7 +103,7 @@ tutti__segment_row *tutti__model_segment_id(const tutti__model *m, int64_t id);
 tutti__datafile *tutti__model_file_id(const tutti__model *m, int64_t id);
 const tutti__archived *tutti__model_archived(const tutti__model *m, int64_t segment); /* or NULL */
 /* The file has a segment that is not archived. */
-int tutti__model_file_lives(const tutti__model *m, int64_t file);
+int tutti__model_file_in_use(const tutti__model *m, int64_t file);
 /* The size of a space as of a segment (an id; INT64_MAX: now), or NULL. */
 tutti__size *tutti__model_size(const tutti__model *m, int64_t space, int64_t segment);
 

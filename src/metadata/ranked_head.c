@@ -1,4 +1,4 @@
-/* metadata: the header of a section by ranks, decoded from bytes that may be hostile.
+/* metadata: decode the header of a ranked section. Input is validated.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <endian.h>
 #include "metadata/trailer.h"
@@ -16,7 +16,7 @@ tutti_err tutti__ranked_head_take(const int64_t head[2], const tutti__section *s
                     tutti__mul_ok(out->entries, item, &bytes) &&
                     tutti__add_ok(bytes, tutti__ranked_header((int)out->ranks), &bytes) &&
                     bytes == s->bytes,
-                TUTTI_ERR_FORMAT, "the header of a section by ranks makes no sense: %lld entries",
-                (long long)out->entries);
+                TUTTI_ERR_FORMAT, "invalid header of a ranked section: %lld ranks, %lld entries",
+                (long long)out->ranks, (long long)out->entries);
     return TUTTI_OK;
 }

@@ -1,4 +1,4 @@
-/* metadata: the connection to SQLite: statements, errors, private copies.
+/* metadata: the connection to SQLite: statements, errors, private copies of the database.
  *
  * Journal mode TRUNCATE: a commit is the truncation of the journal, and a killed writer leaves one that the next
  * writer rolls back.  A reader cannot: it copies both files to a directory of its own and rolls back there.
@@ -22,12 +22,11 @@ tutti_err tutti__sql_error(const tutti__meta *m, const char *what) {
     const char *text = m->db ? sqlite3_errmsg(m->db) : "out of memory";
     if (m->limited)
         return tutti__error_set(TUTTI_ERR_NO_SPACE, EFBIG, -1,
-                                "%s: the limit of file sizes (RLIMIT_FSIZE) is reached", what);
+                                "%s: file size limit (RLIMIT_FSIZE) exceeded", what);
     switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        TUTTI_FAIL(TUTTI_ERR_STATE, "%s: another program has had the metadata for %g s", what,
-                   m->busy);
+        TUTTI_FAIL(TUTTI_ERR_STATE, "%s: locked by another program for %g s", what, m->busy);
     case SQLITE_FULL:
         TUTTI_FAIL(TUTTI_ERR_NO_SPACE, "%s: %s", what, text);
     case SQLITE_NOMEM:
@@ -71,7 +70,7 @@ tutti_err tutti__sql_prepare(tutti__meta *m, const char *text, sqlite3_stmt **ou
     return got == SQLITE_OK ? TUTTI_OK : tutti__sql_error(m, "metadata");
 }
 
-/* *row_out: there is one. */
+/* *row_out: the statement returned a row. */
 tutti_err tutti__sql_step(tutti__meta *m, sqlite3_stmt *s, int *row_out) {
     tutti__size_limit limit;
     tutti__size_limit_begin(&limit);
@@ -135,21 +134,21 @@ tutti_err tutti__meta_commit(tutti__meta *m) {
 /* ---- opening, private copies */
 
 /* The database and the files that SQLite keeps beside it: opening a FIFO would wait for its writer. */
-static tutti_err files_regular(const char *path) {
+static tutti_err check_regular_files(const char *path) {
     static const char *const ENDS[] = {"", "-journal", "-wal", "-shm"};
     for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
         char name[TUTTI__PATH + 96];
         struct stat st;
         snprintf(name, sizeof name, "%s%s", path, ENDS[i]);
         TUTTI_CHECK(stat(name, &st) != 0 || S_ISREG(st.st_mode), TUTTI_ERR_FORMAT,
-                    "not a regular file: '%s'", name);
+                    "'%s' is not a regular file", name);
     }
     return TUTTI_OK;
 }
 
 tutti_err tutti__sql_open(tutti__meta *m, const char *path, int flags) {
     m->db = NULL;
-    TUTTI_TRY(files_regular(path));
+    TUTTI_TRY(check_regular_files(path));
     if (sqlite3_open_v2(path, &m->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         return tutti__sql_error(m, "metadata");
     sqlite3_busy_timeout(m->db, (int)(m->busy * 1000));
@@ -176,7 +175,7 @@ void tutti__sql_close(tutti__meta *m) {
     m->db = NULL;
 }
 
-static tutti_err file_copy(const char *from, const char *to) {
+static tutti_err copy_file(const char *from, const char *to) {
     char block[65536];
     tutti_err err = TUTTI_OK;
     tutti__size_limit limit;
@@ -197,7 +196,7 @@ static tutti_err file_copy(const char *from, const char *to) {
 }
 
 /* The first bytes of a file, where a journal has a random number; 0s if it is shorter. */
-static void beginning(const char *path, char to[64]) {
+static void read_first_bytes(const char *path, char to[64]) {
     memset(to, 0, 64);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return;
@@ -213,17 +212,17 @@ tutti_err tutti__sql_private_open(tutti__meta *m) {
     snprintf(m->own, sizeof m->own, "%.3000s/tutti-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
     if (!mkdtemp(m->own)) {
         m->own[0] = 0;
-        return tutti__error_sys(errno, -1, "a place for a copy of the metadata");
+        return tutti__error_sys(errno, -1, "temporary directory for a copy of the metadata");
     }
     snprintf(copy, sizeof copy, "%s/" TUTTI__META_NAME, m->own);
     snprintf(to, sizeof to, "%s/" TUTTI__META_NAME "-journal", m->own);
     snprintf(from, sizeof from, "%s-journal", m->path);
-    TUTTI_TRY(file_copy(from, to));
-    TUTTI_TRY(file_copy(m->path, copy));
+    TUTTI_TRY(copy_file(from, to));
+    TUTTI_TRY(copy_file(m->path, copy));
     tutti__sql_close(m);
     TUTTI_TRY(tutti__sql_open(m, copy, SQLITE_OPEN_READWRITE));
-    beginning(to, copied);
-    beginning(from, now);
+    read_first_bytes(to, copied);
+    read_first_bytes(from, now);
     TUTTI_CHECK(memcmp(copied, now, sizeof now) == 0, TUTTI_ERR_STATE,
                 "a writer is recovering '%s': open it again", m->path);
     return TUTTI_OK;

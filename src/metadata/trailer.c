@@ -1,4 +1,4 @@
-/* metadata: footers and rows of trailers, decoded from bytes that may be hostile.
+/* metadata: decode footers and rows of trailers. Input is validated.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "metadata/trailer.h"
 
@@ -56,7 +56,7 @@ void tutti__datafile_head(char head[TUTTI__SEGMENT_ALIGN]) {
 /* ---- rows */
 
 /* A letter and 8 bytes. */
-static int word_next(const char **at, size_t *left, char *letter, uint64_t *out) {
+static int read_word(const char **at, size_t *left, char *letter, uint64_t *out) {
     if (*left < 9) return 0;
     memcpy(out, *at + 1, sizeof *out);
     *out = le64toh(*out);
@@ -66,10 +66,10 @@ static int word_next(const char **at, size_t *left, char *letter, uint64_t *out)
     return 1;
 }
 
-static int cell_next(const char **at, size_t *left, tutti__cell *c) {
+static int read_cell(const char **at, size_t *left, tutti__cell *c) {
     uint64_t word = 0;
     *c = (tutti__cell){0};
-    if (!word_next(at, left, &c->kind, &word)) return 0;
+    if (!read_word(at, left, &c->kind, &word)) return 0;
     switch (c->kind) {
     case 'i':
     case 'd':
@@ -95,15 +95,15 @@ int tutti__row_next(const char **rows, size_t *left, tutti__row *out) {
     uint64_t word = 0;
     if (*left == 0) return 0;
     out->bytes = *rows;
-    if (!word_next(rows, left, &letter, &word) || letter != 'r' || word >= TUTTI__ROW_TABLES)
+    if (!read_word(rows, left, &letter, &word) || letter != 'r' || word >= TUTTI__ROW_TABLES)
         return -1;
     out->table = (int)word;
-    if (!word_next(rows, left, &letter, &word) || letter != 'c' || word < 1 ||
+    if (!read_word(rows, left, &letter, &word) || letter != 'c' || word < 1 ||
         word > TUTTI__ROW_COLUMNS)
         return -1;
     out->columns = (int)word;
     for (int i = 0; i < out->columns; i++)
-        if (!cell_next(rows, left, &out->cell[i])) return -1;
+        if (!read_cell(rows, left, &out->cell[i])) return -1;
     out->n = (size_t)(*rows - out->bytes);
     return 1;
 }
@@ -111,7 +111,7 @@ int tutti__row_next(const char **rows, size_t *left, tutti__row *out) {
 /* ---- rows by tables */
 
 /* Are the columns of these kinds?  "?" is any. */
-static int kinds_are(const tutti__row *r, int table, const char *kinds) {
+static int has_kinds(const tutti__row *r, int table, const char *kinds) {
     const int n = (int)strlen(kinds);
     if (r->table != table || r->columns < n) return 0;
     for (int i = 0; i < n; i++)
@@ -119,11 +119,11 @@ static int kinds_are(const tutti__row *r, int table, const char *kinds) {
     return 1;
 }
 
-static int text_is(const tutti__cell *c, const char *text) {
+static int is_text_equal(const tutti__cell *c, const char *text) {
     return c->bytes == strlen(text) && memcmp(c->text, text, c->bytes) == 0;
 }
 
-static int text_take(const tutti__cell *c, char *to, size_t room) {
+static int copy_text(const tutti__cell *c, char *to, size_t room) {
     if (c->bytes >= room || memchr(c->text, 0, c->bytes)) return 0;
     memcpy(to, c->text, c->bytes);
     to[c->bytes] = 0;
@@ -136,36 +136,37 @@ int64_t tutti__row_id(const tutti__row *r) {
 
 int tutti__row_segment(const tutti__row *r, tutti__segment_row *out) {
     const tutti__cell *c = r->cell;
-    if (!kinds_are(r, TUTTI__ROW_SEGMENT, "iti?iiiii") || (c[3].kind != 'd' && c[3].kind != 'i'))
+    if (!has_kinds(r, TUTTI__ROW_SEGMENT, "iti?iiiii") || (c[3].kind != 'd' && c[3].kind != 'i'))
         return 0;
-    *out = (tutti__segment_row){.id = c[0].number,
-                                .kind = text_is(&c[1], "state") ? TUTTI_STATE : TUTTI_TOPOLOGY,
-                                .index = c[2].number,
-                                .time = (double)c[3].number,
-                                .file = c[4].number,
-                                .start = c[5].number,
-                                .end = c[6].number,
-                                .trailer = c[7].number,
-                                .sections = c[8].number > INT32_MAX ? -1 : (int)c[8].number};
+    *out =
+        (tutti__segment_row){.id = c[0].number,
+                             .kind = is_text_equal(&c[1], "state") ? TUTTI_STATE : TUTTI_TOPOLOGY,
+                             .index = c[2].number,
+                             .time = (double)c[3].number,
+                             .file = c[4].number,
+                             .start = c[5].number,
+                             .end = c[6].number,
+                             .trailer = c[7].number,
+                             .sections = c[8].number > INT32_MAX ? -1 : (int)c[8].number};
     if (c[3].kind == 'd') memcpy(&out->time, &c[3].number, sizeof out->time);
     return out->id >= 1 && out->id < INT64_MAX && out->file >= 1 && out->sections >= 0 &&
-           !isnan(out->time) && (out->kind == TUTTI_STATE || text_is(&c[1], "topology"));
+           !isnan(out->time) && (out->kind == TUTTI_STATE || is_text_equal(&c[1], "topology"));
 }
 
 int tutti__row_file(const tutti__row *r, tutti__datafile *out) {
     const tutti__cell *c = r->cell;
-    if (!kinds_are(r, TUTTI__ROW_FILE, "itt")) return 0;
+    if (!has_kinds(r, TUTTI__ROW_FILE, "itt")) return 0;
     out->id = c[0].number;
-    return text_take(&c[1], out->name, sizeof out->name) && tutti__file_name_right(out->name) &&
-           out->id >= 1 && text_is(&c[2], "tutti");
+    return copy_text(&c[1], out->name, sizeof out->name) && tutti__file_name_right(out->name) &&
+           out->id >= 1 && is_text_equal(&c[2], "tutti");
 }
 
 int tutti__row_size(const tutti__row *r, tutti__size *out) {
     const tutti__cell *c = r->cell;
     char shape[TUTTI_MAX_DIMS * 21 + 1];
-    if (!kinds_are(r, TUTTI__ROW_SIZE, "iiti")) return 0;
+    if (!has_kinds(r, TUTTI__ROW_SIZE, "iiti")) return 0;
     *out = (tutti__size){.segment = c[0].number, .space = c[1].number, .has_ids = c[3].number != 0};
-    return out->segment >= 0 && text_take(&c[2], shape, sizeof shape) &&
+    return out->segment >= 0 && copy_text(&c[2], shape, sizeof shape) &&
            tutti__shape_parse(shape, out) && tutti__shape_right(out->ndims, out->shape, NULL);
 }
 
@@ -174,8 +175,8 @@ int tutti__row_info(const tutti__row *r, int64_t *segment_out) {
     char name[TUTTI__NAME], word[32];
     tutti_type type = TUTTI_BYTES;
     tutti_off bytes = 0;
-    if (!kinds_are(r, TUTTI__ROW_INFO, "iitti?") || !text_take(&c[2], name, sizeof name) ||
-        !tutti__name_right(name, sizeof name) || !text_take(&c[3], word, sizeof word) ||
+    if (!has_kinds(r, TUTTI__ROW_INFO, "iitti?") || !copy_text(&c[2], name, sizeof name) ||
+        !tutti__name_right(name, sizeof name) || !copy_text(&c[3], word, sizeof word) ||
         tutti_type_parse(word, &type) != TUTTI_OK || c[0].number < 0 || c[1].number < 0)
         return 0;
     *segment_out = c[1].number;
@@ -187,7 +188,7 @@ int tutti__row_info(const tutti__row *r, int64_t *segment_out) {
 int tutti__row_removed(const tutti__row *r, int64_t *segment_out) {
     const tutti__cell *c = r->cell;
     char name[TUTTI__NAME];
-    if (!kinds_are(r, TUTTI__ROW_REMOVED, "iit") || !text_take(&c[2], name, sizeof name) ||
+    if (!has_kinds(r, TUTTI__ROW_REMOVED, "iit") || !copy_text(&c[2], name, sizeof name) ||
         c[0].number < 0 || c[1].number < 0)
         return 0;
     *segment_out = c[1].number;

@@ -19,8 +19,8 @@ typedef struct tutti__footer {
     uint64_t joined; /* 1: the next segment belongs to the same commit */
 } tutti__footer;
 #define TUTTI__FOOTER_MAGIC "TUTTISEG"
-/* After segments were removed while later ones of the file stay, their footers are zeros, except the last one, which
- * is this: `start` is where the first of them began. */
+/* Footers of removed segments that later segments of the file follow are zeros, except the last one, which has this magic
+ * string; its `start` is that of the first of them. */
 #define TUTTI__GAP_MAGIC "TUTTIGAP"
 
 typedef enum tutti__footer_kind {
@@ -97,14 +97,14 @@ int tutti__row_removed(const tutti__row *r, int64_t *segment_out);
 /* The first number of a row (an id, a segment); -1: it has none. */
 int64_t tutti__row_id(const tutti__row *r);
 
-/* ---- sections by ranks (ranked_head.c) */
+/* ---- ranked sections (ranked_head.c) */
 
 enum { TUTTI__RANKED_HEAD = 3 }; /* numbers before the table */
 typedef struct tutti__ranked_head {
     int64_t ranks, entries;
 } tutti__ranked_head;
 
-/* Bytes of the header of a section by that many ranks. */
+/* Bytes of the header of a ranked section of that many ranks. */
 tutti_off tutti__ranked_header(int ranks);
 /* Decode the first two values; they agree with the section and its items.  Pure. */
 tutti_err tutti__ranked_head_take(const int64_t head[2], const tutti__section *s, tutti_off item,

@@ -1,4 +1,4 @@
-/* metadata: the search for segments of a data file by their trailers.
+/* metadata: find the segments of a data file by their trailers.
  *
  * It starts at the end of the file: where a segment starts, the one before it ends.  Without a trailer there, the end
  * was torn off or a trailer is damaged: then it continues page by page until it finds one.
@@ -24,7 +24,7 @@ typedef struct {
     tutti_off lo, hi;
 } window;
 
-static tutti__footer_kind footer_at(window *w, tutti_off end, int many, tutti__trailer *out) {
+static tutti__footer_kind read_footer(window *w, tutti_off end, int many, tutti__trailer *out) {
     tutti__footer f;
     const tutti_off at = end - (tutti_off)sizeof f;
     if (many && (at < w->lo || end > w->hi)) {
@@ -46,7 +46,7 @@ int tutti__trailer_rows(int fd, const tutti__trailer *t, char **rows_out) {
     char *buf = tutti__malloc(all);
     if (!buf) return -1;
     int right = tutti__bytes_read(fd, t->trailer, buf, all, "a data file") == TUTTI_OK;
-#ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* which no fuzzer would guess */
+#ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* a fuzzer cannot guess a checksum */
     right = right && tutti__sum_of(buf, all) == t->sum;
 #endif
     if (right) {
@@ -61,7 +61,7 @@ int tutti__trailer_rows(int fd, const tutti__trailer *t, char **rows_out) {
 /* ---- finding */
 
 /* The rows are valid, and those of this segment at this place. */
-static int rows_right(tutti__found *v) {
+static int are_rows_valid(tutti__found *v) {
     const char *at = v->rows;
     size_t left = (size_t)v->at.rows;
     tutti__row r;
@@ -102,7 +102,7 @@ static int rows_right(tutti__found *v) {
 }
 
 /* 1: a segment ends at t->end; 0: it does not; -1: no memory. */
-static int segment_take(int fd, const tutti__trailer *t, tutti__found **out, int64_t *n_out) {
+static int add_segment(int fd, const tutti__trailer *t, tutti__found **out, int64_t *n_out) {
     char *rows = NULL;
     const int whole = tutti__trailer_rows(fd, t, &rows);
     if (whole != 1) return whole;
@@ -110,7 +110,7 @@ static int segment_take(int fd, const tutti__trailer *t, tutti__found **out, int
     if (v) {
         v->at = *t;
         v->rows = rows;
-        if (rows_right(v)) return 1;
+        if (are_rows_valid(v)) return 1;
         --*n_out;
     }
     tutti__free(rows);
@@ -126,8 +126,8 @@ tutti_err tutti__trailers_find(int fd, tutti__found **out, int64_t *n_out, int *
     tutti_off end = got == 0 ? tutti__align_down(st.st_size, TUTTI__SEGMENT_ALIGN) : 0;
     while (end > TUTTI__SEGMENT_ALIGN && got >= 0) {
         tutti__trailer t;
-        const tutti__footer_kind kind = footer_at(&w, end, torn, &t);
-        got = kind == TUTTI__FOOTER_SEGMENT ? segment_take(fd, &t, out, n_out)
+        const tutti__footer_kind kind = read_footer(&w, end, torn, &t);
+        got = kind == TUTTI__FOOTER_SEGMENT ? add_segment(fd, &t, out, n_out)
                                             : kind == TUTTI__FOOTER_GAP;
         if (got == 1) {
             end = t.start;
@@ -152,14 +152,14 @@ void tutti__found_free(tutti__found *v, int64_t n) {
 
 /* Overwrite footers between lo and hi, from the lowest on: if the process is killed, the chain from hi still exists,
  * and the next writer repeats it. */
-static tutti_err gap_mark(int fd, tutti_off lo, tutti_off hi) {
+static tutti_err mark_gap(int fd, tutti_off lo, tutti_off hi) {
     static const tutti__footer none;
     tutti__footer mark;
     tutti__trailer t;
     window w = {.fd = fd};
     tutti_off *ends = NULL;
     int64_t n = 0;
-    tutti__footer_kind kind = footer_at(&w, hi, 0, &t);
+    tutti__footer_kind kind = read_footer(&w, hi, 0, &t);
     if (kind == TUTTI__FOOTER_GAP && t.start == lo) return TUTTI_OK;
     for (tutti_off at = hi; at > lo && kind != TUTTI__FOOTER_NONE && t.start >= lo;) {
         tutti_off *end =
@@ -170,7 +170,7 @@ static tutti_err gap_mark(int fd, tutti_off lo, tutti_off hi) {
         }
         if (end) *end = at;
         at = t.start;
-        kind = at > lo ? footer_at(&w, at, 0, &t) : TUTTI__FOOTER_NONE;
+        kind = at > lo ? read_footer(&w, at, 0, &t) : TUTTI__FOOTER_NONE;
     }
     int bad = 0;
     while (n > 0 && !bad) {
@@ -180,7 +180,7 @@ static tutti_err gap_mark(int fd, tutti_off lo, tutti_off hi) {
     tutti__footer_gap(lo, &mark);
     if (!bad) bad = tutti__limited_pwrite(fd, &mark, sizeof mark, hi - (tutti_off)sizeof mark);
     tutti__free(ends);
-    return bad ? tutti__error_sys(errno, hi, "a place that segments have left") : TUTTI_OK;
+    return bad ? tutti__error_sys(errno, hi, "footer of a removed segment") : TUTTI_OK;
 }
 
 tutti_err tutti__gaps_mark(const char *path, const tutti__model *model, const tutti__datafile *f) {
@@ -192,7 +192,7 @@ tutti_err tutti__gaps_mark(const char *path, const tutti__model *model, const tu
         if (g->file != f->id) continue;
         if (g->start > end) {
             if (fd < 0) fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-            err = fd < 0 ? tutti__error_sys(errno, -1, path) : gap_mark(fd, end, g->start);
+            err = fd < 0 ? tutti__error_sys(errno, -1, path) : mark_gap(fd, end, g->start);
         }
         end = tutti__max(end, g->end);
     }

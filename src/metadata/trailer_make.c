@@ -1,4 +1,4 @@
-/* metadata: trailers of segments, from the rows of the database.
+/* metadata: write trailers of segments from rows of the database.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "metadata/trailer.h"
 
@@ -6,8 +6,8 @@
 #include <string.h>
 #include "base/sums.h"
 
-static char *trailer_pack(const tutti__trailer_spec *spec, const tutti__segment_row *g,
-                          const char *rows, size_t bytes) {
+static char *encode_trailer(const tutti__trailer_spec *spec, const tutti__segment_row *g,
+                            const char *rows, size_t bytes) {
     const size_t size = (size_t)(g->end - g->trailer), sums = 8 * (size_t)spec->blocks;
     char *buf = tutti__calloc(1, size);
     if (!buf) return NULL;
@@ -41,7 +41,7 @@ tutti_err tutti__trailer_make(tutti__meta *m, const tutti__trailer_spec *spec,
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(row_bytes <= bytes);
         memcpy(rows, row, row_bytes);
-        *out = trailer_pack(spec, g, rows, bytes);
+        *out = encode_trailer(spec, g, rows, bytes);
         if (!*out) err = TUTTI_ERR_NOMEM;
     }
     tutti__free(row);

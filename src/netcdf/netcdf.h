@@ -67,18 +67,18 @@ tutti_count tutti__netcdf_records(const char *directory, const char *name);
 /* Set it, which makes states part of the dataset.  durable: sync it. */
 tutti_err tutti__netcdf_records_set(const char *directory, const char *name, tutti_count records,
                                     int durable) TUTTI_MUST_USE;
-/* The file has at least so many bytes. */
+/* Extend the file to at least `bytes` bytes. */
 tutti_err tutti__netcdf_extend(const char *directory, const char *name,
                                tutti_off bytes) TUTTI_MUST_USE;
 /* Make header, number of records and length agree with the metadata.  TUTTI_ERR_FORMAT: the file is too short. */
-tutti_err tutti__netcdf_mend(const char *directory, tutti__meta *m, const tutti__model *model,
-                             const tutti__datafile *f) TUTTI_MUST_USE;
+tutti_err tutti__netcdf_correct(const char *directory, tutti__meta *m, const tutti__model *model,
+                                const tutti__datafile *f) TUTTI_MUST_USE;
 /* Compare the header of a file with the metadata; it may have more records and variables.  TUTTI_ERR_FORMAT: they
  * differ; *readable_out (or NULL): it is a header that differs in more than the number of records. */
 tutti_err tutti__netcdf_compare(const char *directory, tutti__meta *m, const tutti__model *model,
                                 const tutti__datafile *f, int *readable_out) TUTTI_MUST_USE;
-/* Number of segments that are part of the dataset: all, or those before the last commit if a file has not the
- * records for all of its states.  All of a native dataset, whose metadata have no "commit". */
+/* Number of segments that are part of the dataset: all, or those before the last commit if a file has fewer records than
+ * states.  All of a native dataset, whose metadata have no "commit". */
 int64_t tutti__netcdf_published(const char *directory, const tutti__model *model);
 
 #endif

@@ -1,4 +1,4 @@
-/* netcdf: data files that are netCDF, compared with the metadata and corrected by one process.
+/* netcdf: compare netCDF data files with the metadata, and correct them. One process.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "netcdf/netcdf.h"
 
@@ -13,7 +13,7 @@
 
 /* ---- load */
 
-static tutti_err sections_load(tutti__meta *m, const tutti__model *model,
+static tutti_err load_sections(tutti__meta *m, const tutti__model *model,
                                const tutti__segment_row *g, tutti__ncfile *f) {
     if (g->kind == TUTTI_TOPOLOGY) {
         f->topology = *g;
@@ -41,7 +41,7 @@ tutti_err tutti__ncfile_load(tutti__meta *m, const tutti__model *model, int64_t 
                                    "segment %lld is not a record of its netCDF file",
                                    (long long)g->id);
         if (err == TUTTI_OK && (g->kind == TUTTI_TOPOLOGY || !f.first.id))
-            err = sections_load(m, model, g, &f);
+            err = load_sections(m, model, g, &f);
         f.records += g->kind == TUTTI_STATE;
     }
     if (err == TUTTI_OK)
@@ -53,7 +53,7 @@ tutti_err tutti__ncfile_load(tutti__meta *m, const tutti__model *model, int64_t 
 
 /* ---- the number of records */
 
-static int file_open(const char *directory, const char *name, int flags) {
+static int open_data_file(const char *directory, const char *name, int flags) {
     char path[4300];
     snprintf(path, sizeof path, "%s/%s", directory, name);
     return open(path, flags | O_CLOEXEC | O_NOFOLLOW);
@@ -62,7 +62,7 @@ static int file_open(const char *directory, const char *name, int flags) {
 tutti_count tutti__netcdf_records(const char *directory, const char *name) {
     unsigned char head[TUTTI__NETCDF_HEAD];
     uint64_t n = 0;
-    const int fd = file_open(directory, name, O_RDONLY);
+    const int fd = open_data_file(directory, name, O_RDONLY);
     if (fd < 0) return -1;
     const int whole = pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head;
     close(fd);
@@ -74,7 +74,7 @@ tutti_count tutti__netcdf_records(const char *directory, const char *name) {
 tutti_err tutti__netcdf_records_set(const char *directory, const char *name, tutti_count records,
                                     int durable) {
     const tutti__cdf five = {.version = 5};
-    const int fd = file_open(directory, name, O_RDWR);
+    const int fd = open_data_file(directory, name, O_RDWR);
     if (fd < 0) return tutti__error_sys(errno, -1, name);
     tutti_err err = tutti__cdf_set_records(fd, &five, records);
     if (err == TUTTI_OK && durable && fdatasync(fd) != 0) err = tutti__error_sys(errno, 4, name);
@@ -84,7 +84,7 @@ tutti_err tutti__netcdf_records_set(const char *directory, const char *name, tut
 
 tutti_err tutti__netcdf_extend(const char *directory, const char *name, tutti_off bytes) {
     struct stat st;
-    const int fd = file_open(directory, name, O_RDWR);
+    const int fd = open_data_file(directory, name, O_RDWR);
     if (fd < 0) return tutti__error_sys(errno, -1, name);
     const int bad =
         fstat(fd, &st) != 0 || (st.st_size < bytes && tutti__limited_truncate(fd, bytes) != 0);
@@ -97,7 +97,7 @@ tutti_err tutti__netcdf_extend(const char *directory, const char *name, tutti_of
 
 /* The first n bytes of the file, which has at least as many, become `want`.  The number of records is written last: if
  * the process is killed, the file still has the old one. */
-static tutti_err header_mend(int fd, const char *want, size_t n, const char *name) {
+static tutti_err correct_header(int fd, const char *want, size_t n, const char *name) {
     char *is = tutti__malloc(n);
     if (!is) return TUTTI_ERR_NOMEM;
     tutti_err err = tutti__bytes_read(fd, 0, is, n, name);
@@ -110,8 +110,8 @@ static tutti_err header_mend(int fd, const char *want, size_t n, const char *nam
     return fsync(fd) == 0 ? TUTTI_OK : tutti__error_sys(errno, -1, name);
 }
 
-static tutti_err file_mend(int fd, const tutti__ncfile *f, const void *header, tutti_off bytes,
-                           const char *name) {
+static tutti_err correct_file(int fd, const tutti__ncfile *f, const void *header, tutti_off bytes,
+                              const char *name) {
     struct stat st;
     const tutti_off end = f->records ? f->first.start + f->records * (f->first.end - f->first.start)
                           : f->fixed_n ? f->topology.end
@@ -124,24 +124,24 @@ static tutti_err file_mend(int fd, const tutti__ncfile *f, const void *header, t
     char *want = tutti__calloc(1, (size_t)area); /* zeros follow the header */
     if (!want) return TUTTI_ERR_NOMEM;
     memcpy(want, header, (size_t)bytes);
-    tutti_err err = header_mend(fd, want, (size_t)area, name);
+    tutti_err err = correct_header(fd, want, (size_t)area, name);
     tutti__free(want);
     if (err == TUTTI_OK && st.st_size > end && ftruncate(fd, end) != 0)
         err = tutti__error_sys(errno, end, name);
     return err;
 }
 
-tutti_err tutti__netcdf_mend(const char *directory, tutti__meta *m, const tutti__model *model,
-                             const tutti__datafile *f) {
+tutti_err tutti__netcdf_correct(const char *directory, tutti__meta *m, const tutti__model *model,
+                                const tutti__datafile *f) {
     tutti__ncfile is;
     void *header = NULL;
     tutti_off bytes = 0;
     TUTTI_TRY(tutti__ncfile_load(m, model, f->id, &is));
     tutti_err err = tutti__netcdf_header(model, &is, &header, &bytes);
-    const int fd = err == TUTTI_OK ? file_open(directory, f->name, O_RDWR) : -1;
+    const int fd = err == TUTTI_OK ? open_data_file(directory, f->name, O_RDWR) : -1;
     if (err == TUTTI_OK)
         err = fd < 0 ? tutti__error_sys(errno, -1, f->name)
-                     : file_mend(fd, &is, header, bytes, f->name);
+                     : correct_file(fd, &is, header, bytes, f->name);
     if (fd >= 0) close(fd);
     tutti__free(header);
     tutti__ncfile_free(&is);
@@ -150,7 +150,7 @@ tutti_err tutti__netcdf_mend(const char *directory, tutti__meta *m, const tutti_
 
 /* ---- compare */
 
-static tutti_err variables_compare(const tutti__cdf *want, const tutti__cdf *is, const char *name) {
+static tutti_err compare_variables(const tutti__cdf *want, const tutti__cdf *is, const char *name) {
     for (tutti_count i = 0; i < want->vars_n; i++) {
         const tutti__cdf_var *a = &want->vars[i];
         const tutti_count at = tutti__cdf_find_var(is, a->name);
@@ -160,11 +160,12 @@ static tutti_err variables_compare(const tutti__cdf *want, const tutti__cdf *is,
         for (int d = a->is_record; same && d < a->ndims; d++)
             same = want->dims[a->dim[d]].length == is->dims[b->dim[d]].length;
         TUTTI_CHECK(same, TUTTI_ERR_FORMAT,
-                    "the netCDF header of '%s' does not have variable '%s' as the metadata do",
-                    name, a->name);
+                    "the netCDF header of '%s' and the metadata differ in variable '%s'", name,
+                    a->name);
     }
     TUTTI_CHECK(!want->records || is->record_bytes == want->record_bytes, TUTTI_ERR_FORMAT,
-                "the netCDF header of '%s' has records of another size than the metadata", name);
+                "the netCDF header of '%s' has records of %lld bytes, the metadata %lld", name,
+                (long long)is->record_bytes, (long long)want->record_bytes);
     return TUTTI_OK;
 }
 
@@ -187,7 +188,7 @@ tutti_err tutti__netcdf_compare(const char *directory, tutti__meta *m, const tut
         tutti__ncfile_free(&file);
     }
     if (err == TUTTI_OK) {
-        err = variables_compare(&want, &is, f->name);
+        err = compare_variables(&want, &is, f->name);
         if (readable_out) *readable_out = err != TUTTI_OK;
         if (err == TUTTI_OK && is.records < want.records)
             err = tutti__error_set(

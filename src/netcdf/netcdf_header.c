@@ -1,4 +1,4 @@
-/* netcdf: headers of data files that are netCDF.
+/* netcdf: headers of netCDF data files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "netcdf/netcdf.h"
 
@@ -18,80 +18,82 @@ void tutti__ncfile_free(tutti__ncfile *f) {
 /* ---- names */
 
 /* Of a dimension of a space; lists have one. */
-static void dim_name(const tutti__space *s, int d, char out[TUTTI__NAME + 8]) {
+static void format_dimension_name(const tutti__space *s, int d, char out[TUTTI__NAME + 8]) {
     if (s->kind == TUTTI__SPACE_LIST)
         snprintf(out, TUTTI__NAME + 8, "%s", s->name);
     else
         snprintf(out, TUTTI__NAME + 8, "%s_%d", s->name, d);
 }
 
-static int is_dim_of(const char *name, const tutti__space *s) {
+static int is_dimension_name(const char *name, const tutti__space *s) {
     char of[TUTTI__NAME + 8];
     for (int d = 0; d < (s->kind == TUTTI__SPACE_LIST ? 1 : TUTTI_MAX_DIMS); d++) {
-        dim_name(s, d, of);
+        format_dimension_name(s, d, of);
         if (strcmp(of, name) == 0) return 1;
     }
     return 0;
 }
 
 /* The name is valid in a dataset, so that the error is TUTTI_ERR_UNSUPPORTED. */
-static tutti_err name_check(const char *name, const char *what) {
+static tutti_err check_netcdf_name(const char *name, const char *what) {
     if (tutti__cdf_name_check(name, what) == TUTTI_OK) return TUTTI_OK;
     TUTTI_FAIL(TUTTI_ERR_UNSUPPORTED,
-               "netCDF cannot have %s '%.60s': it begins with a letter, a digit or "
-               "_, ends with no space and has no '/'",
+               "netCDF cannot store %s '%.60s': a name must begin with a letter, a digit or _, and "
+               "must not end with a space or contain '/'",
                what, name);
 }
 
 tutti_err tutti__netcdf_space_check(const tutti__model *m, const char *name, int kind) {
     tutti__space new = {.kind = kind};
     char other[TUTTI__NAME + 8];
-    TUTTI_TRY(name_check(name, "space"));
+    TUTTI_TRY(check_netcdf_name(name, "space"));
     snprintf(new.name, sizeof new.name, "%s", name);
-    TUTTI_CHECK(!is_dim_of(TIME, &new) && strncmp(name, "components_", 11) != 0,
+    TUTTI_CHECK(!is_dimension_name(TIME, &new) && strncmp(name, "components_", 11) != 0,
                 TUTTI_ERR_UNSUPPORTED,
-                "netCDF cannot have space '%s': the file has a dimension of that name", name);
+                "netCDF cannot store space '%s': the name of a dimension is reserved", name);
     for (int64_t i = 0; i < m->spaces_n; i++) {
         const tutti__space *s = &m->spaces[i];
         if (strcmp(s->name, name) == 0) continue;
-        int clash = kind == TUTTI__SPACE_LIST && is_dim_of(name, s);
-        clash = clash || (s->kind == TUTTI__SPACE_LIST && is_dim_of(s->name, &new));
+        int clash = kind == TUTTI__SPACE_LIST && is_dimension_name(name, s);
+        clash = clash || (s->kind == TUTTI__SPACE_LIST && is_dimension_name(s->name, &new));
         TUTTI_CHECK(!clash, TUTTI_ERR_UNSUPPORTED,
-                    "netCDF cannot have spaces '%s' and '%s': they have a dimension of one name",
+                    "netCDF cannot store spaces '%s' and '%s': dimensions would have the same name",
                     s->name, name);
     }
     snprintf(other, sizeof other, "%s_ids", name);
     TUTTI_CHECK(kind == TUTTI__SPACE_GRID || !tutti__model_variable(m, other),
-                TUTTI_ERR_UNSUPPORTED, "netCDF cannot have list '%s' beside variable '%s'", name,
-                other);
+                TUTTI_ERR_UNSUPPORTED,
+                "netCDF cannot store list '%s' together with variable '%s': its ids have that name",
+                name, other);
     return TUTTI_OK;
 }
 
 tutti_err tutti__netcdf_type_check(const char *variable, int type) {
     TUTTI_CHECK(type == TUTTI_BYTES || tutti__cdf_of_number((tutti_type)type) != 0,
-                TUTTI_ERR_UNSUPPORTED, "variable '%s': netCDF has no numbers of type %s", variable,
+                TUTTI_ERR_UNSUPPORTED, "variable '%s': netCDF cannot store type %s", variable,
                 tutti_type_name((tutti_type)type));
     return TUTTI_OK;
 }
 
 tutti_err tutti__netcdf_variable_check(const tutti__model *m, const tutti__variable *v) {
-    TUTTI_TRY(name_check(v->name, "variable"));
+    TUTTI_TRY(check_netcdf_name(v->name, "variable"));
     TUTTI_TRY(tutti__netcdf_type_check(v->name, v->type));
     TUTTI_CHECK(v->layout == TUTTI_GLOBAL, TUTTI_ERR_UNSUPPORTED,
-                "variable '%s': netCDF has no layout by ranks, only TUTTI_GLOBAL", v->name);
+                "variable '%s': netCDF supports only layout TUTTI_GLOBAL, not TUTTI_RANKED",
+                v->name);
     TUTTI_CHECK(v->compress == 0, TUTTI_ERR_UNSUPPORTED,
-                "variable '%s': netCDF classic has no compression", v->name);
+                "variable '%s': netCDF classic files cannot be compressed", v->name);
     TUTTI_CHECK(v->order == TUTTI_BIG_ENDIAN, TUTTI_ERR_UNSUPPORTED,
-                "variable '%s': netCDF is big-endian", v->name);
+                "variable '%s': byte order of netCDF files must be big-endian", v->name);
     TUTTI_CHECK(strcmp(v->name, TIME) != 0 && strcmp(v->name, TIME_INDEX) != 0,
-                TUTTI_ERR_UNSUPPORTED,
-                "netCDF cannot have variable '%s': the file has one of that name", v->name);
+                TUTTI_ERR_UNSUPPORTED, "netCDF cannot store variable '%s': the name is reserved",
+                v->name);
     for (int64_t i = 0; i < m->spaces_n; i++) {
         char ids[TUTTI__NAME + 8];
         snprintf(ids, sizeof ids, "%s_ids", m->spaces[i].name);
         TUTTI_CHECK(m->spaces[i].kind == TUTTI__SPACE_GRID || strcmp(ids, v->name) != 0,
                     TUTTI_ERR_UNSUPPORTED,
-                    "netCDF cannot have variable '%s': the ids of list '%s' have that name",
+                    "netCDF cannot store variable '%s': the ids of list '%s' have that name",
                     v->name, m->spaces[i].name);
     }
     return TUTTI_OK;
@@ -113,15 +115,18 @@ tutti_off tutti__netcdf_header_most(const tutti__model *m) {
 
 /* ---- rows */
 
-static tutti_err dim_add(tutti__cdf *c, const char *name, tutti_count length, tutti_count *out) {
+static tutti_err add_dimension(tutti__cdf *c, const char *name, tutti_count length,
+                               tutti_count *out) {
     *out = tutti__cdf_find_dim(c, name);
     if (*out < 0) return tutti__cdf_add_dim(c, name, length, out);
     TUTTI_CHECK(c->dims[*out].length == length, TUTTI_ERR_UNSUPPORTED,
-                "netCDF cannot have two dimensions '%s'", name);
+                "netCDF cannot store dimension '%s' with two lengths, %lld and %lld", name,
+                (long long)c->dims[*out].length, (long long)length);
     return TUTTI_OK;
 }
 
-static tutti_err fill_att(tutti__cdf *c, tutti_count var, const tutti__variable *v, int type) {
+static tutti_err add_fill_attribute(tutti__cdf *c, tutti_count var, const tutti__variable *v,
+                                    int type) {
     union {
         unsigned char bytes[16];
         double aligned;
@@ -134,13 +139,13 @@ static tutti_err fill_att(tutti__cdf *c, tutti_count var, const tutti__variable 
 }
 
 /* Attributes that readers of netCDF know, and those that a repair needs. */
-static tutti_err atts_add(tutti__cdf *c, tutti_count var, const tutti__model *m,
-                          const tutti__variable *v, int type) {
+static tutti_err add_attributes(tutti__cdf *c, tutti_count var, const tutti__model *m,
+                                const tutti__variable *v, int type) {
     const tutti__space *s = tutti__model_space_id(m, v->space);
     const int own = strchr(v->name, ':') != NULL;
     if (v->units[0]) TUTTI_TRY(tutti__cdf_put_text(c, var, "units", v->units));
     if (v->long_name[0]) TUTTI_TRY(tutti__cdf_put_text(c, var, "long_name", v->long_name));
-    TUTTI_TRY(fill_att(c, var, v, type));
+    TUTTI_TRY(add_fill_attribute(c, var, v, type));
     TUTTI_TRY(tutti__cdf_put_text(c, var, "dataset_space", s->name));
     if (own) return tutti__cdf_put_text(c, var, "dataset_item", "ids");
     if (v->item != TUTTI_SCALAR)
@@ -149,8 +154,8 @@ static tutti_err atts_add(tutti__cdf *c, tutti_count var, const tutti__model *m,
     return type == TUTTI_BYTES ? tutti__cdf_put_text(c, var, "dataset_type", "bytes") : TUTTI_OK;
 }
 
-static tutti_err variable_add(tutti__cdf *c, const tutti__model *m, const tutti__section *s,
-                              int is_record) {
+static tutti_err add_netcdf_variable(tutti__cdf *c, const tutti__model *m, const tutti__section *s,
+                                     int is_record) {
     const tutti__variable *v = tutti__model_variable_id(m, s->variable);
     const tutti__space *space = tutti__model_space_id(m, v->space);
     const tutti__size *z = tutti__model_size(m, v->space, s->segment);
@@ -159,13 +164,13 @@ static tutti_err variable_add(tutti__cdf *c, const tutti__model *m, const tutti_
     int n = 0;
     if (is_record) dims[n++] = c->record_dim;
     for (int d = 0; d < z->ndims; d++) {
-        dim_name(space, d, name);
-        TUTTI_TRY(dim_add(c, name, z->shape[d], &dims[n++]));
+        format_dimension_name(space, d, name);
+        TUTTI_TRY(add_dimension(c, name, z->shape[d], &dims[n++]));
     }
     if (v->item != TUTTI_SCALAR) {
         const tutti_count numbers = tutti__variable_numbers(v);
         snprintf(name, sizeof name, "components_%lld", (long long)numbers);
-        TUTTI_TRY(dim_add(c, name, numbers, &dims[n++]));
+        TUTTI_TRY(add_dimension(c, name, numbers, &dims[n++]));
     }
     const int type =
         s->type == TUTTI_BYTES ? TUTTI__CDF_UBYTE : tutti__cdf_of_number((tutti_type)s->type);
@@ -173,10 +178,10 @@ static tutti_err variable_add(tutti__cdf *c, const tutti__model *m, const tutti_
     char *colon = strrchr(name, ':');
     if (colon) *colon = '_';
     TUTTI_TRY(tutti__cdf_add_var(c, name, type, n, dims, &var));
-    return atts_add(c, var, m, v, s->type);
+    return add_attributes(c, var, m, v, s->type);
 }
 
-static tutti_err rows_add(tutti__cdf *c, const tutti__model *m, const tutti__ncfile *f) {
+static tutti_err add_rows(tutti__cdf *c, const tutti__model *m, const tutti__ncfile *f) {
     const int32_t format = 1;
     tutti_count var = -1;
     TUTTI_TRY(tutti__cdf_put_att(c, -1, "dataset_format", TUTTI__CDF_INT, 1, &format));
@@ -187,16 +192,16 @@ static tutti_err rows_add(tutti__cdf *c, const tutti__model *m, const tutti__ncf
                                      &f->topology.time));
     }
     if (f->first.id) TUTTI_TRY(tutti__cdf_add_dim(c, TIME, 0, NULL));
-    for (int64_t i = 0; i < f->fixed_n; i++) TUTTI_TRY(variable_add(c, m, &f->fixed[i], 0));
+    for (int64_t i = 0; i < f->fixed_n; i++) TUTTI_TRY(add_netcdf_variable(c, m, &f->fixed[i], 0));
     if (!f->first.id) return TUTTI_OK;
     TUTTI_TRY(tutti__cdf_add_var(c, TIME, TUTTI__CDF_DOUBLE, 1, &c->record_dim, &var));
     TUTTI_TRY(tutti__cdf_add_var(c, TIME_INDEX, TUTTI__CDF_INT64, 1, &c->record_dim, &var));
-    for (int64_t i = 0; i < f->state_n; i++) TUTTI_TRY(variable_add(c, m, &f->state[i], 1));
+    for (int64_t i = 0; i < f->state_n; i++) TUTTI_TRY(add_netcdf_variable(c, m, &f->state[i], 1));
     return TUTTI_OK;
 }
 
-/* Variables begin where sections do. */
-static tutti_err places_take(tutti__cdf *c, const tutti__ncfile *f) {
+/* Set the offsets of variables to those of sections. */
+static tutti_err set_offsets(tutti__cdf *c, const tutti__ncfile *f) {
     TUTTI_TRY(tutti__cdf_layout(c, NULL));
     tutti__cdf_var *v = c->vars;
     for (int64_t i = 0; i < f->fixed_n; i++) v++->begin = f->fixed[i].start;
@@ -210,19 +215,18 @@ static tutti_err places_take(tutti__cdf *c, const tutti__ncfile *f) {
         TUTTI_ASSERT(c->record_bytes == f->first.end - f->first.start);
     }
     c->records = f->records;
-    TUTTI_CHECK(
-        c->header_bytes <= f->area, TUTTI_ERR_UNSUPPORTED,
-        "the netCDF header has %lld bytes and its place %lld: register variables before the "
-        "first segment of a data file begins",
-        (long long)c->header_bytes, (long long)f->area);
+    TUTTI_CHECK(c->header_bytes <= f->area, TUTTI_ERR_UNSUPPORTED,
+                "the netCDF header has %lld bytes, but only %lld are reserved: define variables "
+                "before the first segment of a data file begins",
+                (long long)c->header_bytes, (long long)f->area);
     return TUTTI_OK;
 }
 
 tutti_err tutti__netcdf_rows(const tutti__model *m, const tutti__ncfile *f, tutti__cdf *out) {
     tutti__cdf c;
     tutti__cdf_init(&c, 5);
-    tutti_err err = rows_add(&c, m, f);
-    if (err == TUTTI_OK) err = places_take(&c, f);
+    tutti_err err = add_rows(&c, m, f);
+    if (err == TUTTI_OK) err = set_offsets(&c, f);
     if (err == TUTTI_OK)
         *out = c;
     else

@@ -1,9 +1,9 @@
-/* segments: infos whose trailers disappear with their segments.
+/* segments: rewrite infos whose trailers are removed with their segments.
  *
- * A trailer has the changes of infos since the one before it.  When a segment is removed or archived, those
- * that still hold are written again: a second trailer of the newest remaining segment, if that is the last
- * one of its file, directly behind the first, with the changes of the first.  Until the transaction ends, the first one counts, and the next
- * writer cuts off the second.
+ * A trailer has the changes of infos since the previous trailer. When a segment is removed or archived, changes that are
+ * still valid are written again, together with those of the newest remaining segment, to a second trailer directly after
+ * the first one of that segment, if it is the last one of its file. The first trailer is valid until the transaction ends;
+ * if it does not end, the next writer truncates the second one.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
@@ -12,17 +12,17 @@
 #include <unistd.h>
 #include "metadata/content.h"
 
-/* The newest segment that stays, whose trailer counts last, if no other one is behind it in its file; -1. */
-static int64_t find_last(const tutti__model *m, const unsigned char *goes) {
+/* The newest remaining segment, if it is the last one of its file; otherwise -1. */
+static int64_t find_last_remaining(const tutti__model *m, const unsigned char *goes) {
     int64_t i = m->segments_n - 1;
     while (i >= 0 && (goes[i] || tutti__model_archived(m, m->segments[i].id))) i--;
     if (i < 0 || i == m->segments_n - 1) return i;
     return m->segments[i + 1].file == m->segments[i].file ? -1 : i;
 }
 
-/* The sums of its trailer, as they are in the file; 0: the trailer is damaged. */
-static tutti_err read_sums(int fd, const char *path, const tutti__segment_row *g, tutti__trailer *t,
-                           uint64_t **out) {
+/* Read the checksums of a trailer; *out is NULL if the trailer is damaged. */
+static tutti_err read_trailer_sums(int fd, const char *path, const tutti__segment_row *g,
+                                   tutti__trailer *t, uint64_t **out) {
     tutti__footer foot;
     char *rows = NULL;
     *out = NULL;
@@ -37,7 +37,7 @@ static tutti_err read_sums(int fd, const char *path, const tutti__segment_row *g
     return tutti__bytes_read(fd, t->trailer, *out, (size_t)(8 * t->blocks), path);
 }
 
-static tutti_err write_trailer(int fd, const char *path, tutti__info_carry *c) {
+static tutti_err rewrite_trailer(int fd, const char *path, tutti__info_carry *c) {
     tutti__meta *m = c->dataset->meta;
     const tutti__segment_row *g = &c->dataset->model.segments[c->segment];
     tutti__trailer t;
@@ -45,12 +45,12 @@ static tutti_err write_trailer(int fd, const char *path, tutti__info_carry *c) {
     char *buf = NULL;
     c->row = *g;
     c->row.trailer = g->end;
-    tutti_err err = read_sums(fd, path, g, &t, &sums);
+    tutti_err err = read_trailer_sums(fd, path, g, &t, &sums);
     if (err == TUTTI_OK && !sums) c->segment = -1; /* repair reports it */
     if (err == TUTTI_OK && sums) {
         /* not joined to the next segment: that commit has ended */
         const tutti__trailer_spec spec = {sums, t.blocks, 0, 0};
-        err = tutti__meta_infos_unwritten(m, g->id); /* the first trailer counts no more */
+        err = tutti__meta_infos_unwritten(m, g->id); /* the first trailer becomes invalid */
         if (err == TUTTI_OK) err = tutti__meta_end_segment(m, &c->row);
         if (err == TUTTI_OK) err = tutti__trailer_make(m, &spec, &c->row, &buf);
         if (err == TUTTI_OK)
@@ -72,18 +72,18 @@ tutti_err tutti__infos_carry(void *context) {
     char path[4096];
     c->segment = -1;
     TUTTI_TRY(tutti__meta_infos_orphaned(d->meta, &n));
-    if (n > 0) c->segment = find_last(&d->model, c->goes);
+    if (n > 0) c->segment = find_last_remaining(&d->model, c->goes);
     if (c->segment < 0) return TUTTI_OK;
     const int64_t file = d->model.segments[c->segment].file;
     tutti__dataset_data_path(d, tutti__model_file_id(&d->model, file)->name, path, sizeof path);
     const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0) return tutti__error_sys(errno, -1, path);
-    const tutti_err err = write_trailer(fd, path, c);
+    const tutti_err err = rewrite_trailer(fd, path, c);
     close(fd);
     return err;
 }
 
-tutti_err tutti__infos_carried(tutti_dataset *d, tutti__info_carry *c) {
+tutti_err tutti__infos_carry_end(tutti_dataset *d, tutti__info_carry *c) {
     TUTTI_TRY(tutti__team_tell(d->team, &c->segment, (int)sizeof c->segment));
     TUTTI_TRY(tutti__team_tell(d->team, &c->row, (int)sizeof c->row));
     if (c->segment >= 0) d->model.segments[c->segment] = c->row;

@@ -1,7 +1,7 @@
-/* segments: checksums.  A block is the bytes of a section between two multiples of 64 KiB of the file.
+/* segments: checksums of sections. A block is the part of a section between two multiples of 64 KiB of the file.
  *
- * Blocks that one operation wrote whole were summed as they passed by, each on some rank; all others
- * (the ends of sections, partial puts) are read back.  The sum of a section is that of its blocks' sums.
+ * The checksum of a block that one operation wrote whole was computed during that operation, on some rank; all other
+ * blocks (ends of sections, partial writes) are read back. The checksum of a section is that of its block checksums.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/compressed.h"
 
@@ -10,17 +10,17 @@
 #include "timestep/blocks.h"
 
 /* Sections one after the other. */
-static tutti_err numbering_make(const tutti__section *sections, int64_t n, tutti__block_list *out) {
+static tutti_err list_blocks(const tutti__section *sections, int64_t n, tutti__block_list *out) {
     TUTTI_TRY(tutti__blocks_make(n, out));
     for (int64_t i = 0; i < n; i++) tutti__blocks_add(out, sections[i].start, sections[i].bytes);
     return TUTTI_OK;
 }
 
-/* ---- those of the segment being written */
+/* ---- the segment being written */
 
 tutti_err tutti__checksums_known(const tutti_dataset *d, tutti__block_list *blocks_out,
                                  tutti__sum **known_out, int64_t *n_out) {
-    TUTTI_TRY(numbering_make(d->now.sections, d->now.sections_n, blocks_out));
+    TUTTI_TRY(list_blocks(d->now.sections, d->now.sections_n, blocks_out));
     for (int64_t r = 0; r < d->now.puts.n; r++) {
         const tutti__put_record *record = d->now.puts.v[r];
         for (size_t i = 0; i < record->sums.n; i++) {
@@ -43,9 +43,9 @@ uint64_t tutti__checksum_of_blocks(uint64_t *table, int64_t n) { /* as they are 
     return sum;
 }
 
-/* ---- those of a segment that is there */
+/* ---- committed segments */
 
-static tutti_err bytes_read(tutti_file *f, tutti_off at, tutti_off bytes, void *to) {
+static tutti_err read_exactly(tutti_file *f, tutti_off at, tutti_off bytes, void *to) {
     tutti_access *access = NULL;
     tutti_off count = 0;
     TUTTI_TRY(tutti_access_contiguous(at, bytes, &access));
@@ -53,40 +53,41 @@ static tutti_err bytes_read(tutti_file *f, tutti_off at, tutti_off bytes, void *
     tutti_access_free(&access);
     TUTTI_TRY(err);
     TUTTI_CHECK(count == bytes, TUTTI_ERR_FORMAT,
-                "the data file ends at %lld, within a segment that ends at %lld",
-                (long long)(at + count), (long long)(at + bytes));
+                "the data file has %lld bytes, but %lld are needed", (long long)(at + count),
+                (long long)(at + bytes));
     return TUTTI_OK;
 }
 
-/* Rank 0: the trailer is whole, and its sums are those that the metadata has. */
-static tutti_err trailer_check(tutti_file *f, const tutti__segment_row *g,
+/* Rank 0: the trailer is complete, and its checksums agree with the metadata. */
+static tutti_err check_trailer(tutti_file *f, const tutti__segment_row *g,
                                const tutti__section *sections, const tutti__block_list *m) {
     tutti__footer w;
     const int64_t number = (int64_t)g->id;
-    TUTTI_TRY(bytes_read(f, g->end - (tutti_off)sizeof w, sizeof w, &w));
+    TUTTI_TRY(read_exactly(f, g->end - (tutti_off)sizeof w, sizeof w, &w));
     const uint64_t blocks = le64toh(w.blocks), rows = le64toh(w.rows);
     const uint64_t room = (uint64_t)(g->end - g->trailer) - sizeof w;
-    TUTTI_CHECK(
-        memcmp(w.magic, TUTTI__FOOTER_MAGIC, sizeof w.magic) == 0 &&
-            le64toh(w.start) == (uint64_t)g->start && le64toh(w.trailer) == (uint64_t)g->trailer,
-        TUTTI_ERR_FORMAT, "segment %lld has no trailer where it ought to end", (long long)number);
+    TUTTI_CHECK(memcmp(w.magic, TUTTI__FOOTER_MAGIC, sizeof w.magic) == 0 &&
+                    le64toh(w.start) == (uint64_t)g->start &&
+                    le64toh(w.trailer) == (uint64_t)g->trailer,
+                TUTTI_ERR_FORMAT, "segment %lld has no trailer at its end", (long long)number);
     TUTTI_CHECK(blocks == (uint64_t)m->first[m->n] && blocks <= room / 8 &&
                     rows <= room - 8 * blocks,
-                TUTTI_ERR_FORMAT, "the trailer of segment %lld has %llu sums of %lld blocks",
+                TUTTI_ERR_FORMAT,
+                "the trailer of segment %lld has %llu checksums, but the segment has %lld blocks",
                 (long long)number, (unsigned long long)blocks, (long long)m->first[m->n]);
     char *buf = tutti__malloc((size_t)(8 * blocks + rows));
     if (!buf) return TUTTI_ERR_NOMEM;
-    tutti_err err = bytes_read(f, g->trailer, (tutti_off)(8 * blocks + rows), buf);
+    tutti_err err = read_exactly(f, g->trailer, (tutti_off)(8 * blocks + rows), buf);
     if (err == TUTTI_OK && tutti__sum_of(buf, (size_t)(8 * blocks + rows)) != le64toh(w.sum))
         err = tutti__error_set(TUTTI_ERR_FORMAT, 0, g->trailer,
                                "the trailer of segment %lld is damaged", (long long)number);
     for (int64_t i = 0; i < m->n && err == TUTTI_OK; i++) {
         const int64_t n = m->first[i + 1] - m->first[i];
         if (tutti__sum_of(buf + 8 * m->first[i], (size_t)(8 * n)) != sections[i].sum)
-            err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
-                                   "the sums of a section of segment %lld are not those of the "
-                                   "metadata",
-                                   (long long)number);
+            err = tutti__error_set(
+                TUTTI_ERR_FORMAT, 0, -1,
+                "the checksums of section %lld of segment %lld differ from the metadata",
+                (long long)i, (long long)number);
     }
     tutti__free(buf);
     return err;
@@ -98,16 +99,17 @@ typedef struct {
     const tutti__segment_row *segment;
     const tutti__section *sections;
     const tutti__block_list *blocks;
-} comparing;
+} block_comparison;
 
-static tutti_err share_compare(const tutti_dataset *d, const comparing *c, int64_t lo, int64_t hi) {
+static tutti_err compare_share(const tutti_dataset *d, const block_comparison *c, int64_t lo,
+                               int64_t hi) {
     enum { MOST = 4096 };
     uint64_t *want = tutti__malloc(MOST * sizeof *want);
     tutti_err err = want ? TUTTI_OK : TUTTI_ERR_NOMEM;
     int64_t damaged = -1;
     for (int64_t at = lo; at < hi && err == TUTTI_OK && damaged < 0; at += MOST) {
         const int64_t n = tutti__min(MOST, hi - at);
-        err = bytes_read(c->file, c->segment->trailer + 8 * at, 8 * n, want);
+        err = read_exactly(c->file, c->segment->trailer + 8 * at, 8 * n, want);
         for (int64_t i = 0; i < n && err == TUTTI_OK; i++) want[i] = le64toh(want[i]);
         if (err == TUTTI_OK) err = tutti__blocks_compare(c->file, c->blocks, at, n, want, &damaged);
     }
@@ -127,15 +129,15 @@ static tutti_err share_compare(const tutti_dataset *d, const comparing *c, int64
 tutti_err tutti__checksums_by_trailer(tutti_dataset *d, const tutti__comparison *c) {
     const tutti__known *k = c->known;
     tutti__block_list m = {0};
-    tutti_err err = numbering_make(k->sections, k->n, &m);
+    tutti_err err = list_blocks(k->sections, k->n, &m);
     if (err == TUTTI_OK && d->team->rank == 0)
-        err = trailer_check(c->file, c->segment, k->sections, &m);
+        err = check_trailer(c->file, c->segment, k->sections, &m);
     err = tutti__dataset_agree(d, err);
     if (err == TUTTI_OK) {
         const int64_t i = c->only ? c->only - k->sections : 0;
         const int64_t lo = m.first[i], n = m.first[c->only ? i + 1 : m.n] - lo;
-        const comparing share = {c->file, c->segment, k->sections, &m};
-        err = share_compare(d, &share, lo + n * d->team->rank / d->team->size,
+        const block_comparison share = {c->file, c->segment, k->sections, &m};
+        err = compare_share(d, &share, lo + n * d->team->rank / d->team->size,
                             lo + n * (d->team->rank + 1) / d->team->size);
         err = tutti__dataset_agree(d, err);
     }
@@ -148,7 +150,7 @@ tutti_err tutti__checksums_by_section(tutti_dataset *d, const tutti__comparison 
     const int64_t n = c->only ? 1 : c->known->n;
     tutti__block_list m = {0};
     uint64_t *table = NULL;
-    tutti_err err = tutti__dataset_agree(d, numbering_make(sections, n, &m));
+    tutti_err err = tutti__dataset_agree(d, list_blocks(sections, n, &m));
     if (err == TUTTI_OK) err = tutti__blocks_sum(d->team, c->file, &m, 0, NULL, &table);
     for (int64_t s = 0; table && err == TUTTI_OK && s < n; s++) {
         const tutti__variable *v = tutti__model_variable_id(&d->model, sections[s].variable);
@@ -201,7 +203,7 @@ tutti_err tutti_dataset_verify(tutti_dataset *d, tutti_off *bytes_out) {
         err = tutti__checksums_compare(d, g, NULL, &bytes);
         if (err == TUTTI_OK) err = tutti__compressed_verify(d, g);
     }
-    err = tutti__dataset_still_there(d, err);
+    err = tutti__dataset_check_unchanged(d, err);
     if (err == TUTTI_OK && bytes_out) *bytes_out = bytes;
     return tutti__dataset_named(d, "verify", err);
 }

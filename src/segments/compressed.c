@@ -1,4 +1,4 @@
-/* segments: what puts and gets of compressed variables have in common.
+/* segments: common functions for writing and reading compressed variables.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/compressed.h"
 
@@ -22,7 +22,7 @@ void tutti__chunks_share(const tutti__chunk_grid *g, int ranks, int rank, tutti_
     *hi = *lo + each + (rank < rest);
 }
 
-int tutti__chunk_keeper(const tutti__chunk_grid *g, int ranks, tutti_count chunk) {
+int tutti__chunk_owner(const tutti__chunk_grid *g, int ranks, tutti_count chunk) {
     const tutti_count each = g->chunks / ranks, rest = g->chunks % ranks;
     if (chunk < (each + 1) * rest) return (int)(chunk / (each + 1));
     return (int)(rest + (chunk - (each + 1) * rest) / each);
@@ -39,7 +39,7 @@ int tutti__chunk_walk_next(tutti__chunk_walk *w, tutti__chunk_piece *out) {
     *out = (tutti__chunk_piece){.position = r->position + w->done,
                                 .memory = r->memory + w->done,
                                 .n = tutti__min(r->n - w->done, at.left),
-                                .keeper = tutti__chunk_keeper(w->grid, w->ranks, at.chunk)};
+                                .owner = tutti__chunk_owner(w->grid, w->ranks, at.chunk)};
     w->done += out->n;
     return 1;
 }
@@ -50,14 +50,15 @@ void tutti__chunk_mail_break(tutti__chunk_mail *m) {
     m->answer = (size_t)MOST + 1;
 }
 
-tutti_err tutti__chunk_mail_add(tutti__chunk_mail *m, int keeper, char *at, size_t bytes,
+tutti_err tutti__chunk_mail_add(tutti__chunk_mail *m, int owner, char *at, size_t bytes,
                                 size_t answer) {
     tutti__sparse_message *last = m->n > 0 ? &m->v[m->n - 1] : NULL;
-    if (!last || last->rank != keeper || last->bytes > MOST || m->answer > MOST) {
-        TUTTI_CHECK(m->n < INT32_MAX - 1, TUTTI_ERR_OVERFLOW, "too many messages");
+    if (!last || last->rank != owner || last->bytes > MOST || m->answer > MOST) {
+        TUTTI_CHECK(m->n < INT32_MAX - 1, TUTTI_ERR_OVERFLOW,
+                    "a compressed variable requires more than %d messages", INT32_MAX - 1);
         last = tutti__table_grow(&m->v, &m->n, sizeof *last);
         if (!last) return TUTTI_ERR_NOMEM;
-        *last = (tutti__sparse_message){.rank = keeper, .data = at};
+        *last = (tutti__sparse_message){.rank = owner, .data = at};
         m->answer = 0;
     }
     last->bytes += bytes;
@@ -83,6 +84,6 @@ tutti_err tutti__compressed_misfit(const tutti__compressed *c, tutti_count posit
     if (numbers == 1)
         TUTTI_FAIL(TUTTI_ERR_VALUE, "variable '%s', position %lld: %.200s", c->v->name,
                    (long long)(position + bad), why);
-    TUTTI_FAIL(TUTTI_ERR_VALUE, "variable '%s', position %lld, number %lld: %.200s", c->v->name,
+    TUTTI_FAIL(TUTTI_ERR_VALUE, "variable '%s', position %lld, component %lld: %.200s", c->v->name,
                (long long)(position + bad / numbers), (long long)(bad % numbers), why);
 }

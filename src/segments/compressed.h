@@ -1,11 +1,11 @@
-/* segments: variables that are compressed: put and got.
+/* segments: write and read compressed variables.
  *
- *   compressed_put   entries go to the ranks that look after their chunks, which pack these
- *   compressed_get   who wants entries asks the ranks that look after their chunks
- *   compressed       what both have: who looks after what, entries chunk by chunk, headers
+ *   compressed_put   entries are sent to the owners of their chunks, which compress them
+ *   compressed_get   entries are requested from the owners of their chunks
+ *   compressed       common functions: owners of chunks, entries by chunk, headers
  *
- * Chunks (chunks.h) are dealt out to ranks in ranges that follow each other.  A rank needs memory for the
- * entries that it holds and for the chunks that it looks after.
+ * Chunks (chunks.h) are distributed to ranks in contiguous ranges. A rank needs memory for its entries and for the chunks
+ * that it owns.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_COMPRESSED_H
 #define TUTTI_COMPRESSED_H
@@ -15,7 +15,7 @@
 #include "compression/chunks.h"
 #include "segments/dataset_impl.h"
 
-/* A variable and the memory of its numbers on this rank. */
+/* A variable and its values in the memory of this rank. */
 typedef struct tutti__compressed {
     const tutti__variable *v;
     int type; /* in the file */
@@ -27,12 +27,11 @@ typedef struct tutti__compressed {
 
 /* ---- compressed_put.c */
 
-/* What this rank has of a section that has been packed. */
+/* This rank's share of a compressed section. */
 typedef struct tutti__packed_section {
     tutti_off bytes; /* of the section: of all ranks */
-    tutti_off
-        at[2]; /* where its pieces lie in it: rows of the table (rank 0: and the header), frames */
-    tutti_off size[2]; /* how long they are */
+    tutti_off at[2]; /* offsets of its pieces: rows of the table (rank 0: and the header), frames */
+    tutti_off size[2]; /* their lengths */
     char *data;        /* both pieces; tutti__free */
 } tutti__packed_section;
 enum { TUTTI__PACKED_TOGETHER = 32 };
@@ -40,7 +39,7 @@ enum { TUTTI__PACKED_TOGETHER = 32 };
  * together.   Collective; the same error on all ranks. */
 tutti_err tutti__compressed_pack(tutti_dataset *d, int n, const tutti__compressed *from,
                                  tutti__packed_section *const *out) TUTTI_MUST_USE;
-/* Its bytes in the file, if the section starts there.   Local. */
+/* Its bytes in the file, if the section starts there.   Not collective. */
 tutti_err tutti__packed_section_access(const tutti__packed_section *p, tutti_off start,
                                        tutti_access **out) TUTTI_MUST_USE;
 
@@ -53,28 +52,28 @@ tutti_err tutti__compressed_verify(tutti_dataset *d, const tutti__segment_row *g
 /* Its header, read by rank 0.   Collective. */
 tutti_err tutti__compressed_grid(tutti_dataset *d, tutti_file *f, const tutti__section *s,
                                  tutti__chunk_grid *out) TUTTI_MUST_USE;
-/* Where chunks [first, first + n) begin and end, in bytes from the section's: [n + 1].   Local. */
+/* Where chunks [first, first + n) begin and end, in bytes from the section's: [n + 1].   Not collective. */
 tutti_err tutti__compressed_table(tutti_file *f, const tutti__section *s,
                                   const tutti__chunk_grid *g, tutti_count first, tutti_count n,
                                   tutti_off *bounds_out) TUTTI_MUST_USE;
 
 /* ---- compressed.c */
 
-/* What sections of that type are made of, as of a segment (an id).   0: there is no such size */
+/* Space and items of sections of that type, as of a segment (an id). 0: the space has no size */
 int tutti__chunked_of(const tutti_dataset *d, const tutti__variable *v, int type, int64_t segment,
                       tutti__chunked *out);
 
-/* The chunks that a rank looks after: [*lo, *hi).   And the rank that looks after one. */
+/* The chunks that a rank owns, [*lo, *hi), and the owner of a chunk. */
 void tutti__chunks_share(const tutti__chunk_grid *g, int ranks, int rank, tutti_count *lo,
                          tutti_count *hi);
-int tutti__chunk_keeper(const tutti__chunk_grid *g, int ranks, tutti_count chunk);
+int tutti__chunk_owner(const tutti__chunk_grid *g, int ranks, tutti_count chunk);
 
 /* Entries of this rank that follow each other in a chunk and in memory. */
 typedef struct tutti__chunk_piece {
     tutti_count position, memory, n;
-    int keeper;
+    int owner;
 } tutti__chunk_piece;
-/* Runs, piece by piece: chunks rise, and so do keepers.  Begins with k = done = 0. */
+/* Iterator over the pieces of runs, in ascending order of chunks and thus of owners. Starts with k = done = 0. */
 typedef struct tutti__chunk_walk {
     const tutti__entry_runs *runs;
     const tutti__chunk_grid *grid;
@@ -83,27 +82,26 @@ typedef struct tutti__chunk_walk {
 } tutti__chunk_walk;
 int tutti__chunk_walk_next(tutti__chunk_walk *w, tutti__chunk_piece *out); /* 0: no more */
 
-/* A piece as it travels; values may follow it. */
+/* A piece in a message; values may follow it. */
 typedef struct tutti__chunk_record {
     int64_t position, n;
     int64_t variable; /* of those that are put together */
 } tutti__chunk_record;
 
-/* Messages to keepers, one after the other in a buffer: a piece of so many bytes comes next.  None gets
- * much longer than 64 MiB, with what is sent or answered. */
+/* Messages to owners, one after the other in a buffer. A message and its answer have little more than 64 MiB. */
 typedef struct tutti__chunk_mail {
     tutti__sparse_message *v;
     int64_t n;
     size_t answer; /* bytes of the answer to the last one */
 } tutti__chunk_mail;
 void tutti__chunk_mail_break(tutti__chunk_mail *m); /* the next piece begins a message */
-tutti_err tutti__chunk_mail_add(tutti__chunk_mail *m, int keeper, char *at, size_t bytes,
+tutti_err tutti__chunk_mail_add(tutti__chunk_mail *m, int owner, char *at, size_t bytes,
                                 size_t answer) TUTTI_MUST_USE;
 
-/* How numbers change between memory and file. */
+/* The conversion of values between memory and file. */
 tutti_err tutti__compressed_conversion(const tutti__compressed *c,
                                        tutti__conversion *out) TUTTI_MUST_USE;
-/* Say which entry it was that does not fit; the piece began with `position`. */
+/* Name the entry that cannot be converted in the error; the piece starts at `position`. */
 tutti_err tutti__compressed_misfit(const tutti__compressed *c, tutti_count position,
                                    tutti_count bad) TUTTI_MUST_USE;
 

@@ -1,17 +1,16 @@
-/* segments: compressed variables are got: who wants entries asks the ranks that look after their chunks;
- * these unpack the chunks that somebody asked for, each once, and answer with bytes as they are in the
- * file, which are converted where they arrive.
+/* segments: read compressed variables. Each rank requests entries from the owners of their chunks. An owner decompresses
+ * each requested chunk once and answers with values in their file type, which the receiver converts.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/compressed.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what is in the file */
+/* ---- headers and chunks in the file */
 
 /* Name variable, segment and, if it is one, the chunk in an error. */
-static tutti_err named(const tutti_dataset *d, const tutti__section *s, tutti_count chunk,
-                       tutti_err err) {
+static tutti_err add_error_context(const tutti_dataset *d, const tutti__section *s,
+                                   tutti_count chunk, tutti_err err) {
     const tutti__variable *v = tutti__model_variable_id(&d->model, s->variable);
     const tutti__segment_row *g = tutti__model_segment_id(&d->model, s->segment);
     char where[48] = "";
@@ -23,14 +22,14 @@ static tutti_err named(const tutti_dataset *d, const tutti__section *s, tutti_co
                             why.text);
 }
 
-static tutti_err head_read(const tutti_dataset *d, tutti_file *f, const tutti__section *s,
-                           tutti__chunk_grid *out) {
+static tutti_err read_chunk_header(const tutti_dataset *d, tutti_file *f, const tutti__section *s,
+                                   tutti__chunk_grid *out) {
     const tutti__variable *v = tutti__model_variable_id(&d->model, s->variable);
     unsigned char head[TUTTI__CHUNKS_HEADER];
     tutti__chunked of;
     TUTTI_CHECK(v && tutti__chunked_of(d, v, s->type, s->segment, &of) &&
                     s->bytes >= (tutti_off)sizeof head,
-                TUTTI_ERR_FORMAT, "it has no header of chunks");
+                TUTTI_ERR_FORMAT, "the section has no chunk header");
     TUTTI_TRY(tutti__section_read(f, s->start, sizeof head, head));
     return tutti__chunks_head_read(head, &of, s->bytes, out);
 }
@@ -38,7 +37,7 @@ static tutti_err head_read(const tutti_dataset *d, tutti_file *f, const tutti__s
 tutti_err tutti__compressed_grid(tutti_dataset *d, tutti_file *f, const tutti__section *s,
                                  tutti__chunk_grid *out) {
     tutti_err err = TUTTI_OK;
-    if (d->team->rank == 0) err = named(d, s, -1, head_read(d, f, s, out));
+    if (d->team->rank == 0) err = add_error_context(d, s, -1, read_chunk_header(d, f, s, out));
     TUTTI_TRY(tutti__dataset_agree(d, err));
     return tutti__team_tell(d->team, out, (int)sizeof *out);
 }
@@ -55,7 +54,7 @@ tutti_err tutti__compressed_table(tutti_file *f, const tutti__section *s,
     return tutti__chunks_table_check(g, first, n, bounds_out[0], bounds_out + 1, s->bytes);
 }
 
-/* The chunks that this rank looks after, unpacked one by one. */
+/* Decompresses the chunks that this rank owns, one by one. */
 typedef struct {
     const tutti_dataset *d;
     tutti_file *f;
@@ -68,14 +67,14 @@ typedef struct {
     char *frame, *raw;
 } unpacker;
 
-static void unpacker_free(unpacker *u) {
+static void free_unpacker(unpacker *u) {
     tutti__chunk_codec_free(&u->codec);
     tutti__free(u->bounds);
     tutti__free(u->frame);
     tutti__free(u->raw);
 }
 
-static tutti_err unpacker_make(unpacker *u) {
+static tutti_err create_unpacker(unpacker *u) {
     const tutti_count n = u->hi - u->lo;
     if (n == 0) return TUTTI_OK;
     u->bounds = tutti__malloc((size_t)(n + 1) * sizeof *u->bounds);
@@ -84,30 +83,31 @@ static tutti_err unpacker_make(unpacker *u) {
     u->frame = tutti__malloc(u->room);
     if (!u->bounds || !u->raw || !u->frame) return TUTTI_ERR_NOMEM;
     TUTTI_TRY(tutti__chunk_codec_make(u->grid, 0, &u->codec));
-    return named(u->d, u->s, -1, tutti__compressed_table(u->f, u->s, u->grid, u->lo, n, u->bounds));
+    return add_error_context(u->d, u->s, -1,
+                             tutti__compressed_table(u->f, u->s, u->grid, u->lo, n, u->bounds));
 }
 
-static tutti_err chunk_read(unpacker *u, tutti_count chunk) {
+static tutti_err read_chunk(unpacker *u, tutti_count chunk) {
     const tutti_off from = u->bounds[chunk - u->lo], bytes = u->bounds[chunk - u->lo + 1] - from;
     TUTTI_CHECK((size_t)bytes <= u->room, TUTTI_ERR_FORMAT,
-                "its %lld bytes are more than any of %zu can be packed into", (long long)bytes,
-                u->grid->raw);
+                "the frame has %lld bytes, more than compressing %zu bytes can yield",
+                (long long)bytes, u->grid->raw);
     TUTTI_TRY(tutti__section_read(u->f, u->s->start + from, bytes, u->frame));
     return tutti__chunk_unpack(&u->codec, u->frame, (size_t)bytes, u->raw);
 }
 
-static tutti_err chunk_load(unpacker *u, tutti_count chunk) {
-    return named(u->d, u->s, chunk, chunk_read(u, chunk));
+static tutti_err load_chunk(unpacker *u, tutti_count chunk) {
+    return add_error_context(u->d, u->s, chunk, read_chunk(u, chunk));
 }
 
-static tutti_err section_verify(tutti_dataset *d, tutti_file *f, const tutti__section *s) {
+static tutti_err verify_section(tutti_dataset *d, tutti_file *f, const tutti__section *s) {
     tutti__chunk_grid g = {0};
     TUTTI_TRY(tutti__compressed_grid(d, f, s, &g));
     unpacker u = {.d = d, .f = f, .s = s, .grid = &g};
     tutti__chunks_share(&g, d->team->size, d->team->rank, &u.lo, &u.hi);
-    tutti_err err = unpacker_make(&u);
-    for (tutti_count k = u.lo; k < u.hi && err == TUTTI_OK; k++) err = chunk_load(&u, k);
-    unpacker_free(&u);
+    tutti_err err = create_unpacker(&u);
+    for (tutti_count k = u.lo; k < u.hi && err == TUTTI_OK; k++) err = load_chunk(&u, k);
+    free_unpacker(&u);
     return tutti__dataset_agree(d, err);
 }
 
@@ -119,16 +119,16 @@ tutti_err tutti__compressed_verify(tutti_dataset *d, const tutti__segment_row *g
         const tutti__variable *v = tutti__model_variable_id(&d->model, k->sections[i].variable);
         if (v->compress == 0) continue;
         if (!f) TUTTI_TRY(tutti__dataset_file(d, tutti__model_file_id(&d->model, g->file), &f));
-        TUTTI_TRY(section_verify(d, f, &k->sections[i]));
+        TUTTI_TRY(verify_section(d, f, &k->sections[i]));
     }
     return TUTTI_OK;
 }
 
-/* ---- questions and answers */
+/* ---- requests and answers */
 
-/* Records of what this rank wants, keeper by keeper.   Local. */
-static tutti_err questions_write(const tutti__chunk_walk *begin, char **data,
-                                 tutti__chunk_mail *mail) {
+/* Write the requests of this rank, ordered by owner. Not collective. */
+static tutti_err write_requests(const tutti__chunk_walk *begin, char **data,
+                                tutti__chunk_mail *mail) {
     tutti__chunk_walk w = *begin;
     tutti__chunk_piece p;
     tutti_count pieces = 0;
@@ -139,25 +139,24 @@ static tutti_err questions_write(const tutti__chunk_walk *begin, char **data,
     for (w = *begin; tutti__chunk_walk_next(&w, &p); at += sizeof(tutti__chunk_record)) {
         const tutti__chunk_record r = {p.position, p.n, 0};
         memcpy(at, &r, sizeof r);
-        TUTTI_TRY(
-            tutti__chunk_mail_add(mail, p.keeper, at, sizeof r, (size_t)(p.n * w.grid->item)));
+        TUTTI_TRY(tutti__chunk_mail_add(mail, p.owner, at, sizeof r, (size_t)(p.n * w.grid->item)));
     }
     return TUTTI_OK;
 }
 
-/* A message of questions, as far as it has been answered. */
+/* Progress in answering a message with requests. */
 typedef struct {
     const tutti__chunk_record *next, *end;
     char *to;
-} asker;
+} request_cursor;
 
-/* Answers to all questions, message by message; each chunk that is asked for is unpacked once.   Local. */
-static tutti_err answers_write(unpacker *u, int n, const tutti__sparse_message *in, char **data,
+/* Answer all requests, message by message; each requested chunk is decompressed once. Not collective. */
+static tutti_err write_answers(unpacker *u, int n, const tutti__sparse_message *in, char **data,
                                tutti__sparse_message *out) {
     const tutti__chunk_grid *g = u->grid;
-    asker *a = tutti__malloc((size_t)n * sizeof *a);
+    request_cursor *a = tutti__malloc((size_t)n * sizeof *a);
     size_t all = 0;
-    tutti_err err = a ? unpacker_make(u) : TUTTI_ERR_NOMEM;
+    tutti_err err = a ? create_unpacker(u) : TUTTI_ERR_NOMEM;
     for (int i = 0; i < n && err == TUTTI_OK; i++) {
         a[i].next = in[i].data;
         a[i].end = a[i].next + in[i].bytes / sizeof *a[i].next;
@@ -175,7 +174,7 @@ static tutti_err answers_write(unpacker *u, int n, const tutti__sparse_message *
             if (a[i].next < a[i].end)
                 chunk = tutti__min(chunk, tutti__chunk_find(g, a[i].next->position).chunk);
         if (chunk == u->hi) break;
-        err = chunk_load(u, chunk);
+        err = load_chunk(u, chunk);
         for (int i = 0; i < n && err == TUTTI_OK; i++)
             for (; a[i].next < a[i].end; a[i].next++) {
                 const tutti__chunk_place p = tutti__chunk_find(g, a[i].next->position);
@@ -189,8 +188,8 @@ static tutti_err answers_write(unpacker *u, int n, const tutti__sparse_message *
     return err;
 }
 
-/* Answers come in the order of the questions: keepers rise.   Local. */
-static tutti_err answers_take(const tutti__compressed *to, const tutti__chunk_walk *begin, int n,
+/* Copy the answers to memory. They arrive in the order of the requests: owners ascend. Not collective. */
+static tutti_err copy_answers(const tutti__compressed *to, const tutti__chunk_walk *begin, int n,
                               const tutti__sparse_message *in) {
     tutti__conversion c;
     tutti__chunk_walk w = *begin;
@@ -207,7 +206,7 @@ static tutti_err answers_take(const tutti__compressed *to, const tutti__chunk_wa
             i++;
             at = 0;
         }
-        TUTTI_ASSERT(i < n && in[i].rank == p.keeper && at + bytes <= in[i].bytes);
+        TUTTI_ASSERT(i < n && in[i].rank == p.owner && at + bytes <= in[i].bytes);
         const char *from = (const char *)in[i].data + at;
         if (c.identity)
             memcpy(memory, from, bytes);
@@ -224,32 +223,33 @@ tutti_err tutti__compressed_get(tutti_dataset *d, tutti_file *f, const tutti__se
     tutti__chunk_grid g = {0};
     tutti__entry_runs runs = {0, 0, NULL};
     tutti__chunk_mail mail = {0};
-    tutti__sparse_message *asked = NULL, *answers = NULL, *back = NULL;
-    int n_asked = 0, n_back = 0;
+    tutti__sparse_message *requests = NULL, *answers = NULL, *received = NULL;
+    int requests_n = 0, received_n = 0;
     char *data = NULL, *answer = NULL;
     TUTTI_TRY(tutti__compressed_grid(d, f, s, &g));
     tutti_err err = tutti__decomposition_runs(to->entries, 0, &runs);
     const tutti__chunk_walk w = {.runs = &runs, .grid = &g, .ranks = d->team->size};
-    if (err == TUTTI_OK) err = questions_write(&w, &data, &mail);
+    if (err == TUTTI_OK) err = write_requests(&w, &data, &mail);
     err = tutti__dataset_agree(d, err);
     if (err == TUTTI_OK) {
-        err = tutti__sparse_exchange(d->team, (int)mail.n, mail.v, &n_asked, &asked);
+        err = tutti__sparse_exchange(d->team, (int)mail.n, mail.v, &requests_n, &requests);
         unpacker u = {.d = d, .f = f, .s = s, .grid = &g};
         tutti__chunks_share(&g, d->team->size, d->team->rank, &u.lo, &u.hi);
-        if (n_asked == 0) u.hi = u.lo; /* nothing is unpacked */
-        if (err == TUTTI_OK && !(answers = tutti__malloc((size_t)n_asked * sizeof *answers)))
+        if (requests_n == 0) u.hi = u.lo; /* nothing is unpacked */
+        if (err == TUTTI_OK && !(answers = tutti__malloc((size_t)requests_n * sizeof *answers)))
             err = TUTTI_ERR_NOMEM;
-        if (err == TUTTI_OK) err = answers_write(&u, n_asked, asked, &answer, answers);
-        unpacker_free(&u);
+        if (err == TUTTI_OK) err = write_answers(&u, requests_n, requests, &answer, answers);
+        free_unpacker(&u);
         err = tutti__dataset_agree(d, err);
     }
     if (err == TUTTI_OK) {
-        err = tutti__sparse_exchange(d->team, n_asked, answers, &n_back, &back);
+        err = tutti__sparse_exchange(d->team, requests_n, answers, &received_n, &received);
         err = tutti__dataset_agree(d, err); /* a rank without memory has sent nothing */
-        if (err == TUTTI_OK) err = tutti__dataset_agree(d, answers_take(to, &w, n_back, back));
+        if (err == TUTTI_OK)
+            err = tutti__dataset_agree(d, copy_answers(to, &w, received_n, received));
     }
-    tutti__sparse_free(n_asked, &asked);
-    tutti__sparse_free(n_back, &back);
+    tutti__sparse_free(requests_n, &requests);
+    tutti__sparse_free(received_n, &received);
     tutti__free(answers);
     tutti__free(answer);
     tutti__free(data);

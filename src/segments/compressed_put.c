@@ -1,6 +1,5 @@
-/* segments: compressed variables are put: entries are converted and sent to the ranks that look after
- * their chunks; these fill them up, pack one after the other, and learn how many bytes the ranks before
- * them have.  What comes out does not depend on who held what.
+/* segments: write compressed variables. Entries are converted and sent to the owners of their chunks. Owners pad and
+ * compress their chunks, and an exclusive scan yields their offsets. The result does not depend on the decomposition.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/compressed.h"
 
@@ -8,7 +7,7 @@
 #include "comm/collective_count.h"
 #include "comm/wait.h"
 
-/* ---- entries to keepers */
+/* ---- send entries to owners */
 
 /* A variable that is being packed. */
 typedef struct {
@@ -18,10 +17,10 @@ typedef struct {
     tutti_count lo, hi; /* the chunks of this rank */
     char *sent;         /* records with their values */
     tutti_off *ends;    /* [hi - lo] of its frames, from the beginning of the first */
-} packing;
+} compression;
 
-/* Records with their values, keeper by keeper, in p->sent.   Local. */
-static tutti_err write_records(packing *p, int64_t variable, const tutti__chunk_walk *begin,
+/* Write records with their values to p->sent, ordered by owner. Not collective. */
+static tutti_err write_records(compression *p, int64_t variable, const tutti__chunk_walk *begin,
                                tutti__chunk_mail *mail) {
     tutti__conversion c;
     tutti__chunk_walk w = *begin;
@@ -44,13 +43,13 @@ static tutti_err write_records(packing *p, int64_t variable, const tutti__chunk_
             memcpy(at + sizeof r, memory, (size_t)(piece.n * item));
         else if (tutti__convert_out(&c, at + sizeof r, memory, piece.n * numbers, &bad) != TUTTI_OK)
             return tutti__compressed_misfit(p->from, piece.position, bad);
-        TUTTI_TRY(tutti__chunk_mail_add(mail, piece.keeper, at, bytes, 0));
+        TUTTI_TRY(tutti__chunk_mail_add(mail, piece.owner, at, bytes, 0));
         at += bytes;
     }
     return TUTTI_OK;
 }
 
-static tutti_err write_variable(const tutti_dataset *d, packing *p, int64_t variable,
+static tutti_err write_variable(const tutti_dataset *d, compression *p, int64_t variable,
                                 tutti__chunk_mail *mail) {
     tutti__entry_runs runs = {0, 0, NULL};
     tutti_err err = tutti__decomposition_runs(p->from->entries, 1, &runs);
@@ -63,8 +62,8 @@ static tutti_err write_variable(const tutti_dataset *d, packing *p, int64_t vari
 /* ---- chunks */
 
 /* The chunks of a variable before they are packed. */
-static void chunks_fill(const packing *p, int64_t variable, int n_in,
-                        const tutti__sparse_message *in, char *raw) {
+static void copy_entries_to_chunks(const compression *p, int64_t variable, int n_in,
+                                   const tutti__sparse_message *in, char *raw) {
     const tutti__chunk_grid *g = &p->grid;
     for (int i = 0; i < n_in; i++) {
         const char *at = in[i].data, *end = at + in[i].bytes;
@@ -81,8 +80,8 @@ static void chunks_fill(const packing *p, int64_t variable, int n_in,
     }
 }
 
-/* Behind the last entries of a row. */
-static tutti_err padding_fill(const tutti__compressed *from, const tutti__chunk_grid *g,
+/* Fill the padding after the last entries of a row. */
+static tutti_err fill_padding(const tutti__compressed *from, const tutti__chunk_grid *g,
                               tutti_count lo, tutti_count hi, char *raw) {
     unsigned char pattern[16];
     int size = 1;
@@ -98,8 +97,8 @@ static tutti_err padding_fill(const tutti__compressed *from, const tutti__chunk_
 
 /* Frames of n chunks, one after the other behind the first piece; ends[]: where each ends, counted from
  * the beginning of the first. */
-static tutti_err chunks_pack(const tutti__chunk_grid *g, int level, const char *raw, tutti_count n,
-                             tutti_off *ends, tutti__packed_section *io) {
+static tutti_err compress_chunks(const tutti__chunk_grid *g, int level, const char *raw,
+                                 tutti_count n, tutti_off *ends, tutti__packed_section *io) {
     tutti__chunk_codec codec = {0};
     const size_t bound = tutti__chunk_bound(g->raw);
     size_t room = (size_t)io->size[0], used = room, bytes = 0;
@@ -122,27 +121,27 @@ static tutti_err chunks_pack(const tutti__chunk_grid *g, int level, const char *
     return err;
 }
 
-/* This rank's chunks of a variable, behind a place for the table.   Local. */
-static tutti_err pack_variable(packing *p, int64_t variable, int head, int n_in,
-                               const tutti__sparse_message *in) {
+/* Compress this rank's chunks of a variable, after space for the table. Not collective. */
+static tutti_err compress_variable(compression *p, int64_t variable, int head, int n_in,
+                                   const tutti__sparse_message *in) {
     const tutti_count n = p->hi - p->lo;
     char *raw = tutti__malloc((size_t)n * p->grid.raw);
     p->ends = tutti__malloc((size_t)n * sizeof *p->ends);
     p->out->size[0] = head + 8 * n;
     p->out->data = tutti__malloc((size_t)p->out->size[0]);
     tutti_err err = raw && p->ends && p->out->data
-                        ? padding_fill(p->from, &p->grid, p->lo, p->hi, raw)
+                        ? fill_padding(p->from, &p->grid, p->lo, p->hi, raw)
                         : TUTTI_ERR_NOMEM;
     if (err == TUTTI_OK) {
-        chunks_fill(p, variable, n_in, in, raw);
-        err = chunks_pack(&p->grid, p->from->v->compress, raw, n, p->ends, p->out);
+        copy_entries_to_chunks(p, variable, n_in, in, raw);
+        err = compress_chunks(&p->grid, p->from->v->compress, raw, n, p->ends, p->out);
     }
     tutti__free(raw);
     return err;
 }
 
-/* The header and this rank's rows of the table; where its pieces lie. */
-static void complete_variable(packing *p, int head, tutti_off before, tutti_off all) {
+/* Set the header, this rank's rows of the table and the offsets of its pieces. */
+static void complete_variable(compression *p, int head, tutti_off before, tutti_off all) {
     tutti__packed_section *out = p->out;
     const tutti_count n = p->hi - p->lo;
     const tutti_off begin = tutti__chunks_begin(&p->grid);
@@ -160,15 +159,15 @@ static void complete_variable(packing *p, int head, tutti_off before, tutti_off 
 #define TOGETHER_BYTES ((tutti_off)8 << 20) /* of a rank, unless one variable has more */
 
 /* Bytes of frames on ranks before this one, and on all, and the error of any rank.   Collective. */
-static tutti_err share_sizes(tutti_dataset *d, int n, const int64_t *mine, int64_t *before,
-                             int64_t *all, tutti_err err) {
+static tutti_err exchange_frame_sizes(tutti_dataset *d, int n, const int64_t *local,
+                                      int64_t *before, int64_t *all, tutti_err err) {
     MPI_Request r;
     tutti__collective_add();
-    TUTTI_MPI(MPI_Iexscan(mine, before, n, MPI_INT64_T, MPI_SUM, d->team->comm, &r));
+    TUTTI_MPI(MPI_Iexscan(local, before, n, MPI_INT64_T, MPI_SUM, d->team->comm, &r));
     TUTTI_TRY(tutti__team_finish(1, &r));
     for (int i = 0; i < n; i++) {
         if (d->team->rank == 0) before[i] = 0;
-        all[i] = mine[i];
+        all[i] = local[i];
     }
     all[n] = err != TUTTI_OK;
     const tutti_error_info why = *tutti_last_error();
@@ -178,26 +177,26 @@ static tutti_err share_sizes(tutti_dataset *d, int n, const int64_t *mine, int64
     return tutti__dataset_agree(d, err);
 }
 
-static tutti_err pack_group(tutti_dataset *d, int n, packing *p) {
+static tutti_err compress_group(tutti_dataset *d, int n, compression *p) {
     const int head = d->team->rank == 0 ? TUTTI__CHUNKS_HEADER : 0;
     tutti__chunk_mail mail = {0};
     tutti__sparse_message *in = NULL;
     int n_in = 0;
-    int64_t mine[TUTTI__PACKED_TOGETHER] = {0}, before[TUTTI__PACKED_TOGETHER] = {0},
+    int64_t local[TUTTI__PACKED_TOGETHER] = {0}, before[TUTTI__PACKED_TOGETHER] = {0},
             all[TUTTI__PACKED_TOGETHER + 1];
     tutti_err err = TUTTI_OK;
     for (int i = 0; i < n && err == TUTTI_OK; i++) err = write_variable(d, &p[i], i, &mail);
-    const int sent = err == TUTTI_OK ? (int)mail.n : 0; /* takes part all the same */
+    const int sent = err == TUTTI_OK ? (int)mail.n : 0; /* a rank that failed takes part, too */
     err = TUTTI_ALSO(err, tutti__sparse_exchange(d->team, sent, mail.v, &n_in, &in));
     tutti__free(mail.v);
     for (int i = 0; i < n; i++) {
         tutti__free(p[i].sent);
         tutti__chunks_share(&p[i].grid, d->team->size, d->team->rank, &p[i].lo, &p[i].hi);
-        if (err == TUTTI_OK) err = pack_variable(&p[i], i, head, n_in, in);
-        mine[i] = p[i].out->size[1];
+        if (err == TUTTI_OK) err = compress_variable(&p[i], i, head, n_in, in);
+        local[i] = p[i].out->size[1];
     }
     tutti__sparse_free(n_in, &in);
-    err = share_sizes(d, n, mine, before, all, err);
+    err = exchange_frame_sizes(d, n, local, before, all, err);
     for (int i = 0; i < n; i++) {
         if (err == TUTTI_OK) {
             complete_variable(&p[i], head, before[i], all[i]);
@@ -213,22 +212,22 @@ static tutti_err pack_group(tutti_dataset *d, int n, packing *p) {
 tutti_err tutti__compressed_pack(tutti_dataset *d, int n, const tutti__compressed *from,
                                  tutti__packed_section *const *out) {
     for (int i = 0; i < n;) {
-        packing p[TUTTI__PACKED_TOGETHER] = {0};
+        compression p[TUTTI__PACKED_TOGETHER] = {0};
         tutti_off bytes = 0;
         int k = 0;
         for (; k < TUTTI__PACKED_TOGETHER && i + k < n; k++) {
             tutti__chunked of;
-            p[k] = (packing){.from = &from[i + k], .out = out[i + k]};
+            p[k] = (compression){.from = &from[i + k], .out = out[i + k]};
             *p[k].out = (tutti__packed_section){0};
             TUTTI_CHECK(
                 tutti__chunked_of(d, from[i + k].v, from[i + k].type, d->now.segment.id, &of),
-                TUTTI_ERR_STATE, "variable '%s': its space has no size",
+                TUTTI_ERR_STATE, "variable '%s': the space has no size",
                 from[i + k].v->name); /* on all ranks alike */
             tutti__chunks_cut(&of, d->chunk_bytes, &p[k].grid);
             bytes += (tutti_off)p[k].grid.raw * p[k].grid.chunks / d->team->size;
             if (k > 0 && bytes > TOGETHER_BYTES) break;
         }
-        TUTTI_TRY(pack_group(d, k, p));
+        TUTTI_TRY(compress_group(d, k, p));
         i += k;
     }
     return TUTTI_OK;

@@ -36,7 +36,7 @@ typedef struct tutti__container {
     tutti_byte_order own_order; /* of the library's own variables */
     tutti_count least_entries;  /* of a list with an id map */
 
-    /* ---- definitions.   Local.  TUTTI_ERR_UNSUPPORTED: data files of this kind cannot represent it */
+    /* ---- definitions.   Not collective.  TUTTI_ERR_UNSUPPORTED: data files of this kind cannot represent it */
 
     tutti_err (*space_check)(const tutti__model *m, const char *name, int kind);
     tutti_err (*variable_check)(const tutti__model *m, const tutti__variable *v);
@@ -49,34 +49,34 @@ typedef struct tutti__container {
     int (*is_known)(const tutti_dataset *d, const tutti__datafile *file);
     /* Make it known.   Collective. */
     tutti_err (*load)(tutti_dataset *d, const tutti__datafile *file);
-    /* Whether a step of this kind can be appended to the file that is known.   Local. */
+    /* Whether a step of this kind can be appended to the file that is known.   Not collective. */
     int (*continues)(const tutti_dataset *d, int kind);
-    /* Set w->segment.start and w->end; the file of the step is known.   Local. */
+    /* Set w->segment.start and w->end; the file of the step is known.   Not collective. */
     void (*place)(const tutti_dataset *d, tutti__writing *w);
     /* Rank 0: the file, which is not new, has all that must precede the step, and nothing at or behind its start. */
     tutti_err (*prepare)(tutti_dataset *d, const tutti__writing *w);
 
     /* ---- write */
 
-    /* The variable can be written in d->now.   Local. */
+    /* The variable can be written in d->now.   Not collective. */
     tutti_err (*put_check)(const tutti_dataset *d, const tutti__variable *v);
-    /* Where a new section of d->now begins.   Local. */
+    /* Where a new section of d->now begins.   Not collective. */
     tutti_off (*section_start)(const tutti_dataset *d, const tutti__section *of, tutti_off bytes);
 
     /* ---- commit */
 
-    /* d->now has all that a step must have.   Local. */
+    /* d->now has all that a step must have.   Not collective. */
     tutti_err (*commit_check)(const tutti_dataset *d);
-    /* No more sections follow: set trailer and end of d->now.segment, which `finish` may increase.   Local. */
+    /* No more sections follow: set trailer and end of d->now.segment, which `finish` may increase.   Not collective. */
     void (*end)(tutti_dataset *d);
     /* Rank 0, in the transaction, which has all rows of d->now but the segment's: add that row and write what must be on the
      * device before the commit point.  Without `publish` the transaction is the commit point. */
     tutti_err (*finish)(tutti_dataset *d, const tutti__trailer_spec *spec);
     /* Rank 0, after the transaction: the commit point.  If it fails, the rows are removed again. */
     tutti_err (*publish)(const tutti_dataset *d);
-    /* The commit has succeeded; its segments are still d->waiting and d->now.   Local. */
+    /* The commit has succeeded; its segments are still d->waiting and d->now.   Not collective. */
     void (*committed)(tutti_dataset *d);
-    /* d->now is complete and waits for the commit while the next step begins: *out is its file with the step in it.   Local. */
+    /* d->now is complete and waits for the commit while the next step begins: *out is its file with the step in it.   Not collective. */
     tutti_err (*set_aside)(const tutti_dataset *d, tutti__ncfile *out);
 
     /* ---- discard, erase */

@@ -10,7 +10,7 @@
 
 /* ---- the file that segments go to */
 
-/* What rank 0 finds in the database, on all ranks.   Collective. */
+/* Load the description of the file on rank 0 and broadcast it. Collective. */
 static tutti_err load_file(tutti_dataset *d, const tutti__datafile *file) {
     tutti__ncfile f = {0};
     const int root = d->team->rank == 0;
@@ -20,9 +20,9 @@ static tutti_err load_file(tutti_dataset *d, const tutti__datafile *file) {
     err = tutti__team_tell(d->team, &f, (int)sizeof f);
     if (!root) fixed = state = NULL;
     size_t bytes = (size_t)f.fixed_n * sizeof *f.fixed;
-    if (err == TUTTI_OK) err = tutti__dataset_tell(d, &fixed, &bytes);
+    if (err == TUTTI_OK) err = tutti__dataset_broadcast(d, &fixed, &bytes);
     bytes = (size_t)f.state_n * sizeof *f.state;
-    if (err == TUTTI_OK) err = tutti__dataset_tell(d, &state, &bytes);
+    if (err == TUTTI_OK) err = tutti__dataset_broadcast(d, &state, &bytes);
     f.fixed = fixed;
     f.state = state;
     tutti__ncfile_free(&d->nc);
@@ -33,16 +33,16 @@ static tutti_err load_file(tutti_dataset *d, const tutti__datafile *file) {
     return err;
 }
 
-static int64_t last_variable(const tutti_dataset *d) {
+static int64_t find_last_variable(const tutti_dataset *d) {
     int64_t most = 0;
     for (int64_t i = 0; i < d->model.variables_n; i++)
         most = tutti__max(most, d->model.variables[i].id);
     return most;
 }
 
-/* Are the definitions those that its states were made with? */
-static int as_defined(const tutti_dataset *d) {
-    if (last_variable(d) > d->nc.defined) return 0;
+/* Whether the definitions are still those of its first state. */
+static int has_same_definitions(const tutti_dataset *d) {
+    if (find_last_variable(d) > d->nc.defined) return 0;
     for (int64_t i = 0; i < d->nc.state_n; i++) {
         const tutti__variable *v = tutti__model_variable_id(&d->model, d->nc.state[i].variable);
         if (!v || v->put_type != d->nc.state[i].type) return 0;
@@ -56,10 +56,11 @@ static int is_file_known(const tutti_dataset *d, const tutti__datafile *file) {
 
 static int file_continues(const tutti_dataset *d, int kind) {
     if (kind == TUTTI_TOPOLOGY) return 0;
-    return d->nc.first.id ? as_defined(d) : tutti__netcdf_header_most(&d->model) <= d->nc.area;
+    return d->nc.first.id ? has_same_definitions(d)
+                          : tutti__netcdf_header_most(&d->model) <= d->nc.area;
 }
 
-static void place_segment(const tutti_dataset *d, tutti__writing *w) {
+static void place_record(const tutti_dataset *d, tutti__writing *w) {
     const tutti__ncfile none = {0}, *f = w->new_file ? &none : &d->nc;
     w->area = f->area;
     if (w->new_file)
@@ -73,16 +74,17 @@ static void place_segment(const tutti_dataset *d, tutti__writing *w) {
 }
 
 /* The header of a new file is written by the first commit; a file whose first segment still waits has none. */
-static tutti_err prepare_file(tutti_dataset *d, const tutti__writing *w) {
+static tutti_err prepare_netcdf_file(tutti_dataset *d, const tutti__writing *w) {
     if (w->new_file) return TUTTI_OK;
     if (d->has_leftovers && tutti__model_file_id(&d->model, w->row.id))
-        TUTTI_TRY(tutti__netcdf_mend(d->path, d->meta, &d->model, &w->row));
+        TUTTI_TRY(tutti__netcdf_correct(d->path, d->meta, &d->model, &w->row));
     return tutti__cut_here(w->file, w->segment.start);
 }
 
 /* ---- variables that can be written */
 
-static const tutti__section *section_of(const tutti__section *v, int64_t n, int64_t variable) {
+static const tutti__section *find_variable_section(const tutti__section *v, int64_t n,
+                                                   int64_t variable) {
     for (int64_t i = 0; i < n; i++)
         if (v[i].variable == variable) return &v[i];
     return NULL;
@@ -92,39 +94,40 @@ static tutti_err check_put(const tutti_dataset *d, const tutti__variable *v) {
     const tutti__ncfile *f = &d->nc;
     const tutti__size *z = tutti__model_size(&d->model, v->space, d->now.segment.id);
     tutti_count entries = 0;
-    TUTTI_CHECK(z && tutti__shape_right(z->ndims, z->shape, &entries) && entries > 0,
-                TUTTI_ERR_UNSUPPORTED,
-                "variable '%s' has no entries: netCDF has no dimensions of length 0", v->name);
+    TUTTI_CHECK(
+        z && tutti__shape_right(z->ndims, z->shape, &entries) && entries > 0, TUTTI_ERR_UNSUPPORTED,
+        "variable '%s' has no entries: netCDF cannot store dimensions of length 0", v->name);
     const int state = d->now.segment.kind == TUTTI_STATE;
-    TUTTI_CHECK(!state || !section_of(f->fixed, f->fixed_n, v->id), TUTTI_ERR_UNSUPPORTED,
-                "variable '%s' was put in the topology of '%s': netCDF has it there or in states, "
-                "not in both",
+    TUTTI_CHECK(!state || !find_variable_section(f->fixed, f->fixed_n, v->id),
+                TUTTI_ERR_UNSUPPORTED,
+                "variable '%s' was written in the topology of '%s': a netCDF file cannot store it "
+                "in states as well",
                 v->name, d->now.row.name);
     if (state && f->first.id) {
-        const tutti__section *s = section_of(f->state, f->state_n, v->id);
-        TUTTI_CHECK(
-            s, TUTTI_ERR_UNSUPPORTED,
-            "variable '%s' is in no state of '%s' before: in a netCDF file every state has the "
-            "same variables",
-            v->name, d->now.row.name);
+        const tutti__section *s = find_variable_section(f->state, f->state_n, v->id);
+        TUTTI_CHECK(s, TUTTI_ERR_UNSUPPORTED,
+                    "variable '%s' is not in the earlier states of '%s': all states of a netCDF "
+                    "file have the same variables",
+                    v->name, d->now.row.name);
         TUTTI_CHECK(s->type == v->put_type, TUTTI_ERR_UNSUPPORTED,
-                    "variable '%s' is %s in '%s': give it another type before the segment begins",
+                    "variable '%s' has type %s in '%s': change its type before the segment begins",
                     v->name, tutti_type_name((tutti_type)s->type), d->now.row.name);
         return TUTTI_OK;
     }
     TUTTI_CHECK(tutti__netcdf_header_most(&d->model) <= f->area, TUTTI_ERR_UNSUPPORTED,
-                "variable '%s': too many have been registered since the netCDF file was begun; "
+                "variable '%s': too many variables were defined since the netCDF file was created; "
                 "discard the segment and begin it again",
                 v->name);
     return TUTTI_OK;
 }
 
 /* In a record: where the first record of the file has the variable, or behind the section before it. */
-static tutti_off section_start(const tutti_dataset *d, const tutti__section *of, tutti_off bytes) {
+static tutti_off find_record_offset(const tutti_dataset *d, const tutti__section *of,
+                                    tutti_off bytes) {
     const tutti__ncfile *f = &d->nc;
     if (d->now.segment.kind == TUTTI_TOPOLOGY)
         return tutti__container_native.section_start(d, of, bytes);
-    const tutti__section *s = section_of(f->state, f->state_n, of->variable);
+    const tutti__section *s = find_variable_section(f->state, f->state_n, of->variable);
     return s ? s->start - f->first.start + d->now.segment.start : tutti__align_up(d->now.end, 4);
 }
 
@@ -134,17 +137,17 @@ static tutti_err check_commit(const tutti_dataset *d) {
     for (int64_t i = 0; i < f->state_n; i++) {
         const tutti__variable *v = tutti__model_variable_id(&d->model, f->state[i].variable);
         TUTTI_CHECK(tutti__writing_section(&d->now, v->id, 0), TUTTI_ERR_UNSUPPORTED,
-                    "variable '%s' has not been put: in a netCDF file every state has the same "
+                    "variable '%s' has not been written: all states of a netCDF file have the same "
                     "variables",
                     v->name);
     }
     return TUTTI_OK;
 }
 
-/* ---- whole segments */
+/* ---- complete segments */
 
-/* The file with the segment being written in it: nothing of it is allocated. */
-static tutti__ncfile with_now(const tutti_dataset *d) {
+/* The description of the file including the segment being written; it owns no memory. */
+static tutti__ncfile describe_with_current(const tutti_dataset *d) {
     tutti__ncfile f = d->nc;
     const tutti__writing *w = &d->now;
     if (w->segment.kind == TUTTI_TOPOLOGY) {
@@ -155,12 +158,12 @@ static tutti__ncfile with_now(const tutti_dataset *d) {
         f.first = w->segment;
         f.state = w->sections;
         f.state_n = w->sections_n;
-        f.defined = last_variable(d);
+        f.defined = find_last_variable(d);
     }
     return f;
 }
 
-static void end_segment(tutti_dataset *d) {
+static void end_record(tutti_dataset *d) {
     tutti__segment_row *g = &d->now.segment;
     if (g->kind == TUTTI_STATE && d->nc.first.id)
         g->end = g->start + d->nc.first.end - d->nc.first.start;
@@ -171,12 +174,12 @@ static void end_segment(tutti_dataset *d) {
 
 /* The key "defined" of the database from this commit on; 0: unchanged. */
 static int64_t find_defined(const tutti_dataset *d) {
-    const tutti__ncfile f = with_now(d);
+    const tutti__ncfile f = describe_with_current(d);
     return f.first.id && f.defined != d->model.defined ? f.defined : 0;
 }
 
 /* States of a file that are part of the dataset. */
-static tutti_count states_of(const tutti_dataset *d, int64_t file) {
+static tutti_count count_states(const tutti_dataset *d, int64_t file) {
     tutti_count n = 0;
     for (int64_t i = 0; i < d->model.segments_n; i++)
         n += d->model.segments[i].file == file && d->model.segments[i].kind == TUTTI_STATE;
@@ -188,9 +191,9 @@ static int64_t first_of_commit(const tutti_dataset *d) {
 }
 
 /* The rows; header, time and length of the file. */
-static tutti_err finish_segment(tutti_dataset *d, const tutti__trailer_spec *spec) {
+static tutti_err finish_record(tutti_dataset *d, const tutti__trailer_spec *spec) {
     const tutti__segment_row *g = &d->now.segment;
-    tutti__ncfile f = with_now(d);
+    tutti__ncfile f = describe_with_current(d);
     unsigned char time[TUTTI__NETCDF_TIME];
     void *header = NULL;
     tutti_off bytes = 0, end = g->end;
@@ -199,7 +202,7 @@ static tutti_err finish_segment(tutti_dataset *d, const tutti__trailer_spec *spe
     TUTTI_TRY(tutti__meta_set(d->meta, "commit", first_of_commit(d)));
     if (defined) TUTTI_TRY(tutti__meta_set(d->meta, "defined", defined));
     TUTTI_TRY(tutti__meta_add_segment(d->meta, g));
-    f.records = states_of(d, f.file);
+    f.records = count_states(d, f.file);
     if (g->kind == TUTTI_TOPOLOGY || !d->nc.first.id) {
         TUTTI_TRY(tutti__netcdf_header(&d->model, &f, &header, &bytes));
         const tutti_err err = tutti__file_put(d->now.file, 0, bytes, header);
@@ -215,7 +218,7 @@ static tutti_err finish_segment(tutti_dataset *d, const tutti__trailer_spec *spe
 }
 
 /* Set the number of records of all files that have states of this commit. */
-static tutti_err count_records(const tutti_dataset *d) {
+static tutti_err publish_records(const tutti_dataset *d) {
     for (int64_t i = 0; i <= d->waiting_n; i++) {
         const tutti__writing *w = i == d->waiting_n ? &d->now : &d->waiting[i];
         tutti_count n = 0;
@@ -227,23 +230,24 @@ static tutti_err count_records(const tutti_dataset *d) {
             last = !(same && j > i);
         }
         if (last)
-            TUTTI_TRY(tutti__netcdf_records_set(d->path, w->row.name, states_of(d, w->row.id) + n,
+            TUTTI_TRY(tutti__netcdf_records_set(d->path, w->row.name,
+                                                count_states(d, w->row.id) + n,
                                                 d->opt.level == TUTTI_DURABLE));
     }
     return TUTTI_OK;
 }
 
-static tutti_err sections_copy(const tutti__section *from, int64_t n, tutti__section **out) {
+static tutti_err copy_sections(const tutti__section *from, int64_t n, tutti__section **out) {
     *out = tutti__malloc((size_t)n * sizeof *from);
     if (!*out) return TUTTI_ERR_NOMEM;
     if (n) memcpy(*out, from, (size_t)n * sizeof *from);
     return TUTTI_OK;
 }
 
-static tutti_err copy_with_now(const tutti_dataset *d, tutti__ncfile *out) {
-    tutti__ncfile f = with_now(d);
-    const tutti_err err = sections_copy(f.fixed, f.fixed_n, &f.fixed);
-    if (err == TUTTI_OK && sections_copy(f.state, f.state_n, &f.state) != TUTTI_OK) {
+static tutti_err copy_description(const tutti_dataset *d, tutti__ncfile *out) {
+    tutti__ncfile f = describe_with_current(d);
+    const tutti_err err = copy_sections(f.fixed, f.fixed_n, &f.fixed);
+    if (err == TUTTI_OK && copy_sections(f.state, f.state_n, &f.state) != TUTTI_OK) {
         tutti__free(f.fixed);
         return TUTTI_ERR_NOMEM;
     }
@@ -253,7 +257,7 @@ static tutti_err copy_with_now(const tutti_dataset *d, tutti__ncfile *out) {
     return TUTTI_OK;
 }
 
-static void follow_commit(tutti_dataset *d) {
+static void adopt_committed_file(tutti_dataset *d) {
     const int64_t defined = find_defined(d);
     d->model.commit = first_of_commit(d);
     if (defined) d->model.defined = defined;
@@ -265,10 +269,10 @@ static void follow_commit(tutti_dataset *d) {
 /* ---- discard, erase, verify */
 
 /* The file may have another header already, or be new with a first segment that waits. */
-static tutti_err discard_bytes(tutti_dataset *d, const tutti__writing *w) {
+static tutti_err discard_record(tutti_dataset *d, const tutti__writing *w) {
     const int root = d->team->rank == 0 && tutti__model_file_id(&d->model, w->row.id);
-    return tutti__dataset_agree(d, root ? tutti__netcdf_mend(d->path, d->meta, &d->model, &w->row)
-                                        : TUTTI_OK);
+    return tutti__dataset_agree(
+        d, root ? tutti__netcdf_correct(d->path, d->meta, &d->model, &w->row) : TUTTI_OK);
 }
 
 /* The definitions that the last remaining file was made with are not known. */
@@ -277,20 +281,20 @@ static tutti_err erase_rows(void *context) {
     return tutti__meta_set(c->dataset->meta, "defined", 0);
 }
 
-static tutti_err reclaim_file(const tutti_dataset *d, const tutti__datafile *f) {
-    return tutti__netcdf_mend(d->path, d->meta, &d->model, f);
+static tutti_err reclaim_netcdf_file(const tutti_dataset *d, const tutti__datafile *f) {
+    return tutti__netcdf_correct(d->path, d->meta, &d->model, f);
 }
 
 static tutti_err check_file(const tutti_dataset *d, const tutti__datafile *f) {
-    if (!tutti__model_file_lives(&d->model, f->id)) return TUTTI_OK;
+    if (!tutti__model_file_in_use(&d->model, f->id)) return TUTTI_OK;
     return tutti__netcdf_compare(d->path, d->meta, &d->model, f, NULL);
 }
 
 const tutti__container tutti__container_netcdf = {
     .name = "netCDF",
     .extension = "nc",
-    .archive_error = "states of netCDF files cannot be archived: a record cannot be missing; "
-                     "archive the files",
+    .archive_error = "states of netCDF files cannot be archived, because records cannot be "
+                     "removed; archive whole files",
     .order = TUTTI_BIG_ENDIAN,
     .own_order = TUTTI_BIG_ENDIAN,
     .least_entries = 1,
@@ -300,19 +304,19 @@ const tutti__container tutti__container_netcdf = {
     .is_known = is_file_known,
     .load = load_file,
     .continues = file_continues,
-    .place = place_segment,
-    .prepare = prepare_file,
+    .place = place_record,
+    .prepare = prepare_netcdf_file,
     .put_check = check_put,
-    .section_start = section_start,
+    .section_start = find_record_offset,
     .commit_check = check_commit,
-    .end = end_segment,
-    .finish = finish_segment,
-    .publish = count_records,
-    .committed = follow_commit,
-    .set_aside = copy_with_now,
-    .discard = discard_bytes,
+    .end = end_record,
+    .finish = finish_record,
+    .publish = publish_records,
+    .committed = adopt_committed_file,
+    .set_aside = copy_description,
+    .discard = discard_record,
     .erase = erase_rows,
-    .reclaim = reclaim_file,
+    .reclaim = reclaim_netcdf_file,
     .file_check = check_file,
     .compare = tutti__checksums_by_section,
 };

@@ -1,4 +1,4 @@
-/* segments: the data files that are open.
+/* segments: the table of open data files; statistics.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
@@ -13,7 +13,7 @@ void tutti__dataset_data_path(const tutti_dataset *d, const char *name, char *to
     snprintf(to, room, "%s/%s", d->path, name);
 }
 
-/* Its statistics are kept. */
+/* Close an open file and keep its statistics. Collective. */
 static tutti_err close_file(tutti_dataset *d, int64_t i) {
     tutti__file_stats_add(d->files[i].file, &d->stats);
     const tutti_err err = tutti_file_close(&d->files[i].file);
@@ -28,10 +28,10 @@ tutti_err tutti__dataset_file_close(tutti_dataset *d, const tutti__datafile *row
     return err;
 }
 
-/* So many are open at a time; the one that was used least recently is closed. */
+/* At most this many files are open; the least recently used one is closed. */
 enum { OPEN_FILES = 16 };
 
-static tutti_err make_room(tutti_dataset *d) {
+static tutti_err close_oldest_file(tutti_dataset *d) {
     int64_t oldest = -1;
     if (d->files_n < OPEN_FILES) return TUTTI_OK;
     for (int64_t i = 0; i < d->files_n; i++)
@@ -41,11 +41,11 @@ static tutti_err make_room(tutti_dataset *d) {
     return oldest < 0 ? TUTTI_OK : close_file(d, oldest);
 }
 
-/* Rank 0: names lead to files in the directory, not to links out of it. */
-static tutti_err plain_file(const char *path, const char *name) {
+/* Rank 0: a data file must be a regular file, not a symbolic link out of the directory. */
+static tutti_err check_regular_file(const char *path, const char *name) {
     struct stat st;
     TUTTI_CHECK(lstat(path, &st) != 0 || S_ISREG(st.st_mode), TUTTI_ERR_FORMAT,
-                "'%s' is not a file but a link or something else", name);
+                "'%s' is not a regular file", name);
     return TUTTI_OK;
 }
 
@@ -67,7 +67,7 @@ tutti_err tutti__dataset_file_reserve(tutti_dataset *d) {
 tutti_err tutti__dataset_file_create(const tutti_dataset *d, const tutti__datafile *row) {
     char path[4096];
     tutti__dataset_data_path(d, row->name, path, sizeof path);
-    TUTTI_TRY(plain_file(path, row->name));
+    TUTTI_TRY(check_regular_file(path, row->name));
     const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0 || close(fd) != 0) return tutti__error_sys(errno, -1, path);
     return TUTTI_OK;
@@ -87,10 +87,10 @@ tutti_err tutti__dataset_file(tutti_dataset *d, const tutti__datafile *row, tutt
     char path[4096];
     *out = tutti__dataset_file_find(d, row);
     if (*out) return TUTTI_OK;
-    TUTTI_TRY(make_room(d));
+    TUTTI_TRY(close_oldest_file(d));
     tutti__dataset_data_path(d, row->name, path, sizeof path);
     tutti_err err = tutti__dataset_file_reserve(d);
-    if (err == TUTTI_OK && d->team->rank == 0) err = plain_file(path, row->name);
+    if (err == TUTTI_OK && d->team->rank == 0) err = check_regular_file(path, row->name);
     TUTTI_TRY(tutti__dataset_agree(d, err));
     return tutti__dataset_file_open(d, row, out);
 }
@@ -114,12 +114,12 @@ void tutti_dataset_on_progress(tutti_dataset *d, tutti_progress_fn *fn, void *co
 
 /* ---- reading */
 
-tutti_err tutti__dataset_read(const tutti__dataset_reading *r, tutti_err mine) {
+tutti_err tutti__dataset_read(const tutti__dataset_reading *r, tutti_err local_err) {
     const tutti__transfer t = {.name = r->name,
                                .file = r->file,
                                .parts_n = r->n,
                                .parts = r->parts,
-                               .local_err = mine,
+                               .local_err = local_err,
                                .least = r->least};
     return tutti__transfer_run(&t, NULL);
 }

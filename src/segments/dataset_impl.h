@@ -1,5 +1,5 @@
-/* segments: a dataset as its ranks have it.  Below it are the modules metadata (model, database, trailers), netcdf and
- * compression, which need no MPI; above it is archive (archives, repair).
+/* segments: the dataset object on all ranks. Below it are the modules metadata (model, database, trailers), netcdf and
+ * compression, which do not use MPI; above it are dataset (the public calls) and archive (archives, repair).
  *
  *   decomposition_create  decompositions of a space (decomposition/decomposition.h)
  *   dataset_object  the object: agreements, open data files, broadcasts of rank 0
@@ -35,19 +35,19 @@
 #include "decomposition/decomposition.h"
 #include "layer/object.h"
 
-/* ---- what decompositions need of datasets */
+/* ---- functions for decompositions */
 
 /* tutti__object_live.   Not collective. */
 tutti_err tutti__dataset_live(const tutti_dataset *d) TUTTI_MUST_USE;
-/* Its ranks; belongs to the dataset.  Every collective call opens by tutti__team_call on it. */
+/* The ranks of the dataset, which owns the team. Every collective call begins with tutti__team_call on it. */
 tutti__team *tutti__dataset_team(const tutti_dataset *d);
 /* A communicator of the same ranks to make replicas and open files on; the dataset's. */
 MPI_Comm tutti__dataset_comm(const tutti_dataset *d);
-/* Which dataset it is: no other of this process has the number.   Local. */
+/* A number that is unique among the datasets of this process. Not collective. */
 int64_t tutti__dataset_number(const tutti_dataset *d);
-/* How many decompositions have been made of it: the same on all ranks.   Local. */
+/* How many decompositions have been made of it: the same on all ranks.   Not collective. */
 int64_t tutti__dataset_count(tutti_dataset *d);
-/* A space as of a segment (-1: now, that of the segment being written if it is a topology).   Local.
+/* A space as of a segment (-1: now, that of the segment being written if it is a topology).   Not collective.
  * TUTTI_ERR_NOT_FOUND: there is none; TUTTI_ERR_STATE: a list that has no size yet. */
 tutti_err tutti__dataset_space(const tutti_dataset *d, const char *name, tutti_count segment,
                                tutti__space_view *out) TUTTI_MUST_USE;
@@ -70,7 +70,7 @@ typedef struct tutti__section_progress {
     uint64_t content;      /* ids: a hash of all of them */
 } tutti__section_progress;
 
-/* A segment that has begun: its row has an end once it is whole. */
+/* A segment that has begun; its row has an end once it is complete. */
 typedef struct tutti__writing {
     int under_way;
     tutti__segment_row segment;
@@ -78,7 +78,7 @@ typedef struct tutti__writing {
     int new_file;     /* its row is not in the database yet */
     tutti__datafile row;
     tutti_off area; /* netCDF: bytes for the header, if the file is new */
-    tutti_off end;  /* the next section lies behind this */
+    tutti_off end;  /* the next section starts here or later */
     /* Bytes from here on may have been written and belong to no section: sections moved, a commit failed.  0: none */
     tutti_off tail;
     int failed_sync; /* a sync of its file has failed since it began */
@@ -119,12 +119,12 @@ typedef struct tutti__ranked_sizes {
     tutti_count before, all; /* entries of lower ranks, of all ranks */
 } tutti__ranked_sizes;
 
-/* Where the entries of a rank lie in a section by ranks. */
+/* The places of a rank's entries in a ranked section. */
 typedef struct tutti__places {
     int64_t decomposition, segment, part;
     tutti_count entries; /* of the list */
     tutti_count n;
-    tutti_count *place;   /* [n] in the order of the decomposition; -1: nobody has put it */
+    tutti_count *place;   /* [n] in the order of the decomposition; -1: no rank has written it */
     tutti_off item;       /* of items of so many bytes */
     tutti_access *access; /* it is this, from the first place on; NULL: not made yet */
     tutti_count *holes;   /* and these in memory have no place */
@@ -138,7 +138,7 @@ struct tutti_dataset {
     tutti__team *aside; /* the same ranks, for a commit that was started; NULL until there is one */
     tutti_request *commit; /* under way; NULL: none */
     struct tutti__commit_message
-        *message;   /* of the commit under way: what rank 0 tells; commit.c */
+        *message;   /* of the commit under way: the result that rank 0 broadcasts (commit.c) */
     int64_t number; /* of this process */
     int64_t count;  /* decompositions */
     int64_t stamps; /* given out */
@@ -177,7 +177,7 @@ struct tutti_dataset {
 /* ---- dataset_object.c */
 /* tutti__object_call; also refused while a commit is under way. */
 tutti_err tutti__dataset_call(tutti_dataset *d, const tutti__call *c,
-                              tutti_err mine) TUTTI_MUST_USE;
+                              tutti_err local_err) TUTTI_MUST_USE;
 /* The first thing in every collective call: the handle is live, operations that were started have run, and puts and
  * commits whose requests were abandoned have ended.  Local, but waits for other ranks, which progress in their own calls. */
 tutti_err tutti__dataset_enter(tutti_dataset *d) TUTTI_MUST_USE;
@@ -186,48 +186,49 @@ void tutti__dataset_run_started(tutti_dataset *d);
 /* No commit is under way. */
 tutti_err tutti__dataset_idle(const tutti_dataset *d) TUTTI_MUST_USE;
 /* A later agreement of the same call. */
-tutti_err tutti__dataset_agree(tutti_dataset *d, tutti_err mine) TUTTI_MUST_USE;
-/* The relations between its fields hold: whenever a public call begins or ends.   Local. */
+tutti_err tutti__dataset_agree(tutti_dataset *d, tutti_err local_err) TUTTI_MUST_USE;
+/* The relations between its fields hold: whenever a public call begins or ends.   Not collective. */
 int tutti__dataset_is_valid(const tutti_dataset *d);
 /* The end of a call: name the operation and the path in an error. */
 static inline tutti_err tutti__dataset_named(const tutti_dataset *d, const char *operation,
                                              tutti_err err) {
     return tutti__object_error(&d->object, operation, err);
 }
-/* Rank 0's bytes for all, of any length; *data is allocated on the others. */
-tutti_err tutti__dataset_tell(tutti_dataset *d, void **data, size_t *bytes) TUTTI_MUST_USE;
+/* Broadcast bytes of any length from rank 0; *data is allocated on the other ranks. Collective. */
+tutti_err tutti__dataset_broadcast(tutti_dataset *d, void **data, size_t *bytes) TUTTI_MUST_USE;
 tutti_err tutti__dataset_writable(const tutti_dataset *d) TUTTI_MUST_USE;
-/* A segment has begun, and no put is under way.   Local. */
+/* A segment has begun, and no put is under way.   Not collective. */
 tutti_err tutti__dataset_discardable(const tutti_dataset *d) TUTTI_MUST_USE;
 tutti_err tutti__dataset_segment_check(const tutti_dataset *d, tutti_count segment) TUTTI_MUST_USE;
-/* Its bytes are here, not archived; it is there. */
-tutti_err tutti__dataset_here(const tutti_dataset *d, tutti_count segment) TUTTI_MUST_USE;
-/* The end of a call that reads, with what it has come to: a writer may have removed or archived segments
- * meanwhile.  Then neither data nor errors are to be trusted: TUTTI_ERR_STATE.   Collective; `err` agrees. */
-tutti_err tutti__dataset_still_there(tutti_dataset *d, tutti_err err) TUTTI_MUST_USE;
+/* TUTTI_ERR_STATE: the segment, which exists, is archived. Not collective. */
+tutti_err tutti__dataset_check_not_archived(const tutti_dataset *d,
+                                            tutti_count segment) TUTTI_MUST_USE;
+/* The end of a call that reads, with its result: a writer may have removed or archived segments meanwhile; then data
+ * and errors are invalid, and the call fails with TUTTI_ERR_STATE. Collective; `err` must be the same on all ranks. */
+tutti_err tutti__dataset_check_unchanged(tutti_dataset *d, tutti_err err) TUTTI_MUST_USE;
 /* A data file, opened if it is not.   Collective. */
 tutti_err tutti__dataset_file(tutti_dataset *d, const tutti__datafile *row,
                               tutti_file **out) TUTTI_MUST_USE;
-/* The same if it is open; otherwise NULL.   Local. */
+/* The same if it is open; otherwise NULL.   Not collective. */
 tutti_file *tutti__dataset_file_find(tutti_dataset *d, const tutti__datafile *row);
-/* Room for one more, so that opening it cannot fail for that on one rank alone.   Local. */
+/* Reserve an entry in the table of open files, so that opening one cannot fail on one rank alone. Not collective. */
 tutti_err tutti__dataset_file_reserve(tutti_dataset *d) TUTTI_MUST_USE;
-/* Open one that is not open, for which room is reserved, and that is known to be a file.   Collective. */
+/* Open a data file that is not open, has a reserved entry and is known to be a regular file. Collective. */
 tutti_err tutti__dataset_file_open(tutti_dataset *d, const tutti__datafile *row,
                                    tutti_file **out) TUTTI_MUST_USE;
-/* Rank 0: an empty one. */
+/* Rank 0: create an empty data file. */
 tutti_err tutti__dataset_file_create(const tutti_dataset *d,
                                      const tutti__datafile *row) TUTTI_MUST_USE;
 /* Close it (NULL: all).   Collective. */
 tutti_err tutti__dataset_file_close(tutti_dataset *d, const tutti__datafile *row) TUTTI_MUST_USE;
 void tutti__dataset_data_path(const tutti_dataset *d, const char *name, char *to, size_t room);
-/* The model as rank 0 has it in the database now, on all ranks.   Collective. */
+/* Load the model from the database on rank 0 and broadcast it. Collective. */
 tutti_err tutti__dataset_load(tutti_dataset *d, tutti__model *out) TUTTI_MUST_USE;
-void tutti__places_free(tutti__places *at); /* what it has */
-/* Forget what is known of segments that are gone. */
-void tutti__dataset_forget(tutti_dataset *d);
+void tutti__places_free(tutti__places *at); /* its contents */
+/* Remove cached sections, places and lists of segments that do not exist any more. */
+void tutti__dataset_clear_caches(tutti_dataset *d);
 
-/* A read of sections of a data file.  `mine` is the error of this rank.   Collective. */
+/* A read of sections of a data file.  `local_err` is the error of this rank.   Collective. */
 typedef struct tutti__dataset_reading {
     tutti_file *file;
     const char *name;
@@ -235,10 +236,10 @@ typedef struct tutti__dataset_reading {
     const tutti_part *parts;
     tutti_off least; /* where the sections end */
 } tutti__dataset_reading;
-tutti_err tutti__dataset_read(const tutti__dataset_reading *r, tutti_err mine) TUTTI_MUST_USE;
+tutti_err tutti__dataset_read(const tutti__dataset_reading *r, tutti_err local_err) TUTTI_MUST_USE;
 
 /* ---- dataset_describe.c */
-/* A space has another size from the segment being written on; `ids`: and an id map. */
+/* Set the size of a space from the segment being written on; `ids`: it has an id map. Collective. */
 tutti_err tutti__space_resize(tutti_dataset *d, int64_t space, int ndims, const tutti_count *shape,
                               int ids) TUTTI_MUST_USE;
 /* A variable of the library's own on a space: "NAME:what", of int64. */
@@ -252,12 +253,12 @@ void tutti__dataset_misfit(const tutti_dataset *d, const tutti__section *section
                            tutti_err err);
 
 /* ---- sections.c */
-/* Those of a segment, by number.   Collective. */
+/* The sections of a segment, given by its number. Collective. */
 tutti_err tutti__sections_of(tutti_dataset *d, int64_t segment,
                              const tutti__known **out) TUTTI_MUST_USE;
 /* The section of a variable in it, or NULL. */
 const tutti__section *tutti__section_find(const tutti__known *k, int64_t variable, int64_t part);
-/* Bytes of a section, by this rank alone.  TUTTI_ERR_TRUNCATED: the file ends before. */
+/* Read bytes of a section. TUTTI_ERR_TRUNCATED: the file is too short. Not collective. */
 tutti_err tutti__section_read(tutti_file *f, tutti_off at, tutti_off bytes,
                               void *to) TUTTI_MUST_USE;
 /* A segment that has begun and was not committed (an id); NULL: it is none of those. */
@@ -266,67 +267,68 @@ const tutti__writing *tutti__writing_of(const tutti_dataset *d, int64_t segment)
 tutti__section *tutti__writing_section(const tutti__writing *w, int64_t variable, int64_t part);
 /* That of the segment being written; NULL: none yet. */
 tutti__section *tutti__section_now(const tutti_dataset *d, int64_t variable, int64_t part);
-/* Room for so many more sections, so that adding them cannot fail on one rank alone.   Local. */
+/* Reserve rows for n more sections, so that adding them cannot fail on one rank alone. Not collective. */
 tutti_err tutti__sections_reserve(tutti_dataset *d, int64_t n) TUTTI_MUST_USE;
-/* A new one of it, for which room is reserved.  Its bytes are 0 once tutti__tail_cut has been called.   Local. */
+/* Add a section to the segment being written, in a reserved row. Its bytes are 0 after tutti__tail_cut. Not collective. */
 tutti__section *tutti__section_new(tutti_dataset *d, const tutti__section *of, tutti_off bytes);
-/* Give one another length, and so another place; likewise. */
+/* Change the length, and thus the place, of a section. Not collective. */
 void tutti__section_move(tutti_dataset *d, tutti__section *s, tutti_off bytes);
-/* Remove one of it.   Local. */
+/* Remove a section of the segment being written. Not collective. */
 void tutti__section_drop(tutti_dataset *d, tutti__section *s);
 /* After sections have moved or a commit has failed: bytes that belong to no section are 0.   Collective if w->tail is set,
  * which is the same on all ranks. */
 tutti_err tutti__tail_cut(tutti_dataset *d) TUTTI_MUST_USE;
 tutti__section_progress *tutti__section_progress_of(const tutti_dataset *d,
                                                     const tutti__section *s);
-/* The put writes this section.   Local. */
+/* The put writes this section.   Not collective. */
 tutti_err tutti__section_target(tutti_dataset *d, tutti__put_record *record,
                                 const tutti__section *s, int64_t decomposition,
                                 int is_whole) TUTTI_MUST_USE;
 /* A sync of the file of the segment being written has failed: what was written to it must be written again. */
 void tutti__sections_sync_failed(tutti_dataset *d);
-void tutti__writings_free(tutti_dataset *d); /* nothing is under way any more */
+void tutti__writings_free(tutti_dataset *d); /* no segment has begun any more */
 
-/* Some bytes of a data file, by this rank alone. */
+/* Write bytes of a data file. Not collective. */
 tutti_err tutti__file_put(tutti_file *f, tutti_off at, tutti_off bytes,
                           const void *data) TUTTI_MUST_USE;
 
 /* ---- ranked_put.c */
-/* What the ranks write of a decomposition; NULL: not known yet.  Valid until the next one is exchanged.   Local. */
+/* How many entries of a decomposition each rank writes; NULL: not known yet. Valid until the next exchange.
+ * Not collective. */
 const tutti__ranked_sizes *tutti__ranked_sizes_of(const tutti_dataset *d, int64_t decomposition);
-/* Exchange it, when a decomposition is first put.   Collective. */
+/* Exchange these sizes when a decomposition is first used for writing. Collective. */
 tutti_err tutti__ranked_sizes_exchange(tutti_dataset *d,
                                        const tutti__decomposition_facts *facts) TUTTI_MUST_USE;
-/* Keep those of the last few decompositions only.   Local. */
+/* Keep those of the last few decompositions only.   Not collective. */
 void tutti__ranked_trim(tutti_dataset *d);
-/* Whether a section of all entries would be too large: TUTTI_ERR_OVERFLOW.   Local. */
+/* Whether a section of all entries would be too large: TUTTI_ERR_OVERFLOW.   Not collective. */
 tutti_err tutti__ranked_fits(const tutti__variable *v,
                              const tutti__ranked_sizes *sizes) TUTTI_MUST_USE;
 /* A section of the segment being written for these entries, and, if missing, a section for the list of the
- * entries; room for both is reserved, also in d->listed.   Local. */
+ * entries; room for both is reserved, also in d->listed.   Not collective. */
 tutti__section *tutti__ranked_new(tutti_dataset *d, const tutti__variable *v, int64_t decomposition,
                                   const tutti__ranked_sizes *sizes);
 /* The list of a decomposition's entries, if it is a section of the segment being written; or NULL. */
 tutti__section *tutti__ranked_list(const tutti_dataset *d, const tutti__variable *v,
                                    int64_t decomposition);
-/* The positions of the entries that this rank writes, as they are in the list: to be freed.   Local. */
+/* The positions of the entries that this rank writes, as they are in the list: to be freed.   Not collective. */
 tutti_err tutti__ranked_positions(tutti_decomposition *p, int64_t **out) TUTTI_MUST_USE;
-/* Remove a section, and its list if no other section uses it.   Local. */
+/* Remove a section, and its list if no other section uses it.   Not collective. */
 void tutti__ranked_drop(tutti_dataset *d, tutti__section *s);
 /* The variable with lists of entries of a space (an id); NULL: there is none yet. */
 const tutti__variable *tutti__ranked_lists(const tutti_dataset *d, int64_t space);
 void tutti__ranked_free(tutti_dataset *d);
 
 /* ---- ranked_get.c */
-/* What this rank reads of a section: an access of the data file.  *holes_out: memory places of entries that no rank
- * has put, to be freed.   Collective. */
+/* What this rank reads of a section: an access of the data file. *holes_out: positions in memory of entries that no
+ * rank has written, to be freed. Collective. */
 tutti_err tutti__ranked_reads(tutti_dataset *d, const tutti__section *s, tutti_off item,
                               tutti_decomposition *p, tutti_access **out, tutti_count **holes_out,
                               tutti_count *holes_n_out) TUTTI_MUST_USE;
 
 /* ---- checksums.c */
 /* Blocks of the segment being written, section by section, and the checksums that this rank knows: to be freed.
- * Local. */
+ * Not collective. */
 tutti_err tutti__checksums_known(const tutti_dataset *d, tutti__block_list *blocks_out,
                                  tutti__sum **known_out, int64_t *n_out) TUTTI_MUST_USE;
 /* The checksum of a section, from those of its blocks. */
@@ -348,17 +350,17 @@ tutti_err tutti__dataset_options_take(const tutti_dataset_options *opt,
                                       tutti_dataset_options *out) TUTTI_MUST_USE;
 
 /* ---- begin.c */
-/* Give up what has begun since the last commit.   Collective. */
-tutti_err tutti__dataset_give_up(tutti_dataset *d) TUTTI_MUST_USE;
+/* Discard all segments that have begun since the last commit. Collective. */
+tutti_err tutti__dataset_discard_begun(tutti_dataset *d) TUTTI_MUST_USE;
 
 /* ---- commit.c */
-/* The segments that have begun can be committed.   Local. */
+/* The segments that have begun can be committed.   Not collective. */
 tutti_err tutti__commit_check(const tutti_dataset *d) TUTTI_MUST_USE;
-/* The segment being written is whole: its checksums and its trailer are in the file.   Collective. */
+/* Complete the segment being written: write its checksums and its trailer. Collective. */
 tutti_err tutti__commit_set_aside(tutti_dataset *d) TUTTI_MUST_USE;
-/* The file of the segment being written is on the device.   Collective. */
+/* Sync the file of the segment being written. Collective. */
 tutti_err tutti__commit_sync(tutti_dataset *d) TUTTI_MUST_USE;
-/* Rows that a commit which failed has left in the database are removed, if it is possible now.   Local. */
+/* Remove the rows of a failed commit from the database, if that is possible now. Not collective. */
 void tutti__commit_rows_undo(tutti_dataset *d);
 
 /* ---- carry.c */
@@ -374,13 +376,13 @@ typedef struct tutti__info_carry {
  * the next commit writes them.  The context is a tutti__info_carry. */
 tutti_err tutti__infos_carry(void *context) TUTTI_MUST_USE;
 /* The transaction has ended: all ranks have rank 0's row.   Collective. */
-tutti_err tutti__infos_carried(tutti_dataset *d, tutti__info_carry *c) TUTTI_MUST_USE;
+tutti_err tutti__infos_carry_end(tutti_dataset *d, tutti__info_carry *c) TUTTI_MUST_USE;
 
 /* ---- erase.c */
 /* Writers: remove the segments of a commit that was not finished.   Collective. */
 tutti_err tutti__dataset_recover(tutti_dataset *d) TUTTI_MUST_USE;
 /* Rank 0: data behind the last segment of each file is removed, and files whose segments are all archived.
- * TUTTI_ERR_FORMAT: a file is too short.   Local. */
+ * TUTTI_ERR_FORMAT: a file is too short.   Not collective. */
 tutti_err tutti__dataset_reclaim(const tutti_dataset *d) TUTTI_MUST_USE;
 
 #endif

@@ -1,4 +1,4 @@
-/* segments: the object: what its ranks agree on, what rank 0 reads for all, its data files.
+/* segments: the dataset object: agreements between ranks and the broadcast of the metadata.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
@@ -43,15 +43,15 @@ tutti_err tutti__dataset_idle(const tutti_dataset *d) {
     return TUTTI_OK;
 }
 
-tutti_err tutti__dataset_call(tutti_dataset *d, const tutti__call *c, tutti_err mine) {
-    return tutti__object_call(&d->object, c, d->commit ? tutti__dataset_idle(d) : mine);
+tutti_err tutti__dataset_call(tutti_dataset *d, const tutti__call *c, tutti_err local_err) {
+    return tutti__object_call(&d->object, c, d->commit ? tutti__dataset_idle(d) : local_err);
 }
 
-tutti_err tutti__dataset_agree(tutti_dataset *d, tutti_err mine) {
-    return tutti__team_agree(d->team, mine);
+tutti_err tutti__dataset_agree(tutti_dataset *d, tutti_err local_err) {
+    return tutti__team_agree(d->team, local_err);
 }
 
-tutti_err tutti__dataset_tell(tutti_dataset *d, void **data, size_t *bytes) {
+tutti_err tutti__dataset_broadcast(tutti_dataset *d, void **data, size_t *bytes) {
     return tutti__team_tell_all(d->team, data, bytes);
 }
 
@@ -69,19 +69,19 @@ tutti_err tutti__dataset_discardable(const tutti_dataset *d) {
 
 tutti_err tutti__dataset_segment_check(const tutti_dataset *d, tutti_count segment) {
     TUTTI_CHECK(segment >= 0 && segment < d->model.segments_n, TUTTI_ERR_NOT_FOUND,
-                "there is no segment %lld of %lld", (long long)segment,
+                "segment %lld does not exist (dataset has %lld)", (long long)segment,
                 (long long)d->model.segments_n);
     return TUTTI_OK;
 }
 
-tutti_err tutti__dataset_here(const tutti_dataset *d, tutti_count segment) {
+tutti_err tutti__dataset_check_not_archived(const tutti_dataset *d, tutti_count segment) {
     const tutti__archived *a = tutti__model_archived(&d->model, d->model.segments[segment].id);
     TUTTI_CHECK(!a, TUTTI_ERR_STATE, "segment %lld is archived in '%s': restore it first",
                 (long long)segment, a->place);
     return TUTTI_OK;
 }
 
-tutti_err tutti__dataset_still_there(tutti_dataset *d, tutti_err err) {
+tutti_err tutti__dataset_check_unchanged(tutti_dataset *d, tutti_err err) {
     const tutti_error_info why = *tutti_last_error();
     int64_t now = d->model.generation;
     if (d->mode & TUTTI_WRITE) return err;
@@ -97,8 +97,8 @@ tutti_err tutti__dataset_still_there(tutti_dataset *d, tutti_err err) {
 
 /* ---- the model on all ranks */
 
-/* A table of rank 0's for all, with room as tutti__table_grow has it. */
-static tutti_err table_tell(tutti_dataset *d, void *table, int64_t n, size_t size) {
+/* Broadcast a table, with the capacity that tutti__table_grow expects. */
+static tutti_err broadcast_table(tutti_dataset *d, void *table, int64_t n, size_t size) {
     void *rows = NULL;
     tutti_err err = TUTTI_OK;
     size_t room = 8;
@@ -117,11 +117,11 @@ static tutti_err table_tell(tutti_dataset *d, void *table, int64_t n, size_t siz
     return err;
 }
 
-static tutti_err model_tell(tutti_dataset *d, tutti__model *m) {
-    tutti__model told = *m;
-    TUTTI_TRY(tutti__team_tell(d->team, &told, (int)sizeof told));
+static tutti_err broadcast_model(tutti_dataset *d, tutti__model *m) {
+    tutti__model received = *m;
+    TUTTI_TRY(tutti__team_tell(d->team, &received, (int)sizeof received));
     if (d->team->rank != 0) {
-        *m = told;
+        *m = received;
         m->spaces = NULL;
         m->variables = NULL;
         m->sizes = NULL;
@@ -129,16 +129,16 @@ static tutti_err model_tell(tutti_dataset *d, tutti__model *m) {
         m->segments = NULL;
         m->archived = NULL;
     }
-    TUTTI_TRY(table_tell(d, &m->spaces, m->spaces_n, sizeof *m->spaces));
-    TUTTI_TRY(table_tell(d, &m->variables, m->variables_n, sizeof *m->variables));
-    TUTTI_TRY(table_tell(d, &m->sizes, m->sizes_n, sizeof *m->sizes));
-    TUTTI_TRY(table_tell(d, &m->files, m->files_n, sizeof *m->files));
-    TUTTI_TRY(table_tell(d, &m->archived, m->archived_n, sizeof *m->archived));
-    return table_tell(d, &m->segments, m->segments_n, sizeof *m->segments);
+    TUTTI_TRY(broadcast_table(d, &m->spaces, m->spaces_n, sizeof *m->spaces));
+    TUTTI_TRY(broadcast_table(d, &m->variables, m->variables_n, sizeof *m->variables));
+    TUTTI_TRY(broadcast_table(d, &m->sizes, m->sizes_n, sizeof *m->sizes));
+    TUTTI_TRY(broadcast_table(d, &m->files, m->files_n, sizeof *m->files));
+    TUTTI_TRY(broadcast_table(d, &m->archived, m->archived_n, sizeof *m->archived));
+    return broadcast_table(d, &m->segments, m->segments_n, sizeof *m->segments);
 }
 
-/* Sizes that were known keep their stamps, new ones get some. */
-static void stamps_give(tutti_dataset *d, tutti__model *m) {
+/* Known sizes keep their stamps, new ones get new stamps. */
+static void assign_stamps(tutti_dataset *d, tutti__model *m) {
     for (int64_t i = 0; i < m->sizes_n; i++) {
         tutti__size *s = &m->sizes[i];
         for (int64_t j = 0; j < d->model.sizes_n && s->stamp == 0; j++) {
@@ -158,9 +158,9 @@ tutti_err tutti__dataset_load(tutti_dataset *d, tutti__model *out) {
         if (!(d->mode & TUTTI_WRITE)) tutti__model_truncate(out, out->published);
     }
     err = tutti__dataset_agree(d, err);
-    if (err == TUTTI_OK) err = model_tell(d, out);
+    if (err == TUTTI_OK) err = broadcast_model(d, out);
     if (err == TUTTI_OK)
-        stamps_give(d, out);
+        assign_stamps(d, out);
     else
         tutti__model_free(out);
     return err;
@@ -172,7 +172,7 @@ void tutti__places_free(tutti__places *at) {
     tutti_access_free(&at->access);
 }
 
-void tutti__dataset_forget(tutti_dataset *d) {
+void tutti__dataset_clear_caches(tutti_dataset *d) {
     for (int64_t i = 0; i < d->known_n; i++) {
         tutti__free(d->known[i].sections);
         tutti__free(d->known[i].checked);

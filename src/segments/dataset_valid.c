@@ -1,5 +1,5 @@
 /* segments: relations between the fields of a dataset that hold whenever a public call begins or ends, asserted there in
- * debug and sanitizer builds.  While a commit is under way, its thread changes the segments that have begun: they are not looked at.
+ * debug and sanitizer builds.  While a commit is under way, its thread changes the segments that have begun: they are not checked.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 

@@ -1,11 +1,11 @@
-/* segments: values that do not fit, told by variable and position instead of part and element.
+/* segments: name variable and position, instead of part and element, in conversion errors.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* "part 3, element 7: 1e300 does not fit float32" at an offset, which all ranks have been told. */
+/* "part 3, element 7: 1e300 does not fit float32" at an offset, the same on all ranks. */
 void tutti__dataset_misfit(const tutti_dataset *d, const tutti__section *sections, int64_t n,
                            tutti_err err) {
     tutti_error_info info = *tutti_last_error();
@@ -20,11 +20,11 @@ void tutti__dataset_misfit(const tutti_dataset *d, const tutti__section *section
         if (v->layout == TUTTI_GLOBAL) {
             const tutti_off at = info.offset - s->start;
             if (tutti__variable_numbers(v) > 1)
-                snprintf(number, sizeof number, ", number %lld of the item",
+                snprintf(number, sizeof number, ", component %lld",
                          (long long)(at % item / (item / tutti__variable_numbers(v))));
             snprintf(text, sizeof text, "variable '%s', entry %lld%s%.200s", v->name,
                      (long long)(at / item), number, value);
-        } else { /* entries lie as that rank has them */
+        } else { /* entries are stored in rank order */
             const char *element = strstr(info.text, "element ");
             snprintf(text, sizeof text, "variable '%s', %.250s", v->name,
                      element ? element : value + 2);

@@ -1,5 +1,5 @@
-/* segments: sections by ranks are read (ranked_put.c has their format): a reader asks where its positions are.  Ranks look
- * after blocks of the space, learn from the list which place each position has, and answer.
+/* segments: read ranked sections (ranked_put.c has their format). Each rank owns a block of positions of the space and
+ * learns from the list of entries the place of each position; readers request the places of their positions.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
@@ -17,19 +17,19 @@ typedef struct {
     tutti_off *file, *memory, *length;
 } pieces;
 
-static tutti_err pieces_make(tutti_count room, pieces *out) {
+static tutti_err allocate_pieces(tutti_count room, pieces *out) {
     const size_t bytes = (size_t)room * sizeof *out->file;
     *out = (pieces){0, tutti__malloc(bytes), tutti__malloc(bytes), tutti__malloc(bytes)};
     return out->file && out->memory && out->length ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
-static void pieces_free(pieces *p) {
+static void free_pieces(pieces *p) {
     tutti__free(p->file);
     tutti__free(p->memory);
     tutti__free(p->length);
 }
 
-static void pieces_add(pieces *p, tutti_off file, tutti_off memory, tutti_off bytes) {
+static void add_piece(pieces *p, tutti_off file, tutti_off memory, tutti_off bytes) {
     const tutti_count k = p->n - 1;
     if (k >= 0 && p->file[k] + p->length[k] == file && p->memory[k] + p->length[k] == memory) {
         p->length[k] += bytes;
@@ -40,12 +40,13 @@ static void pieces_add(pieces *p, tutti_off file, tutti_off memory, tutti_off by
     p->length[p->n++] = bytes;
 }
 
-/* ---- reading: where are my positions? */
+/* ---- places of positions */
 
-static tutti_err header_read(tutti_file *f, const tutti__section *s, tutti_off item,
+static tutti_err read_header(tutti_file *f, const tutti__section *s, tutti_off item,
                              tutti__ranked_head *out) {
     int64_t head[2] = {0, 0};
-    TUTTI_CHECK(s->bytes >= 8 * HEAD, TUTTI_ERR_FORMAT, "a section by ranks has no header");
+    TUTTI_CHECK(s->bytes >= 8 * HEAD, TUTTI_ERR_FORMAT,
+                "a ranked section of %lld bytes has no header", (long long)s->bytes);
     TUTTI_TRY(tutti__section_read(f, s->start, sizeof head, head));
     return tutti__ranked_head_take(head, s, item, out);
 }
@@ -55,24 +56,24 @@ typedef struct {
     int64_t position, place;
 } placed;
 
-/* Which rank looks after a position. */
+/* Distribution of positions to owners. */
 typedef struct {
     tutti_count entries, block;
 } blocks;
 
-static int keeper(const blocks *b, tutti_count position) {
+static int position_owner(const blocks *b, tutti_count position) {
     return (int)(position / b->block);
 }
 
-/* Records to the keepers of their positions; `v` is sorted by them.   Collective. */
+/* Send records to the owners of their positions; `v` is sorted by owner. Collective. */
 static tutti_err send_sorted(tutti__team *t, const blocks *b, const placed *v, tutti_count n,
                              int *n_in, tutti__sparse_message **in) {
     tutti__sparse_message *out = tutti__malloc(((size_t)t->size + 1) * sizeof *out);
     int k = 0;
     tutti_err err = out ? TUTTI_OK : TUTTI_ERR_NOMEM;
     for (tutti_count i = 0, j = 0; i < n && err == TUTTI_OK; i = j) {
-        const int to = keeper(b, v[i].position);
-        for (j = i; j < n && keeper(b, v[j].position) == to; j++) continue;
+        const int to = position_owner(b, v[i].position);
+        for (j = i; j < n && position_owner(b, v[j].position) == to; j++) continue;
         out[k++] =
             (tutti__sparse_message){to, (size_t)(j - i) * sizeof *v, (void *)(uintptr_t)(v + i)};
     }
@@ -82,15 +83,15 @@ static tutti_err send_sorted(tutti__team *t, const blocks *b, const placed *v, t
     return err;
 }
 
-/* By keepers, stable: a counting sort. */
-static tutti_err sort_by_keeper(const blocks *b, int ranks, const placed *from, tutti_count n,
-                                placed *to, tutti_count *index) {
+/* Stable counting sort by owner. */
+static tutti_err sort_by_owner(const blocks *b, int ranks, const placed *from, tutti_count n,
+                               placed *to, tutti_count *index) {
     tutti_count *start = tutti__calloc((size_t)ranks + 1, sizeof *start);
     if (!start) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < n; i++) start[keeper(b, from[i].position) + 1]++;
+    for (tutti_count i = 0; i < n; i++) start[position_owner(b, from[i].position) + 1]++;
     for (int r = 0; r < ranks; r++) start[r + 1] += start[r];
     for (tutti_count i = 0; i < n; i++) {
-        const tutti_count at = start[keeper(b, from[i].position)]++;
+        const tutti_count at = start[position_owner(b, from[i].position)]++;
         to[at] = from[i];
         if (index) index[at] = i;
     }
@@ -98,8 +99,8 @@ static tutti_err sort_by_keeper(const blocks *b, int ranks, const placed *from, 
     return TUTTI_OK;
 }
 
-/* This rank's share of the list, as records by keepers. */
-static tutti_err list_read(const tutti_dataset *d, tutti_file *f, const tutti__section *list,
+/* Read this rank's share of the list as records sorted by owner. */
+static tutti_err read_list(const tutti_dataset *d, tutti_file *f, const tutti__section *list,
                            const blocks *b, placed **out, tutti_count *n_out) {
     const tutti_count all = list->bytes / 8;
     const tutti_count lo =
@@ -113,10 +114,10 @@ static tutti_err list_read(const tutti_dataset *d, tutti_file *f, const tutti__s
         v[n + i] = (placed){(int64_t)le64toh((uint64_t)position[i]), lo + i};
         if (v[n + i].position < 0 || v[n + i].position >= b->entries)
             err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
-                                   "a list of entries has position %lld of %lld",
+                                   "invalid position %lld in a list of entries: the space has %lld",
                                    (long long)v[n + i].position, (long long)b->entries);
     }
-    if (err == TUTTI_OK) err = sort_by_keeper(b, d->team->size, v + n, n, v, NULL);
+    if (err == TUTTI_OK) err = sort_by_owner(b, d->team->size, v + n, n, v, NULL);
     tutti__free(position);
     if (err == TUTTI_OK) {
         *out = v;
@@ -128,16 +129,16 @@ static tutti_err list_read(const tutti_dataset *d, tutti_file *f, const tutti__s
 }
 
 /* The places of this rank's block of positions. */
-static tutti_err directory_make(tutti_dataset *d, tutti_file *f, const tutti__section *list,
-                                const blocks *b, tutti_count **out) {
-    placed *mine = NULL;
+static tutti_err create_directory(tutti_dataset *d, tutti_file *f, const tutti__section *list,
+                                  const blocks *b, tutti_count **out) {
+    placed *local_entries = NULL;
     tutti_count n = 0;
     int n_in = 0;
     tutti__sparse_message *in = NULL;
     tutti_count *place = tutti__malloc((size_t)b->block * sizeof *place);
-    tutti_err err = place ? list_read(d, f, list, b, &mine, &n) : TUTTI_ERR_NOMEM;
+    tutti_err err = place ? read_list(d, f, list, b, &local_entries, &n) : TUTTI_ERR_NOMEM;
     err = tutti__dataset_agree(d, err);
-    if (err == TUTTI_OK) err = send_sorted(d->team, b, mine, n, &n_in, &in);
+    if (err == TUTTI_OK) err = send_sorted(d->team, b, local_entries, n, &n_in, &in);
     for (tutti_count i = 0; err == TUTTI_OK && i < b->block; i++) place[i] = -1;
     for (int i = 0; i < n_in && err == TUTTI_OK; i++) {
         const placed *v = in[i].data;
@@ -145,7 +146,7 @@ static tutti_err directory_make(tutti_dataset *d, tutti_file *f, const tutti__se
             place[v[j].position - b->block * d->team->rank] = v[j].place;
     }
     tutti__sparse_free(n_in, &in);
-    tutti__free(mine);
+    tutti__free(local_entries);
     if (err == TUTTI_OK)
         *out = place;
     else
@@ -153,16 +154,17 @@ static tutti_err directory_make(tutti_dataset *d, tutti_file *f, const tutti__se
     return err;
 }
 
-/* Ask the keepers.  Answers come in the order of questions, rank by rank. */
-static tutti_err ask(tutti_dataset *d, const blocks *b, const tutti_count *directory,
-                     const tutti_count *position, tutti_count n, tutti_count *place_out) {
-    int n_in = 0, n_back = 0;
-    tutti__sparse_message *in = NULL, *back = NULL;
+/* Request places from the owners. Answers arrive in the order of requests, rank by rank. Collective. */
+static tutti_err request_places(tutti_dataset *d, const blocks *b, const tutti_count *directory,
+                                const tutti_count *position, tutti_count n,
+                                tutti_count *place_out) {
+    int n_in = 0, answers_n = 0;
+    tutti__sparse_message *in = NULL, *answers = NULL;
     placed *v = tutti__malloc(2 * (size_t)n * sizeof *v);
     tutti_count *index = tutti__malloc((size_t)n * sizeof *index);
     tutti_err err = v && index ? TUTTI_OK : TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; err == TUTTI_OK && i < n; i++) v[n + i] = (placed){position[i], i};
-    if (err == TUTTI_OK) err = sort_by_keeper(b, d->team->size, v + n, n, v, index);
+    if (err == TUTTI_OK) err = sort_by_owner(b, d->team->size, v + n, n, v, index);
     err = tutti__dataset_agree(d, err);
     if (err == TUTTI_OK) err = send_sorted(d->team, b, v, n, &n_in, &in);
     for (int i = 0; i < n_in && err == TUTTI_OK; i++) {
@@ -170,25 +172,25 @@ static tutti_err ask(tutti_dataset *d, const blocks *b, const tutti_count *direc
         for (size_t j = 0; j < in[i].bytes / sizeof *q; j++)
             q[j].place = directory[q[j].position - b->block * d->team->rank];
     }
-    if (err == TUTTI_OK) err = tutti__sparse_exchange(d->team, n_in, in, &n_back, &back);
+    if (err == TUTTI_OK) err = tutti__sparse_exchange(d->team, n_in, in, &answers_n, &answers);
     tutti_count at = 0;
-    for (int i = 0; i < n_back && err == TUTTI_OK; i++) {
-        const placed *q = back[i].data;
-        for (size_t j = 0; j < back[i].bytes / sizeof *q && at < n; j++)
+    for (int i = 0; i < answers_n && err == TUTTI_OK; i++) {
+        const placed *q = answers[i].data;
+        for (size_t j = 0; j < answers[i].bytes / sizeof *q && at < n; j++)
             place_out[index[at++]] = q[j].place;
     }
     tutti__sparse_free(n_in, &in);
-    tutti__sparse_free(n_back, &back);
+    tutti__sparse_free(answers_n, &answers);
     tutti__free(v);
     tutti__free(index);
     return err;
 }
 
-/* So many are remembered. */
+/* Size of the cache. */
 enum { PLACES = 16 };
 
-static tutti_err places_make(tutti_dataset *d, tutti_file *f, const tutti__section *list,
-                             tutti_decomposition *p, tutti__places *out) {
+static tutti_err compute_places(tutti_dataset *d, tutti_file *f, const tutti__section *list,
+                                tutti_decomposition *p, tutti__places *out) {
     tutti__decomposition_facts facts;
     tutti_count *directory = NULL;
     tutti__decomposition_facts_of(p, &facts);
@@ -197,7 +199,9 @@ static tutti_err places_make(tutti_dataset *d, tutti_file *f, const tutti__secti
     blocks b = {0, 0};
     tutti_err err = TUTTI_OK;
     if (!z || z->stamp != facts.stamp || !tutti__shape_right(z->ndims, z->shape, &b.entries))
-        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "the list of entries is of another size");
+        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
+                               "the list of entries of space '%s' belongs to another topology",
+                               space->name);
     b.block = b.entries / d->team->size + 1;
     tutti_count *position = tutti__malloc((size_t)facts.entries * sizeof *position);
     out->n = facts.entries;
@@ -205,8 +209,9 @@ static tutti_err places_make(tutti_dataset *d, tutti_file *f, const tutti__secti
     if (!position || !out->place) err = TUTTI_ERR_NOMEM;
     if (err == TUTTI_OK) err = tutti__decomposition_list(p, position, NULL, NULL);
     err = tutti__dataset_agree(d, err);
-    if (err == TUTTI_OK) err = directory_make(d, f, list, &b, &directory);
-    if (err == TUTTI_OK) err = ask(d, &b, directory, position, facts.entries, out->place);
+    if (err == TUTTI_OK) err = create_directory(d, f, list, &b, &directory);
+    if (err == TUTTI_OK)
+        err = request_places(d, &b, directory, position, facts.entries, out->place);
     tutti__free(directory);
     tutti__free(position);
     if (err != TUTTI_OK) {
@@ -217,28 +222,31 @@ static tutti_err places_make(tutti_dataset *d, tutti_file *f, const tutti__secti
 }
 
 /* The list that a section names, and its file.   Collective. */
-static tutti_err list_find(tutti_dataset *d, const tutti__section *s, int space,
+static tutti_err find_list(tutti_dataset *d, const tutti__section *s, int space,
                            tutti__section *out, tutti_file **f) {
     const tutti__segment_row *g = tutti__model_segment_id(&d->model, s->list_segment);
     const tutti__known *k = NULL;
-    TUTTI_CHECK(g, TUTTI_ERR_FORMAT, "there is no segment with the list of entries");
+    TUTTI_CHECK(g, TUTTI_ERR_FORMAT,
+                "the segment with the list of entries does not exist (id %lld)",
+                (long long)s->list_segment);
     TUTTI_TRY(tutti__sections_of(d, g - d->model.segments, &k));
     const tutti__variable *v = tutti__ranked_lists(d, d->model.spaces[space].id);
     const tutti__section *list = v ? tutti__section_find(k, v->id, s->list_part) : NULL;
     TUTTI_CHECK(list && list->bytes % 8 == 0, TUTTI_ERR_FORMAT,
-                "there is no list of entries '%s:entries'", d->model.spaces[space].name);
+                "the list of entries '%s:entries' does not exist", d->model.spaces[space].name);
     *out = *list;
     return tutti__dataset_file(d, tutti__model_file_id(&d->model, g->file), f);
 }
 
-static tutti_err list_right(tutti_count listed, tutti_count entries) {
-    TUTTI_CHECK(listed == entries, TUTTI_ERR_FORMAT, "a list of %lld entries for a section of %lld",
-                (long long)listed, (long long)entries);
+static tutti_err check_list_size(tutti_count listed, tutti_count entries) {
+    TUTTI_CHECK(listed == entries, TUTTI_ERR_FORMAT,
+                "the list of entries has %lld entries, but the section %lld", (long long)listed,
+                (long long)entries);
     return TUTTI_OK;
 }
 
-static tutti_err places_for(tutti_dataset *d, const tutti__section *s, tutti_decomposition *p,
-                            tutti_count entries, tutti__places **out) {
+static tutti_err find_places(tutti_dataset *d, const tutti__section *s, tutti_decomposition *p,
+                             tutti_count entries, tutti__places **out) {
     tutti__decomposition_facts facts;
     tutti__section list;
     tutti_file *f = NULL;
@@ -247,15 +255,15 @@ static tutti_err places_for(tutti_dataset *d, const tutti__section *s, tutti_dec
         if (d->places[i].decomposition == facts.number && d->places[i].segment == s->list_segment &&
             d->places[i].part == s->list_part) {
             *out = &d->places[i];
-            return list_right(d->places[i].entries, entries);
+            return check_list_size(d->places[i].entries, entries);
         }
-    TUTTI_TRY(list_find(d, s, facts.space, &list, &f));
-    TUTTI_TRY(list_right(list.bytes / 8, entries));
+    TUTTI_TRY(find_list(d, s, facts.space, &list, &f));
+    TUTTI_TRY(check_list_size(list.bytes / 8, entries));
     tutti__places new = {.decomposition = facts.number,
                          .segment = s->list_segment,
                          .part = s->list_part,
                          .entries = entries};
-    TUTTI_TRY(places_make(d, f, &list, p, &new));
+    TUTTI_TRY(compute_places(d, f, &list, p, &new));
     if (d->places_n == PLACES) {
         tutti__places_free(&d->places[0]);
         memmove(d->places, d->places + 1, (PLACES - 1) * sizeof *d->places);
@@ -274,8 +282,8 @@ static tutti_err places_for(tutti_dataset *d, const tutti__section *s, tutti_dec
 }
 
 /* The entries of a rank as bytes from the first place on, and those that have none: made once for each
- * size of items.   Local. */
-static tutti_err places_access(tutti__places *at, tutti_decomposition *p, tutti_off item) {
+ * size of items.   Not collective. */
+static tutti_err create_places_access(tutti__places *at, tutti_decomposition *p, tutti_off item) {
     pieces list = {0};
     const size_t n = (size_t)at->n;
     if (at->access && at->item == item) return TUTTI_OK;
@@ -284,24 +292,24 @@ static tutti_err places_access(tutti__places *at, tutti_decomposition *p, tutti_
     at->holes_n = 0;
     at->holes = tutti__malloc(n * sizeof *at->holes);
     tutti_count *memory = tutti__malloc(n * sizeof *memory);
-    tutti_err err = memory && at->holes ? pieces_make(at->n, &list) : TUTTI_ERR_NOMEM;
+    tutti_err err = memory && at->holes ? allocate_pieces(at->n, &list) : TUTTI_ERR_NOMEM;
     if (err == TUTTI_OK) err = tutti__decomposition_list(p, NULL, memory, NULL);
     for (size_t i = 0; err == TUTTI_OK && i < n; i++) {
         if (at->place[i] < 0)
             at->holes[at->holes_n++] = memory[i];
         else
-            pieces_add(&list, at->place[i] * item, memory[i] * item, item);
+            add_piece(&list, at->place[i] * item, memory[i] * item, item);
     }
     if (err == TUTTI_OK)
         err = tutti_access_pieces(list.n, list.file, list.memory, list.length, &at->access);
     if (err == TUTTI_OK) at->item = item;
-    pieces_free(&list);
+    free_pieces(&list);
     tutti__free(memory);
     return err;
 }
 
 /* A copy, for the caller. */
-static tutti_err holes_copy(const tutti__places *at, tutti_count **out, tutti_count *n_out) {
+static tutti_err copy_holes(const tutti__places *at, tutti_count **out, tutti_count *n_out) {
     const size_t bytes = (size_t)at->holes_n * sizeof **out;
     *out = tutti__malloc(bytes);
     if (!*out) return TUTTI_ERR_NOMEM;
@@ -320,12 +328,12 @@ tutti_err tutti__ranked_reads(tutti_dataset *d, const tutti__section *s, tutti_o
     tutti_count *holes = NULL, holes_n = 0;
     tutti_err err = tutti__dataset_file(d, tutti__model_file_id(&d->model, g->file), &f);
     TUTTI_TRY(err);
-    if (d->team->rank == 0) err = header_read(f, s, item, &head);
+    if (d->team->rank == 0) err = read_header(f, s, item, &head);
     TUTTI_TRY(tutti__dataset_agree(d, err));
     TUTTI_TRY(tutti__team_tell(d->team, &head, (int)sizeof head));
-    TUTTI_TRY(places_for(d, s, p, head.entries, &places));
-    err = places_access(places, p, item);
-    if (err == TUTTI_OK) err = holes_copy(places, &holes, &holes_n);
+    TUTTI_TRY(find_places(d, s, p, head.entries, &places));
+    err = create_places_access(places, p, item);
+    if (err == TUTTI_OK) err = copy_holes(places, &holes, &holes_n);
     if (err == TUTTI_OK)
         err = tutti_access_shift(places->access, s->start + tutti__ranked_header((int)head.ranks),
                                  0, out);

@@ -1,4 +1,4 @@
-/* segments: sections by ranks are written: the entries that each rank writes, one rank after the other, behind a header.
+/* segments: write ranked sections: a header, then the entries that each rank writes, in rank order.
  *
  *   header   int64: ranks, entries of all, the most of a rank, then those of each rank; little-endian
  *   list     the position of each entry in the space, in the same order: "SPACE:entries", written once
@@ -17,7 +17,7 @@ enum { HEAD = TUTTI__RANKED_HEAD }; /* numbers before the table */
 
 /* ---- how many entries ranks write */
 
-/* So many decompositions are remembered. */
+/* Size of the cache. */
 enum { MOST_SIZES = 64 };
 
 void tutti__ranked_trim(tutti_dataset *d) {
@@ -33,10 +33,10 @@ void tutti__ranked_free(tutti_dataset *d) {
     tutti__free(d->ranked);
 }
 
-static tutti_err exchange_sizes(const tutti_dataset *d, int64_t mine, int64_t *all) {
+static tutti_err gather_sizes(const tutti_dataset *d, int64_t local_err, int64_t *all) {
     MPI_Request r;
     tutti__collective_add();
-    TUTTI_MPI(MPI_Iallgather(&mine, 1, MPI_INT64_T, all, 1, MPI_INT64_T, d->team->comm, &r));
+    TUTTI_MPI(MPI_Iallgather(&local_err, 1, MPI_INT64_T, all, 1, MPI_INT64_T, d->team->comm, &r));
     return tutti__team_finish(1, &r);
 }
 
@@ -54,7 +54,7 @@ tutti_err tutti__ranked_sizes_exchange(tutti_dataset *d, const tutti__decomposit
         head ? tutti__table_grow(&d->ranked, &d->ranked_n, sizeof *d->ranked) : NULL;
     tutti_err err = tutti__dataset_agree(d, z ? TUTTI_OK : TUTTI_ERR_NOMEM);
     if (err == TUTTI_OK)
-        err = tutti__dataset_agree(d, exchange_sizes(d, facts->written, head + HEAD));
+        err = tutti__dataset_agree(d, gather_sizes(d, facts->written, head + HEAD));
     if (err != TUTTI_OK) {
         if (z) d->ranked_n--;
         tutti__free(head);
@@ -77,7 +77,8 @@ tutti_err tutti__ranked_fits(const tutti__variable *v, const tutti__ranked_sizes
     tutti_off whole = 0;
     TUTTI_CHECK(tutti__mul_ok(sizes->all, tutti__item_bytes(v, v->put_type), &whole) &&
                     whole <= (tutti_off)1 << 58,
-                TUTTI_ERR_OVERFLOW, "variable '%s' is too large", v->name);
+                TUTTI_ERR_OVERFLOW, "variable '%s' is too large: a section has at most 2^58 bytes",
+                v->name);
     return TUTTI_OK;
 }
 
@@ -121,7 +122,7 @@ tutti__section *tutti__ranked_list(const tutti_dataset *d, const tutti__variable
     return tutti__section_now(d, tutti__ranked_lists(d, v->space)->id, l->part);
 }
 
-static void list_new(tutti_dataset *d, int64_t variable, int64_t decomposition, tutti_count all) {
+static void add_list(tutti_dataset *d, int64_t variable, int64_t decomposition, tutti_count all) {
     tutti__section new = {.variable = variable, .type = TUTTI_INT64};
     for (int64_t i = 0; i < d->now.sections_n; i++)
         if (d->now.sections[i].variable == variable)
@@ -135,7 +136,7 @@ static void list_new(tutti_dataset *d, int64_t variable, int64_t decomposition, 
 tutti__section *tutti__ranked_new(tutti_dataset *d, const tutti__variable *v, int64_t decomposition,
                                   const tutti__ranked_sizes *sizes) {
     if (!find_listed(d, decomposition))
-        list_new(d, tutti__ranked_lists(d, v->space)->id, decomposition, sizes->all);
+        add_list(d, tutti__ranked_lists(d, v->space)->id, decomposition, sizes->all);
     const tutti__listed *l = find_listed(d, decomposition);
     const tutti__section new = {
         .variable = v->id, .type = v->put_type, .list_segment = l->segment, .list_part = l->part};
@@ -148,7 +149,7 @@ tutti__section *tutti__ranked_new(tutti_dataset *d, const tutti__variable *v, in
 }
 
 /* Remove a list that no section of the segment being written uses. */
-static void list_release(tutti_dataset *d, const tutti__section *list) {
+static void remove_unused_list(tutti_dataset *d, const tutti__section *list) {
     const tutti__section was = *list;
     for (int64_t i = 0; i < d->listed_n; i++) {
         const tutti__listed *l = &d->listed[i];
@@ -170,5 +171,5 @@ void tutti__ranked_drop(tutti_dataset *d, tutti__section *s) {
     const int64_t part = s->list_part;
     tutti__section_drop(d, s);
     const tutti__section *list = is_now ? tutti__section_now(d, lists->id, part) : NULL;
-    if (list) list_release(d, list);
+    if (list) remove_unused_list(d, list);
 }

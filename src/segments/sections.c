@@ -1,14 +1,13 @@
-/* segments: sections: those of a segment, read when they are asked for; those being written, and where
- * they lie: behind each other, large ones at multiples of a block, so that blocks of checksums and
- * pages belong to one of them.
+/* segments: sections of committed segments, which are read on demand, and of segments being written. Sections follow
+ * each other; large ones start at multiples of a block, so that a checksum block or page belongs to one section.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 
 #include <string.h>
 
-/* ---- of segments that are there */
+/* ---- committed segments */
 
-/* Of so many segments they are remembered. */
+/* Sections of at most this many segments are cached. */
 enum { KNOWN = 64 };
 
 tutti_err tutti__sections_of(tutti_dataset *d, int64_t segment, const tutti__known **out) {
@@ -24,11 +23,11 @@ tutti_err tutti__sections_of(tutti_dataset *d, int64_t segment, const tutti__kno
     if (d->team->rank == 0) err = tutti__meta_sections(d->meta, &d->model, g, &rows, &n);
     TUTTI_TRY(tutti__dataset_agree(d, err));
     size_t bytes = (size_t)n * sizeof *rows;
-    void *told = rows;
-    err = tutti__dataset_tell(d, &told, &bytes);
-    if (err != TUTTI_OK) tutti__free(told);
+    void *received = rows;
+    err = tutti__dataset_broadcast(d, &received, &bytes);
+    if (err != TUTTI_OK) tutti__free(received);
     TUTTI_TRY(err);
-    rows = told;
+    rows = received;
     n = (int64_t)(bytes / sizeof *rows);
     tutti__known *k = NULL;
     unsigned char *checked = tutti__calloc((size_t)n + 1, 1);
@@ -66,7 +65,9 @@ tutti_err tutti__section_read(tutti_file *f, tutti_off at, tutti_off bytes, void
     const tutti_err err = tutti_file_read_independent(f, access, to, &count);
     tutti_access_free(&access);
     TUTTI_TRY(err);
-    TUTTI_CHECK(count == bytes, TUTTI_ERR_TRUNCATED, "the data file ends within a section");
+    TUTTI_CHECK(count == bytes, TUTTI_ERR_TRUNCATED,
+                "short read of a section: %lld of %lld bytes at offset %lld", (long long)count,
+                (long long)bytes, (long long)at);
     return TUTTI_OK;
 }
 
@@ -78,7 +79,7 @@ tutti_err tutti__file_put(tutti_file *f, tutti_off at, tutti_off bytes, const vo
     return err;
 }
 
-/* ---- of segments that have begun */
+/* ---- segments being written */
 
 const tutti__writing *tutti__writing_of(const tutti_dataset *d, int64_t segment) {
     for (int64_t i = 0; i < d->waiting_n; i++)
@@ -111,8 +112,8 @@ tutti_err tutti__tail_cut(tutti_dataset *d) {
     return TUTTI_OK;
 }
 
-/* Rows are in the order of their places: the last one goes where it belongs. */
-static tutti__section *sort_last(tutti__writing *w) {
+/* Rows are ordered by offset: move the last one to its position. */
+static tutti__section *sort_last_row(tutti__writing *w) {
     int64_t i = w->sections_n - 1;
     const tutti__section last = w->sections[i];
     const tutti__section_progress progress = w->progress[i];
@@ -147,11 +148,11 @@ tutti__section *tutti__section_new(tutti_dataset *d, const tutti__section *of, t
     w->sections[i].bytes = bytes;
     w->end = tutti__max(w->end, w->sections[i].start + bytes);
     w->progress[i] = (tutti__section_progress){.needs_base = 1};
-    return sort_last(w);
+    return sort_last_row(w);
 }
 
-/* Take a row out; the caller has its contents. */
-static void row_remove(tutti__writing *w, int64_t i) {
+/* Remove a row. */
+static void remove_section_row(tutti__writing *w, int64_t i) {
     const tutti__section *s = &w->sections[i];
     const int64_t behind = w->sections_n - 1 - i;
     if (behind == 0 && w->end == s->start + s->bytes) {
@@ -167,20 +168,20 @@ void tutti__section_move(tutti_dataset *d, tutti__section *s, tutti_off bytes) {
     const int64_t i = s - w->sections, last = w->sections_n - 1;
     tutti__section moved = *s;
     const tutti__section_progress progress = w->progress[i];
-    row_remove(w, i);
+    remove_section_row(w, i);
     moved.start = d->container->section_start(d, &moved, bytes);
     moved.bytes = bytes;
     w->end = tutti__max(w->end, moved.start + bytes);
     w->sections[last] = moved;
     w->progress[last] = progress;
-    (void)sort_last(w);
+    (void)sort_last_row(w);
 }
 
 void tutti__section_drop(tutti_dataset *d, tutti__section *s) {
     tutti__writing *w = &d->now;
     const int64_t i = s - w->sections;
     tutti__section_state_free(&w->progress[i].state);
-    row_remove(w, i);
+    remove_section_row(w, i);
     w->sections_n--;
     w->progress_n--;
 }
@@ -209,7 +210,7 @@ void tutti__sections_sync_failed(tutti_dataset *d) {
     }
 }
 
-static void writing_free(tutti__writing *w) {
+static void free_writing(tutti__writing *w) {
     tutti__puts_free(&w->puts);
     for (int64_t i = 0; i < w->progress_n; i++) tutti__section_state_free(&w->progress[i].state);
     for (int64_t i = 0; i < w->infos_n; i++) tutti__free(w->infos[i].value);
@@ -220,9 +221,9 @@ static void writing_free(tutti__writing *w) {
 }
 
 void tutti__writings_free(tutti_dataset *d) {
-    for (int64_t i = 0; i < d->waiting_n; i++) writing_free(&d->waiting[i]);
+    for (int64_t i = 0; i < d->waiting_n; i++) free_writing(&d->waiting[i]);
     tutti__free(d->waiting);
     d->waiting = NULL;
     d->waiting_n = 0;
-    writing_free(&d->now);
+    free_writing(&d->now);
 }

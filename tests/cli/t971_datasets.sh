@@ -62,8 +62,8 @@ expect 1 "variable 'velocity' in segment 4 (time index 2): block 0 is damaged" v
 expect 1 'is damaged' cp damaged new
 printf 'garbage' | dd of=alone/metadata.sqlite bs=1 seek=4096 conv=notrunc 2>dd.log || { cat dd.log; bad=1; }
 expect 1 'metadata' verify alone -q
-expect 1 'has no dataset' verify nowhere
-expect 1 'has no dataset' verify writer
+expect 1 'does not contain a dataset' verify nowhere
+expect 1 'does not contain a dataset' verify writer
 
 # ---- numbers
 cat >want <<'END'
@@ -102,12 +102,12 @@ expect 0 '' diff run ranked
 expect 0 '' cp ranked again --layout global --type velocity=float64 -v velocity,count
 expect 0 '' diff run again -v velocity,count
 expect 0 'float64 velocity(nodes, 3)' show again
-expect 1 'has a dataset already' cp run again
+expect 1 'contains a dataset already' cp run again
 expect 0 '' cp run nc --container netcdf -v velocity,count,heat
 expect 0 '' diff run nc -v velocity,count,heat
 expect 0 '' verify nc -q
-expect 1 'netCDF has no numbers of type float16' cp run other_nc --container netcdf
-expect 1 'netCDF classic has no compression' cp run other_nc2 --container netcdf -v heat --compress 3
+expect 1 'netCDF cannot store type float16' cp run other_nc --container netcdf
+expect 1 'netCDF classic files cannot be compressed' cp run other_nc2 --container netcdf -v heat --compress 3
 expect 2 'native|netcdf' cp run x --container hdf5
 expect 1 'cannot be archived' archive nc --to there --segments 1
 for of in run ranked; do # the ids are those of the first one

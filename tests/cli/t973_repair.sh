@@ -14,7 +14,7 @@ json 'o["segments"] == 6 and o["lost"] == 0 and not o["rebuilt"] and o["kept"] =
 [ ! -e run/metadata.sqlite.damaged ] || bad=1
 
 : >run/metadata.sqlite # gone to nothing
-expect 1 'metadata are gone: tutti repair brings them back' verify run
+expect 1 'no metadata: run tutti repair to rebuild them' verify run
 expect 0 'run: metadata made anew; 6 segments' repair run
 grep -q 'the old metadata are run/metadata.sqlite.damaged' out || { cat out; bad=1; }
 expect 0 'run: ok; 6 segments' verify run
@@ -22,7 +22,7 @@ expect 0 'run: ok; 6 segments' verify run
 cmp before after || bad=1
 
 rm run/metadata.sqlite
-expect 1 'metadata are gone' verify run
+expect 1 'but no metadata' verify run
 expect 0 '' repair run --json
 json 'o["rebuilt"] and o["segments"] == 6 and o["kept"] == ""'
 expect 0 'run: ok; 6 segments' verify run
@@ -35,7 +35,7 @@ expect 0 'short: ok; 5 segments' verify short
 expect 0 'nothing to do' repair short/metadata.sqlite
 
 mkdir none
-expect 1 'has no dataset' repair none
+expect 1 'does not contain a dataset' repair none
 expect 1 '' repair nowhere
 expect 2 'missing operand DIR' repair
 expect 2 "does not apply to 'tutti repair'" repair run --all

@@ -62,9 +62,9 @@ done
 tar -C away -cf few.tar "$id-000002.tutti"
 expect 1 'the archive has no segment 3' restore run --tar few.tar
 head -c 9000 x.tar >short.tar
-expect 1 'ends too early' restore run --tar short.tar
+expect 1 'short read of the archive' restore run --tar short.tar
 (printf 'no tar archive, but long enough'; head -c 5000 /dev/zero) >none.tar
-expect 1 'no tar archive' restore run --tar none.tar
+expect 1 'not a tar archive' restore run --tar none.tar
 for at in 124 150 520 1500; do # sizes, checksums, headers, numbers
     cp x.tar hurt.tar
     printf '\377' | dd of=hurt.tar bs=1 seek=$at conv=notrunc 2>/dev/null

@@ -206,8 +206,8 @@ static void rewritten(int container, int starts) {
         if (step == 3) put_all(d, &p, step);
         commit_fails(d, starts, safe);
         CHECK(!strstr(tutti_last_message(), "TUTTI_VISIBLE"), "%s", tutti_last_message());
-        commit_refused(d,
-                       "is incomplete because a sync failed: put it again with all decompositions");
+        commit_refused(
+            d, "is incomplete because a sync failed: write it again with all decompositions");
         if (step == 1) {
             CHECK_SAME(tutti_dataset_discard(d), TUTTI_OK);
             CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, step, (double)step));
@@ -284,7 +284,7 @@ static void suspect(int container) {
     put_all(d, &p, 1);
     commit_fails(d, 0, safe);
     snprintf(text, sizeof text,
-             "segments 0 to 0 of '%s' are damaged too if they were committed with level "
+             "segments 0 to 0 of '%s' may be damaged if they were committed with level "
              "TUTTI_VISIBLE",
              data_name);
     if (rank == ranks - 1) io_fault_set(IO_SYNC, "/data-", 1, EIO);

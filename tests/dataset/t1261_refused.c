@@ -165,7 +165,7 @@ static void ids(void) {
     CHECK_SAME(tutti_dataset_ids(d, "nodes", 2, id), TUTTI_ERR_ARG);
     id[0] = 20 + (rank + 1) % ranks;
     CHECK_SAME(tutti_dataset_ids(d, "nodes", 2, id), TUTTI_ERR_ARG);
-    CHECK(strstr(tutti_last_message(), "twice"), "%s", tutti_last_message());
+    CHECK(strstr(tutti_last_message(), "duplicate"), "%s", tutti_last_message());
     id[0] = 10 + rank;
     CHECK_SAME(tutti_dataset_ids(d, "grid", 2, id), TUTTI_ERR_ARG);
     CHECK_SAME(tutti_dataset_ids(d, "nodes", 2, id), TUTTI_OK);

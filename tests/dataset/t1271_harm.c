@@ -128,7 +128,7 @@ static void busy(void) {
               "no lock");
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_SAME(powercut_put(d, 1, 1), TUTTI_ERR_STATE);
-    CHECK(strstr(tutti_last_message(), "another program has had the metadata for 0.1 s"), "%s",
+    CHECK(strstr(tutti_last_message(), "locked by another program for 0.1 s"), "%s",
           tutti_last_message());
     CHECK_SAME(tutti_dataset_discard(d), TUTTI_OK);
     CHECK_SAME(tutti_dataset_info_set(d, NULL, "number", TUTTI_INT64, 1, &one), TUTTI_ERR_STATE);

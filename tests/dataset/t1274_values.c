@@ -81,7 +81,7 @@ static void refused(void) {
     CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, 0, 0), TUTTI_OK);
     told(0, ENTRIES - 2, 0, -1e300, "variable 'flux', entry 58: -1.0000000000000001e+300 does not");
     told(1, ENTRIES - 1, 2, 7e99,
-         "variable 'speed', entry 59, number 2 of the item: 6.9999999999999995e+99 does not fit");
+         "variable 'speed', entry 59, component 2: 6.9999999999999995e+99 does not fit");
     snprintf(text, sizeof text, "variable 'rough', element %d: 40000 does not fit int16",
              ENTRIES - 3 - ENTRIES * (ranks - 1) / ranks);
     told(2, ENTRIES - 3, 0, 40000, text);

@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     char path[700];
-    tutti__there file = {.name = "data-000001.nc", .size = (tutti_off)n};
+    tutti__listed_file file = {.name = "data-000001.nc", .size = (tutti_off)n};
     tutti__repair r = {.directory = fuzz_directory(),
                        .options = {.mode = TUTTI_READ | TUTTI_WRITE, .locked = 1},
                        .files = &file,
@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
         if (tutti__meta_open(r.directory, &opt, &m) != TUTTI_OK) abort();
         if (tutti__meta_load(m, &model) != TUTTI_OK) abort();
         if (model.files_n == 1) {
-            const tutti_err err = tutti__netcdf_mend(r.directory, m, &model, &model.files[0]);
+            const tutti_err err = tutti__netcdf_correct(r.directory, m, &model, &model.files[0]);
             if (err == TUTTI_OK &&
                 tutti__netcdf_compare(r.directory, m, &model, &model.files[0], NULL) != TUTTI_OK)
                 abort();

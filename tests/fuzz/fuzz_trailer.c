@@ -35,7 +35,7 @@ static void rebuild(tutti__repair *r) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
-    tutti__there file = {.fd = memfd_create("data", MFD_CLOEXEC), .size = (tutti_off)n};
+    tutti__listed_file file = {.fd = memfd_create("data", MFD_CLOEXEC), .size = (tutti_off)n};
     tutti__repair r = {.directory = fuzz_directory(),
                        .options = {.mode = TUTTI_READ | TUTTI_WRITE, .locked = 1},
                        .files = &file,
