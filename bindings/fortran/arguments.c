@@ -1,4 +1,4 @@
-/* fortran: errors, texts, lists of numbers.
+/* fortran: errors, texts and lists of integers.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "layer.h"
 
@@ -24,7 +24,7 @@ void tutti__f_end(tutti_err err, int *ierr) {
     exit(1);
 }
 
-void tutti__f_refuse(tutti_err code, const char *format, ...) {
+void tutti__f_set_local_error(tutti_err code, const char *format, ...) {
     char text[400];
     va_list args;
     va_start(args, format);
@@ -37,7 +37,7 @@ void tutti__f_settled(void) {
     tutti_set_local_error(TUTTI_OK, 0, NULL);
 }
 
-/* The library alone sets errors: it is asked for a copy of nothing. */
+/* Errors can be set only by a failing call: copying a NULL access fails with the error set here. */
 tutti_err tutti__f_error(tutti_err code, const char *text) {
     tutti_access *none = NULL;
     tutti_set_local_error(code, 0, text);

@@ -1,4 +1,4 @@
-/* fortran: slices and parts of arrays in files, and the arrays of Fortran that they go with.
+/* fortran: slices and parts of arrays in files, and their arrays in memory.
  *
  * Element (i, j, ...) of one is element (i, j, ...) of the other, whatever order the file is in.  A
  * contiguous array and a column-major file need no description for that.  A contiguous array of rank 1 may
@@ -22,9 +22,9 @@ static int64_t reach_of(const tutti_section *m, int ndims, int64_t element) {
 
 static int refuse_type(const tutti__f_array *v, const tutti_array_spec *spec) {
     if (tutti__f_holds(v, spec->type, spec->element_size)) return 0;
-    tutti__f_refuse(
+    tutti__f_set_local_error(
         TUTTI_ERR_ARG,
-        "the array in memory is of %s (%lld bytes), that of the file of %s (%lld bytes)",
+        "array in memory has type %s (%lld bytes): array in the file has type %s (%lld bytes)",
         tutti_type_name((tutti_type)v->type), (long long)v->element, tutti_type_name(spec->type),
         (long long)spec->element_size);
     return 1;
@@ -55,7 +55,7 @@ static tutti_err widen(const tutti__f_array *v, int ndims, const tutti_count *co
     return TUTTI_OK;
 }
 
-/* What the call gets for v; 0: it is refused. */
+/* Set the arguments of the call for v; returns 0 if it is invalid. */
 static int describe(const tutti__f_array *v, const tutti_array_spec *spec, const tutti_count *count,
                     tutti__f_block *b) {
     const tutti__f_shape shape = {.item = spec->element_size, .ndims = spec->ndims, .count = count};
@@ -72,14 +72,15 @@ static int describe(const tutti__f_array *v, const tutti_array_spec *spec, const
     if (long_dims(v->rank, v->extent) == long_dims(spec->ndims, count) &&
         v->element == spec->element_size) {
         const tutti_err err = widen(v, spec->ndims, count, spec->element_size, &b->made);
-        if (err != TUTTI_OK) tutti__f_refuse(err, "%s", tutti_last_error()->text);
+        if (err != TUTTI_OK) tutti__f_set_local_error(err, "%s", tutti_last_error()->text);
         b->memory = &b->made;
         return err == TUTTI_OK;
     }
     if (v->contiguous && long_dims(v->rank, v->extent) <= 1) return 1;
-    tutti__f_refuse(TUTTI_ERR_ARG,
-                    "the array is not contiguous, or has bytes for elements in a row-major file: "
-                    "it must have the shape and the elements of the slice");
+    tutti__f_set_local_error(
+        TUTTI_ERR_ARG,
+        "array is not contiguous, or has bytes as elements and the file is row-major: "
+        "it must have the shape and the elements of the slice");
     return 0;
 }
 

@@ -1,4 +1,4 @@
-/* fortran: tiles, replicas, meshes: specs with lists inside become arguments.
+/* fortran: tiles, replicas, meshes: fields of specs are arguments.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "layer.h"
 
@@ -79,7 +79,7 @@ TUTTI_API const int *tutti_f_replicas_writers(const tutti__f_replicas *r) {
     return tutti_replicas_writers(r->p);
 }
 
-/* The buffer of an inspector's items: a buffer, or NULL and a refusal. */
+/* Return the buffer of the items of an inspector, or NULL and set the error. */
 typedef struct items {
     tutti__f_array v;
     void *base, *copy;
@@ -93,7 +93,10 @@ static items items_begin(const tutti__f_replicas *r, const CFI_cdesc_t *buf) {
     if (all) tutti_access_memory_bounds(all, &lo, &hi);
     const tutti__f_shape shape = {.item = r->item, .entries = r->item > 0 ? r->n : hi};
     i.base = tutti__f_copy_begin(&i.v, hi > 0 ? &shape : NULL, &i.copy);
-    if (lo < 0) tutti__f_refuse(TUTTI_ERR_ARG, "an item lies before the array");
+    if (lo < 0)
+        tutti__f_set_local_error(
+            TUTTI_ERR_ARG,
+            "memory_offsets contains a negative offset: items must be inside the array");
     if ((lo < 0 || !i.base) && hi > lo) i.use = NULL;
     return i;
 }

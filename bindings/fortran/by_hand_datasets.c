@@ -1,7 +1,7 @@
 /* fortran: datasets and decompositions.  Specs become arguments, owners of infos a variable and a segment.
  *
  * Grids are row-major in the file, and arrays column-major in memory: the first dimension here is the last one there.
- * So shapes and slices are turned round, and elements lie in the same order in both, without transposing.
+ * Shapes and slices are therefore reversed, and elements have the same order in both, without transposing.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "layer.h"
 
@@ -134,16 +134,16 @@ TUTTI_API void tutti_f_item_make(item *t, const CFI_cdesc_t *variable,
                                  const tutti__f_entries *entries, const CFI_cdesc_t *buf, int *ierr,
                                  const int *type) {
     item_take(t, variable, entries, buf, type);
-    tutti__f_end(t->variable[0]
-                     ? TUTTI_OK
-                     : tutti__f_error(TUTTI_ERR_ARG, "no name of a variable, or too long a one"),
+    tutti__f_end(t->variable[0] ? TUTTI_OK
+                                : tutti__f_error(TUTTI_ERR_ARG,
+                                                 "variable name is empty or longer than 127 bytes"),
                  ierr);
 }
 
 TUTTI_API extern __typeof__(tutti_f_item_make) tutti_f_item_make_get
     __attribute__((alias("tutti_f_item_make")));
 
-/* Numbers of an item of a variable; 0: there is no such variable. */
+/* Return the number of values per item of a variable; 0 if it does not exist. */
 static tutti_count numbers_of(const tutti_dataset *d, const char *variable, tutti_type *type) {
     tutti_variable_row row;
     for (tutti_count i = 0; i < tutti_dataset_variables(d); i++)
@@ -165,8 +165,10 @@ static void *item_buffer(const tutti_dataset *d, const item *t, tutti_count time
     if (times == 0 || tutti_decomposition_entries(t->entries.p) <= 0) return v->base;
     *entries = NULL;
     if (t->type == TUTTI_BYTES ? file != TUTTI_BYTES : !tutti__f_holds(v, (tutti_type)t->type, 0)) {
-        tutti__f_refuse(TUTTI_ERR_ARG, "variable '%s': the array is not one of %s", t->variable,
-                        t->type == TUTTI_BYTES ? "numbers" : tutti_type_name((tutti_type)t->type));
+        tutti__f_set_local_error(TUTTI_ERR_ARG,
+                                 "variable '%s': array must have elements of type %s", t->variable,
+                                 t->type == TUTTI_BYTES ? "integer, real or complex"
+                                                        : tutti_type_name((tutti_type)t->type));
         return NULL;
     }
     const tutti_off size = t->type == TUTTI_BYTES ? 1 : v->element;
@@ -176,7 +178,7 @@ static void *item_buffer(const tutti_dataset *d, const item *t, tutti_count time
     return base;
 }
 
-/* All four: of a list, or of one variable; waiting, or with a request. */
+/* Put or get of a list or of one variable, blocking or with a request. */
 static tutti_err put(tutti_dataset *d, const CFI_cdesc_t *items, const item *one,
                      tutti__f_handle *r) {
     const int n = one ? 1 : (int)tutti__f_length(items);
@@ -276,7 +278,7 @@ TUTTI_API void tutti_f_dataset_get_start(const tutti__f_handle *d, tutti_count s
     tutti__f_end(get(d->p, segment, NULL, &t, r), ierr);
 }
 
-/* Only all ranks together could find out which segments have the variable: there must be room for all. */
+/* Only a collective call could determine which segments have the variable: the array must have room for all. */
 TUTTI_API void tutti_f_dataset_follow(const tutti__f_handle *d, tutti_count first, tutti_count last,
                                       const CFI_cdesc_t *variable, const tutti__f_entries *entries,
                                       const CFI_cdesc_t *buf, tutti_count *count, int *ierr,
@@ -334,12 +336,12 @@ int tutti__f_value_fits(const tutti__f_array *v, tutti_type type, tutti_count co
     const tutti_off bytes = count * (type == TUTTI_BYTES ? 1 : tutti_type_size(type));
     const char *why = NULL;
     if (!tutti__f_holds(v, type, 1))
-        why = "the array has another type than the value";
+        why = "array has another type than the value";
     else if (!v->contiguous)
-        why = "the array for the value is not contiguous";
+        why = "array for the value is not contiguous";
     else if (v->bytes >= 0 && v->bytes < bytes)
-        why = "the array is too small for the value";
-    if (why) tutti__f_refuse(TUTTI_ERR_ARG, "%s", why);
+        why = "array is too small for the value";
+    if (why) tutti__f_set_local_error(TUTTI_ERR_ARG, "%s", why);
     return !why;
 }
 
@@ -359,7 +361,7 @@ static tutti_err info_get(tutti_dataset *d, const tutti_info_owner *owner, const
     tutti_type now = *type;
     tutti_count room = *count;
     void *all = malloc((size_t)(*count * 16) + 1); /* enough for any type */
-    if (!all) tutti__f_refuse(TUTTI_ERR_NOMEM, "no memory for the value");
+    if (!all) tutti__f_set_local_error(TUTTI_ERR_NOMEM, "out of memory for the value");
     const int fits = all && tutti__f_value_fits(v, *type, *count);
     err = tutti_dataset_info_get(d, owner, fits ? name : NULL, &now, &room, all);
     tutti__f_settled();
@@ -413,7 +415,7 @@ static tutti_decomposition_kind kind_of(const void *index, const void *ids, cons
     return n ? TUTTI_BY_RANK_ORDER : TUTTI_DECOMPOSITION_UNSET;
 }
 
-/* Entries of memory that a buffer needs; -1: some lie before it. */
+/* Entries of memory that a buffer needs; -1: some are before it. */
 static int64_t reach_of(const tutti_decomposition_spec *spec, int64_t n) {
     int64_t reach = n;
     for (int64_t i = 0; i < spec->n && spec->memory; i++) {

@@ -1,5 +1,5 @@
-/* fortran: Exodus files: fields and arrays with buffers of Fortran, entries, notes.  What has texts and lists inside
- * (parameters, entities, meshes) is made into C's structs by the module itself.
+/* fortran: Exodus files: fields and arrays with buffers of Fortran, entries, notes.  The module itself converts
+ * types with texts and lists (parameters, entities, meshes) to structs of C.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "layer.h"
 
@@ -51,12 +51,12 @@ TUTTI_API const void *tutti_f_exodus_list(const CFI_cdesc_t *list, int64_t n, in
     const tutti__f_array v = tutti__f_array_of(list);
     if (!v.base || !*good) return NULL;
     if (v.contiguous && v.bytes == n * v.element) return v.base;
-    tutti__f_refuse(TUTTI_ERR_ARG, "%s %lld: '%.*s' %s %lld, and %lld %s",
-                    tutti_exodus_kind_name(kind), (long long)id, (int)what->elem_len,
-                    (const char *)what->base_addr,
-                    v.contiguous ? "has a size of" : "is not contiguous:",
-                    (long long)(v.element > 0 ? v.bytes / v.element : 0), (long long)n,
-                    "are needed, one behind another");
+    tutti__f_set_local_error(TUTTI_ERR_ARG, "%s %lld: '%.*s' %s %lld, and %lld %s",
+                             tutti_exodus_kind_name(kind), (long long)id, (int)what->elem_len,
+                             (const char *)what->base_addr,
+                             v.contiguous ? "has a size of" : "is not contiguous:",
+                             (long long)(v.element > 0 ? v.bytes / v.element : 0), (long long)n,
+                             "are required, contiguous");
     *good = false;
     return NULL;
 }
@@ -110,7 +110,7 @@ static tutti_err field_take(field *f, int kind, const CFI_cdesc_t *variable, con
     if (entries) f->entries = *entries;
     f->array = tutti__f_array_of(buf);
     f->type = f->array.type;
-    return fits ? TUTTI_OK : tutti__f_error(TUTTI_ERR_ARG, "too long a name of a variable");
+    return fits ? TUTTI_OK : tutti__f_error(TUTTI_ERR_ARG, "variable name is too long");
 }
 
 TUTTI_API void tutti_f_exodus_field_make(field *f, int kind, const CFI_cdesc_t *variable,
@@ -119,7 +119,7 @@ TUTTI_API void tutti_f_exodus_field_make(field *f, int kind, const CFI_cdesc_t *
     tutti__f_end(field_take(f, kind, variable, buf, id, entries), ierr);
 }
 
-/* The shape of `times` steps of a field; 0 bytes: unknown, and the call says what is wrong. */
+/* Return the shape of `times` steps of a field; 0 bytes: unknown, and the call reports the error. */
 static tutti__f_shape shape_of(const tutti_exodus *x, const field *f, int64_t times) {
     const tutti_exodus_kind kind = (tutti_exodus_kind)f->kind;
     if (f->entries.p && kind != TUTTI_EXODUS_GLOBAL)
@@ -131,7 +131,7 @@ static tutti__f_shape shape_of(const tutti_exodus *x, const field *f, int64_t ti
         .item = f->array.element, .entries = held > 0 && times > 0 ? held : 0, .times = times};
 }
 
-/* As C has it, with `times` steps in its buffer.   0: refused */
+/* Convert a field to C, with `times` steps in its buffer; returns 0 if it is invalid. */
 static int field_give(const tutti_exodus *x, const field *f, int64_t times, tutti_exodus_field *out,
                       void **copy) {
     const tutti__f_shape shape = shape_of(x, f, times);
@@ -146,15 +146,16 @@ static int field_give(const tutti_exodus *x, const field *f, int64_t times, tutt
         return 1;
     }
     if (f->type == TUTTI_BYTES) {
-        tutti__f_refuse(TUTTI_ERR_ARG, "variable '%s': the array is not one of numbers",
-                        f->variable);
+        tutti__f_set_local_error(TUTTI_ERR_ARG,
+                                 "variable '%s': array must have integer, real or complex elements",
+                                 f->variable);
         return 0;
     }
     out->buf = tutti__f_copy_begin(&f->array, &shape, copy);
     return out->buf != NULL;
 }
 
-/* Fields as C has them: of a list, or of one. */
+/* Convert a list of fields, or one field, to C. */
 typedef struct batch {
     int n;
     tutti_exodus_field *fields; /* NULL: refused */
@@ -175,7 +176,7 @@ static batch batch_begin(const tutti_exodus *x, const CFI_cdesc_t *list, const f
     b.made = calloc((size_t)b.n + 1, sizeof *b.made);
     b.copies = calloc((size_t)b.n + 1, sizeof *b.copies);
     int good = b.made && b.copies;
-    if (!good) tutti__f_refuse(TUTTI_ERR_NOMEM, "no memory for a list of fields");
+    if (!good) tutti__f_set_local_error(TUTTI_ERR_NOMEM, "out of memory for a list of fields");
     for (int i = 0; i < b.n && good; i++)
         good = field_give(x, field_at(&b, i), 1, &b.made[i], r ? NULL : &b.copies[i]);
     if (good)
@@ -231,7 +232,7 @@ TUTTI_API void tutti_f_exodus_get_start_all(const tutti__f_handle *x, tutti_coun
     get(x->p, step, batch_begin(x->p, fields, NULL, r), r, ierr);
 }
 
-/* One field: a name that is too long is none of the file's. */
+/* One field; a name that is too long cannot be in the file. */
 TUTTI_API void tutti_f_exodus_put(const tutti__f_handle *x, int kind, const CFI_cdesc_t *variable,
                                   const CFI_cdesc_t *buf, int *ierr, const int64_t *id,
                                   const tutti__f_entries *entries) {
@@ -275,7 +276,7 @@ TUTTI_API void tutti_f_exodus_follow(const tutti__f_handle *x, tutti_count first
     void *copy = NULL;
     (void)field_take(&f, kind, variable, buf, id, entries);
     const int good = field_give(x->p, &f, first <= last ? last - first + 1 : 0, &c, &copy);
-    /* without a field the call is refused */
+    /* without a field the call fails */
     const tutti_err err = good ? tutti_exodus_follow(x->p, first, last, &c)
                                : tutti_exodus_follow(x->p, first, last, NULL);
     tutti__f_copy_end(&f.array, copy, 1);
@@ -336,7 +337,7 @@ TUTTI_API void tutti_f_exodus_array_make(piece *p, int array_kind, int kind, con
     tutti__f_end(TUTTI_OK, ierr);
 }
 
-/* As C has it.   0: refused */
+/* Convert a piece of an array to C; returns 0 if it is invalid. */
 static int piece_give(const tutti_exodus *x, const piece *p, tutti_exodus_array *out, void **copy) {
     const tutti__f_array *v = &p->array;
     tutti_count all = 0, numbers = 1;
@@ -363,7 +364,7 @@ static void move_arrays(tutti_exodus *x, const CFI_cdesc_t *list, int is_put, in
     tutti_exodus_array *all = calloc((size_t)n + 1, sizeof *all);
     void **copies = calloc((size_t)n + 1, sizeof *copies);
     int good = all && copies;
-    if (!good) tutti__f_refuse(TUTTI_ERR_NOMEM, "no memory for a list of arrays");
+    if (!good) tutti__f_set_local_error(TUTTI_ERR_NOMEM, "out of memory for a list of arrays");
 #define AT(i) ((const piece *)((const char *)pieces + (ptrdiff_t)(i)*PIECE_BYTES))
     for (int i = 0; i < n && good; i++) good = piece_give(x, AT(i), &all[i], &copies[i]);
     const tutti_exodus_array *arrays = good ? all : NULL; /* NULL is refused */
@@ -467,7 +468,7 @@ TUTTI_API void tutti_f_exodus_note_get(const tutti__f_handle *x, const CFI_cdesc
         tutti_type now = its;
         tutti_count room = n;
         void *all = malloc((size_t)(n * 16) + 1); /* enough for any type */
-        if (!all) tutti__f_refuse(TUTTI_ERR_NOMEM, "no memory for the value");
+        if (!all) tutti__f_set_local_error(TUTTI_ERR_NOMEM, "out of memory for the value");
         const int fits = all && tutti__f_value_fits(&v, its, n);
         err = tutti_exodus_note_get(x->p, fits ? c_name : NULL, &now, &room, all);
         tutti__f_settled();

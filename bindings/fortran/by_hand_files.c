@@ -1,4 +1,4 @@
-/* fortran: plans, parts, packing: calls whose buffers need a second look.
+/* fortran: plans, parts, packing: calls with additional checks of buffers.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "layer.h"
 
@@ -21,11 +21,13 @@ TUTTI_API void tutti_f_access_for(const tutti__f_handle *a, const CFI_cdesc_t *a
 /* Are [from, to) bytes of the access, and is there room for them? */
 static tutti_err pack_check(const tutti_access *a, tutti_off from, tutti_off to,
                             const tutti__f_array *packed) {
-    if (!a) return tutti__f_error(TUTTI_ERR_ARG, "the access is NULL");
+    if (!a) return tutti__f_error(TUTTI_ERR_ARG, "argument access is NULL");
     if (from < 0 || from > to || to > tutti_access_bytes(a))
-        return tutti__f_error(TUTTI_ERR_ARG, "the access has not got these bytes");
+        return tutti__f_error(TUTTI_ERR_ARG, "range of bytes is outside the access");
     if (!tutti__f_plain(packed, to - from, 0) && to > from)
-        return tutti__f_error(TUTTI_ERR_ARG, "the packed bytes need a contiguous array of as many");
+        return tutti__f_error(
+            TUTTI_ERR_ARG,
+            "argument packed must be contiguous and have as many bytes as the range");
     return TUTTI_OK;
 }
 
@@ -79,7 +81,8 @@ static tutti_err plan(plan_fn *make, const tutti__f_handle *f, const tutti__f_ha
     if (like) m = tutti__f_memory_begin(a->p, like);
     if (a->p) tutti_access_memory_bounds(a->p, &lo, &hi);
     if (lo < 0) {
-        tutti__f_refuse(TUTTI_ERR_ARG, "the access begins before the array");
+        tutti__f_set_local_error(TUTTI_ERR_ARG,
+                                 "access begins before the array: memory offsets must be >= 0");
         m.access = NULL;
     }
     const tutti_err err = make(f->p, m.access, &made);
@@ -100,16 +103,17 @@ TUTTI_API void tutti_f_plan_read(const tutti__f_handle *f, const tutti__f_handle
 
 enum { OF_PARTS = -2 };
 
-/* The buffer of a run, or NULL and a refusal. */
+/* Return the buffer of a run, or NULL and set the error. */
 static void *run_buffer(const tutti__f_plan *p, const CFI_cdesc_t *buf) {
     const tutti__f_array v = tutti__f_array_of(buf);
     if (p->reach == OF_PARTS)
-        tutti__f_refuse(TUTTI_ERR_ARG, "the plan is of parts: run it with parts");
+        tutti__f_set_local_error(TUTTI_ERR_ARG, "plan was made for parts: run it with parts");
     else if (v.bytes >= 0 && v.bytes < p->reach)
-        tutti__f_refuse(TUTTI_ERR_ARG, "the array has %lld bytes, and %lld are needed",
-                        (long long)v.bytes, (long long)p->reach);
+        tutti__f_set_local_error(TUTTI_ERR_ARG, "array has %lld bytes: %lld are required",
+                                 (long long)v.bytes, (long long)p->reach);
     else if (p->reach > 0 && tutti__f_layout(&v) != p->layout)
-        tutti__f_refuse(TUTTI_ERR_ARG, "the array has other strides than the plan was made for");
+        tutti__f_set_local_error(
+            TUTTI_ERR_ARG, "array has other strides than the array that the plan was made for");
     else
         return v.base;
     return NULL;
@@ -162,14 +166,15 @@ TUTTI_API void tutti_f_part_make(part *out, const tutti__f_handle *a, const CFI_
         if (tutti__f_holds(&out->array, (tutti_type)*file_type, 0) && *file_type != TUTTI_BYTES)
             out->convert.memory_type = (tutti_type)*file_type; /* unsigned ones */
         if (out->convert.memory_type == TUTTI_BYTES && *file_type != TUTTI_BYTES) {
-            err = tutti__f_error(TUTTI_ERR_ARG, "the array is not one of numbers");
+            err =
+                tutti__f_error(TUTTI_ERR_ARG, "array must have integer, real or complex elements");
             out->access = NULL;
         }
     }
     tutti__f_end(err, ierr);
 }
 
-/* Parts as C has them. */
+/* Convert parts to C. */
 typedef struct {
     int n;
     tutti_part *part;
@@ -190,14 +195,13 @@ static void part_take(batch *b, int i, const part *from) {
     tutti_access_memory_bounds(from->access, &lo, &hi);
     const int64_t bytes = v->element > 0 ? v->bytes / v->element * element : 0;
     if (lo < 0 || (v->bytes >= 0 && hi > bytes)) {
-        tutti__f_refuse(
-            TUTTI_ERR_ARG,
-            "part %d: the array has %lld bytes, and the access goes from %lld to %lld of them",
+        tutti__f_set_local_error(
+            TUTTI_ERR_ARG, "part %d: array has %lld bytes: the access needs bytes [%lld, %lld)",
             i + 1, (long long)bytes, (long long)lo, (long long)hi);
         b->part[i].access = NULL;
     } else if (!v->contiguous && hi > lo) {
         const tutti_err err = tutti__f_compose(from->access, v, element, &b->made[i]);
-        if (err != TUTTI_OK) tutti__f_refuse(err, "%s", tutti_last_error()->text);
+        if (err != TUTTI_OK) tutti__f_set_local_error(err, "%s", tutti_last_error()->text);
         b->part[i].access = b->made[i];
     }
 }
@@ -224,7 +228,7 @@ static void parts_end(batch *b, tutti_err err, int *ierr) {
     tutti__f_end(err, ierr);
 }
 
-/* The same shape four times: blocking and of one rank alone; begun; started; planned. */
+/* The calls have four forms: blocking (also independent), split, non-blocking, planned. */
 #define BLOCKING(name)                                                                           \
     TUTTI_API void tutti_f_##name(const tutti__f_handle *f, const CFI_cdesc_t *parts, int *ierr, \
                                   tutti_off *count) {                                            \

@@ -76,10 +76,11 @@ int64_t tutti__f_layout(const tutti__f_array *v) {
 void *tutti__f_plain(const tutti__f_array *v, int64_t need, int refuse) {
     if (v->contiguous && (v->bytes < 0 || v->bytes >= need)) return v->base;
     if (refuse && v->bytes < need)
-        tutti__f_refuse(TUTTI_ERR_ARG, "the array has %lld bytes, and %lld are needed",
-                        (long long)v->bytes, (long long)need);
+        tutti__f_set_local_error(TUTTI_ERR_ARG, "array has %lld bytes: %lld are required",
+                                 (long long)v->bytes, (long long)need);
     else if (refuse)
-        tutti__f_refuse(TUTTI_ERR_ARG, "the array is not contiguous, which this call needs");
+        tutti__f_set_local_error(TUTTI_ERR_ARG,
+                                 "array is not contiguous: this call needs a contiguous array");
     return NULL;
 }
 
@@ -103,7 +104,7 @@ static void move_elements(const tutti__f_array *v, char *packed, int back) {
     }
 }
 
-/* Elements that the call leaves alone are copied in and out as well. */
+/* Elements that the call does not change are copied in and out as well. */
 void *tutti__f_copy_begin(const tutti__f_array *v, const tutti__f_shape *s, void **copy) {
     if (s && !tutti__f_shape_fits(v, s)) return NULL;
     if (v->contiguous || !copy) return tutti__f_plain(v, 0, 1);
@@ -111,7 +112,8 @@ void *tutti__f_copy_begin(const tutti__f_array *v, const tutti__f_shape *s, void
     if (*copy)
         move_elements(v, *copy, 0);
     else
-        tutti__f_refuse(TUTTI_ERR_NOMEM, "no memory for a contiguous copy of an array");
+        tutti__f_set_local_error(TUTTI_ERR_NOMEM,
+                                 "out of memory for a contiguous copy of an array");
     return *copy;
 }
 
@@ -140,7 +142,7 @@ static tutti_err long_dims(const tutti__f_array *v, int64_t element, int64_t *ex
         if (v->element != element && v->step[d] % v->element != 0)
             return tutti__f_error(
                 TUTTI_ERR_UNSUPPORTED,
-                "the elements of the array are not a whole number of elements apart");
+                "distance between array elements is not a multiple of the element size");
         extent[n] = v->extent[d];
         step[n++] = v->element == element ? v->step[d] : v->step[d] / v->element * element;
     }
@@ -175,9 +177,10 @@ tutti_err tutti__f_section(const tutti__f_array *v, int64_t element, tutti_secti
     const tutti_err err = long_dims(v, element, extent, step, &out->ndims);
     if (err != TUTTI_OK) return err;
     if (!nests(out->ndims, extent, step, element, out))
-        return tutti__f_error(TUTTI_ERR_UNSUPPORTED,
-                              "the array goes backwards, or its elements are not a whole number "
-                              "of elements apart: this call needs a copy of it");
+        return tutti__f_error(
+            TUTTI_ERR_UNSUPPORTED,
+            "array has a negative stride, or the distance between its elements is not "
+            "a multiple of the element size: pass a copy");
     if (out->ndims == 0) { /* one element */
         out->ndims = 1;
         out->shape[0] = out->hi[0] = out->stride[0] = 1;
@@ -187,7 +190,7 @@ tutti_err tutti__f_section(const tutti__f_array *v, int64_t element, tutti_secti
 
 /* ---- accesses */
 
-/* Does the memory of `a` follow its file, byte by byte from 0 on? */
+/* Return whether memory offsets equal stream positions. */
 static int is_packed(const tutti_access *a) {
     tutti_access *line = NULL, *packed = NULL;
     int same = 0;
@@ -264,7 +267,8 @@ static tutti_err join_pieces(const tutti_access *a, const tutti__f_array *v, int
             const tutti_off at = piece.memory + done, left = run - at % run;
             part = piece.bytes - done < left ? piece.bytes - done : left;
             if (!add(&all, piece.file + done, place_of(n, extent, step, element, at), part))
-                err = tutti__f_error(TUTTI_ERR_NOMEM, "no memory for the description of an array");
+                err = tutti__f_error(TUTTI_ERR_NOMEM,
+                                     "out of memory for the description of an array");
         }
     if (err == TUTTI_OK) err = tutti_access_pieces(all.n, all.file, all.memory, all.length, out);
     tutti_access_iter_free(&it);
@@ -278,8 +282,9 @@ tutti_err tutti__f_compose(const tutti_access *a, const tutti__f_array *v, int64
                            tutti_access **out) {
     tutti_section s;
     if (tutti_access_repeated(a) > 0)
-        return tutti__f_error(TUTTI_ERR_UNSUPPORTED, "bytes of the file are named several times, "
-                                                     "and the array is not contiguous");
+        return tutti__f_error(TUTTI_ERR_UNSUPPORTED,
+                              "access names bytes of the file several times, "
+                              "and the array is not contiguous");
     if (tutti__f_section(v, element, &s) == TUTTI_OK && is_packed(a))
         return join_section(a, &s, out);
     return join_pieces(a, v, element, out);
@@ -292,13 +297,13 @@ tutti__f_memory tutti__f_memory_begin(const tutti_access *a, const CFI_cdesc_t *
     if (!a) return m;
     tutti_access_memory_bounds(a, &lo, &hi);
     if (lo < 0 || (v.bytes >= 0 && hi > v.bytes)) {
-        tutti__f_refuse(TUTTI_ERR_ARG,
-                        "the array has %lld bytes, and the access goes from %lld to %lld of them",
-                        (long long)v.bytes, (long long)lo, (long long)hi);
+        tutti__f_set_local_error(TUTTI_ERR_ARG,
+                                 "array has %lld bytes: the access needs bytes [%lld, %lld)",
+                                 (long long)v.bytes, (long long)lo, (long long)hi);
         m.access = NULL;
     } else if (!v.contiguous && hi > lo) {
         const tutti_err err = tutti__f_compose(a, &v, v.element, &m.made);
-        if (err != TUTTI_OK) tutti__f_refuse(err, "%s", tutti_last_error()->text);
+        if (err != TUTTI_OK) tutti__f_set_local_error(err, "%s", tutti_last_error()->text);
         m.access = m.made;
     }
     return m;

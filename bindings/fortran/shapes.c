@@ -80,8 +80,8 @@ int tutti__f_shape_fits(const tutti__f_array *v, const tutti__f_shape *s) {
     dims have = {.n = 0};
     if (need == 0 || v->bytes < 0) return 1;
     if (v->bytes < need) {
-        tutti__f_refuse(TUTTI_ERR_ARG, "the array has %lld bytes: at least %lld are needed",
-                        (long long)v->bytes, (long long)need);
+        tutti__f_set_local_error(TUTTI_ERR_ARG, "array has %lld bytes: at least %lld are required",
+                                 (long long)v->bytes, (long long)need);
         return 0;
     }
     if (s->item <= 0) return 1;
@@ -93,6 +93,6 @@ int tutti__f_shape_fits(const tutti__f_array *v, const tutti__f_shape *s) {
     const dims want = required_dims(s, v->element);
     write_dims(&have, its, sizeof its);
     write_dims(&want, wanted, sizeof wanted);
-    tutti__f_refuse(TUTTI_ERR_ARG, "the array has shape %s: shape %s is needed", its, wanted);
+    tutti__f_set_local_error(TUTTI_ERR_ARG, "array has shape %s: must be %s", its, wanted);
     return 0;
 }

@@ -290,7 +290,7 @@ contains
     call fine(ierr, "follow, with room for more")
     call tutti_dataset_follow(d, 0_int64, 1_int64, "u", block, through_turned, count, ierr=ierr)
     call code_is(ierr, TUTTI_ERR_ARG, "follow, transposed")
-    call check(index(tutti_last_message(), "shape (4, 8, 2): shape (8, 4, 2) is needed") > 0, tutti_last_message())
+    call check(index(tutti_last_message(), "shape (4, 8, 2): must be (8, 4, 2)") > 0, tutti_last_message())
     call tutti_decomposition_free(block)
     call tutti_decomposition_free(list)
     call tutti_dataset_close(d)

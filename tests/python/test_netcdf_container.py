@@ -173,9 +173,9 @@ def test_damage(comm, rng, path):
         error = error_of(lambda: run.latest()["half"][...])
         assert error.name == "TUTTI_ERR_NOT_FOUND" and row.file in str(error)
     for change, words in (("UPDATE files SET container = 'box'", "the container of the data file"),
-                          ("UPDATE files SET container = 'tutti'", "a data file with the container 'tutti' is called 'data-"),
+                          ("UPDATE files SET container = 'tutti'", "of a data file with container 'tutti'"),
                           ("UPDATE files SET container = 'netcdf'; UPDATE segments SET trailer = trailer - 64",
-                           "contradict each other")):
+                           "are inconsistent")):
         db = sqlite3.connect(path + "/metadata.sqlite")
         db.executescript(change)
         db.close()

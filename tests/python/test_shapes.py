@@ -110,6 +110,6 @@ def test_meshes_of_exodus_files(comm, path):
     try:
         write(path + ".2", np.array([[0, 1, 2, 3], [3, 2, 1, 0]]).T.copy())
     except tutti.Error as error:
-        assert "nodes of block 1 has shape (4, 2): shape (2, 4) is needed" in str(error), error
+        assert "nodes of block 1 has shape (4, 2): must be (2, 4)" in str(error), error
         return
     raise AssertionError("a transposed connectivity was accepted")

@@ -1,20 +1,20 @@
-"""Tutti in Python: look at what it has written, or write and read together with all ranks of an MPI program.
+"""Python binding of Tutti: read files of Tutti without MPI, or write and read them with all ranks of an MPI program.
 
-Looking needs NumPy alone:
+Reading without MPI needs only NumPy:
 
     run = tutti.open("run.tutti")               # a dataset
     a = tutti.open_array("a.tta")               # an array
 
-Everything else needs the library (libtutti) and an MPI, and is loaded when it is first asked for:
+All other classes need the library (libtutti) and MPI, and are loaded on first use:
 
-    File, Access, Plan, Request                 files and which bytes of them
+    File, Access, Plan, Request                 files, and accesses to their bytes
     Array, Distribution, tiles                  arrays larger than memory
     Replicas, Mesh                              items that several ranks hold, unstructured meshes
-    Dataset, Decomposition                      results that describe themselves
+    Dataset, Decomposition                      results and checkpoints with metadata
     Exodus, ExodusMesh                          finite-element meshes and results that ParaView reads
-    Options, Profile, mpi                       how, how fast, and MPI without mpi4py
+    Options, Profile, mpi                       options, machine profiles, MPI without mpi4py
 
-All of it is described in docs/reference/python.md.
+docs/reference/python.md is the reference.
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ Path = Union[str, os.PathLike]
 
 @dataclass(frozen=True)
 class Dimension:
-    """How one dimension of an array in local placement is divided."""
+    """The distribution of one dimension of an array in local placement."""
     kind: int
     ranks: int
     block: int
@@ -32,7 +32,7 @@ class Dimension:
     bounds: Tuple[int, ...] = ()
 
     def place(self, index: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
-        """Whose each index is, and where in that one's part."""
+        """Return the rank of each index and its position in the part of that rank."""
         if self.kind == 0:
             return np.zeros_like(index), index
         if self.kind == 1:
@@ -50,7 +50,7 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Header:
-    """A header that hangs together."""
+    """A valid header."""
     placement: int
     version: int
     dtype: np.dtype
@@ -72,39 +72,39 @@ def fnv(data: bytes) -> int:
 
 
 def parse_slot(slot: bytes) -> Header:
-    """A header from its bytes; ValueError says what is wrong."""
+    """Parse a header; raises ValueError if it is invalid."""
     if len(slot) < SLOT or slot[:8] != MAGIC:
-        raise ValueError("is no array of Tutti's")
+        raise ValueError("not an array file of Tutti")
     form, placement, version, kind, order, ends, ndims = struct.unpack_from("<IIQIIII", slot, 8)
     size, offset, length, ident, ranks, rank = struct.unpack_from("<QQQQII", slot, 40)
     if struct.unpack_from("<Q", slot, 2040)[0] != fnv(slot[:2040]):
-        raise ValueError("the checksum of its header is wrong")
+        raise ValueError("wrong checksum of the header")
     if form != 1:
-        raise ValueError(f"has format {form}, and this reader knows 1")
+        raise ValueError(f"unknown format version {form}: this reader supports 1")
     extents = struct.unpack_from("<16Q", slot, 80)
     if placement > PART or order > 1 or ends not in (1, 2) or kind >= len(TYPES) or not 1 <= ndims <= 16:
-        raise ValueError("its header has values that cannot be")
+        raise ValueError("invalid values in the header")
     bytes_ = size
     for extent in extents[:ndims]:
         bytes_ *= extent
     if any(extents[ndims:]) or offset < 4096 or (placement != DESCRIPTOR and bytes_ != length) or \
             offset + max(bytes_, length) >= 1 << 62:
-        raise ValueError("the sizes in its header do not hang together")
+        raise ValueError("inconsistent sizes in the header")
     if kind:
         dtype = np.dtype(TYPES[kind]).newbyteorder("<" if ends == 1 else ">")
         if dtype.itemsize != size:
-            raise ValueError(f"elements of {size} bytes are no {TYPES[kind]}")
+            raise ValueError(f"element size {size} does not match type {TYPES[kind]}")
     elif 0 < size < 1 << 31:
         dtype = np.dtype(f"V{size}")
     else:
-        raise ValueError(f"elements of {size} bytes")
+        raise ValueError(f"invalid element size {size}")
     dist = tuple(struct.unpack_from("<IIQ", slot, 208 + 16 * d) for d in range(ndims))
     return Header(placement, version, dtype, "FC"[order == 0], tuple(extents[:ndims]), offset, length, ident, ranks,
                   rank, dist)
 
 
 def read_header(path: Path) -> Header:
-    """The header of an array file."""
+    """Read the header of an array file."""
     file_status(path)
     try:
         with open(path, "rb") as f:
@@ -124,7 +124,7 @@ def read_header(path: Path) -> Header:
 
 
 class LocalArray(LazyArray):
-    """An array in local placement: the parts of all ranks, seen as one."""
+    """An array in local placement, assembled from the parts of all ranks."""
 
     def __init__(self, path: Path, header: Header, dimensions: Tuple[Dimension, ...]) -> None:
         self.path, self.shape, self.dtype = os.fspath(path), header.shape, header.dtype.newbyteorder("=")
@@ -132,13 +132,13 @@ class LocalArray(LazyArray):
         self.parts, self._id, self._dimensions = header.ranks, header.id, dimensions
 
     def part(self, rank: int) -> RawArray:
-        """The part of one rank."""
+        """Return the part of a rank."""
         path = f"{self.path}.{rank}"
         header = read_header(path)
         if header.placement != PART or header.id != self._id or header.rank != rank or header.ranks != self.parts:
-            raise refused("FORMAT", f"is not part {rank} of '{self.path}'", file=path)
+            raise refused("FORMAT", f"not part {rank} of '{self.path}'", file=path)
         if header.dtype.newbyteorder("=") != self.dtype or len(header.shape) != self.ndim:
-            raise refused("FORMAT", f"its elements are not those of '{self.path}'", file=path)
+            raise refused("FORMAT", f"shape or type differs from '{self.path}'", file=path)
         return raw_array(path, header)
 
     def _read(self, ranges: Ranges) -> np.ndarray:
@@ -152,7 +152,7 @@ class LocalArray(LazyArray):
                 rank = rank * dim.ranks + int(p)
             part = self.part(rank)
             if any(i.max() >= n for i, n in zip(local, part.shape)):
-                raise refused("FORMAT", f"part {rank} is smaller than its descriptor says", file=self.path)
+                raise refused("FORMAT", f"part {rank} is smaller than in the descriptor", file=self.path)
             out[np.ix_(*at)] = part.memmap()[np.ix_(*local)]
         return out
 
@@ -164,7 +164,7 @@ def raw_array(path: Path, header: Header) -> RawArray:
 
 
 def _dimensions(path: Path, header: Header) -> Tuple[Dimension, ...]:
-    """The distribution of a local placement."""
+    """Read the distribution of a local placement."""
     try:
         with open(path, "rb") as f:
             f.seek(header.offset)
@@ -183,17 +183,17 @@ def _dimensions(path: Path, header: Header) -> Tuple[Dimension, ...]:
                 at += 8 * (ranks + 1)
                 wrong = bounds[0] != 0 or bounds[-1] != extent or any(a > b for a, b in zip(bounds, bounds[1:]))
         if wrong:
-            raise refused("FORMAT", f"its distribution of dimension {d} cannot be", file=os.fspath(path))
+            raise refused("FORMAT", f"invalid distribution of dimension {d}", file=os.fspath(path))
         product *= ranks
         out.append(Dimension(kind, ranks, block, extent, bounds))
     if product != header.ranks:
-        raise refused("FORMAT", f"{product} ranks by its distribution, {header.ranks} by its header",
+        raise refused("FORMAT", f"distribution has {product} ranks, header has {header.ranks}",
                       file=os.fspath(path))
     return tuple(out)
 
 
 def open_array(path: Path) -> LazyArray:
-    """The array in a file that Tutti has written, to be indexed as NumPy's arrays are; no MPI, no library.
+    """Open an array file for reading, without MPI and the library; it is indexed like a NumPy array.
 
         a = tutti.open_array("a.tta")
         a.shape, a.dtype

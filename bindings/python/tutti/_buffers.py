@@ -1,4 +1,4 @@
-"""Memory of Python's for C: addresses of arrays, how arrays lie in memory, types of numbers.
+"""NumPy arrays as buffers for C: addresses, memory layout, element types.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
@@ -24,39 +24,40 @@ _BY_DTYPE = {dtype: number for number, dtype in DTYPES.items()}
 
 
 def type_of(dtype: Any) -> int:
-    """The number type of a NumPy type (or its name), in this machine's byte order."""
+    """Return the element type of a NumPy type (or its name) in native byte order."""
     if isinstance(dtype, str) and dtype == "bytes":
         return TYPES["bytes"]
     dtype = np.dtype(dtype)
     try:
         return _BY_DTYPE[dtype]
     except KeyError:
-        raise TypeError(f"numbers of type {dtype.str} are none of Tutti's (in this machine's byte order)") from None
+        raise TypeError(f"unsupported dtype {dtype.str}: must be an integer, floating-point or complex type of up to 16 bytes in "
+                        "native byte order") from None
 
 
 def flat(buffer: Any, writable: bool, what: str = "the buffer") -> np.ndarray:
-    """Memory without gaps as an array; what has gaps, or may not be written, is refused."""
+    """Return contiguous memory as an array.  Arrays that are not contiguous, or not writable if they must be, raise."""
     if not isinstance(buffer, np.ndarray):
         try:
             buffer = np.frombuffer(buffer, np.uint8)
         except (TypeError, BufferError, ValueError) as error:
-            raise TypeError(f"{what} is {type(buffer).__name__}, which has no memory to use: {error}") from None
+            raise TypeError(f"{what} is {type(buffer).__name__}, which does not support the buffer protocol: {error}") from None
     if not (buffer.flags.c_contiguous or buffer.flags.f_contiguous):
         raise ValueError(f"{what} is not contiguous: use numpy.ascontiguousarray, or describe its memory by an access")
     if writable and not buffer.flags.writeable:
         raise ValueError(f"{what} is read-only")
     if buffer.dtype.hasobject:
-        raise TypeError(f"{what} has Python's objects in it, not numbers")
+        raise TypeError(f"{what} has dtype {buffer.dtype}: Python objects are not supported")
     return buffer
 
 
 def fitting(buffer: Any, shape: Sequence[int], each: int, what: str, *, writable: bool = False, is_list: bool = True,
             longer: bool = False) -> np.ndarray:
-    """A row-major array without gaps for entries of that shape with `each` numbers; another shape is refused.
+    """Return a contiguous row-major array for entries of a shape with `each` values; other shapes raise.
 
     Dimensions of one element are ignored.  The last dimensions are those of an entry, the others have the shape of the
-    entries.  A 1-dimensional array may hold all numbers.  Entries of a list may have any dimensions.
-    longer   an array of a list may have more entries than are needed
+    entries.  A 1-dimensional array may contain all values.  Entries of a list may have any dimensions.
+    longer   an array of a list may have more entries than necessary
     """
     array = flat(buffer, writable, what)
     if not array.flags.c_contiguous:
@@ -73,7 +74,7 @@ def fitting(buffer: Any, shape: Sequence[int], each: int, what: str, *, writable
     if item == each and (entries == wanted or is_list and math.prod(entries) == math.prod(wanted) or
                          longer and len(entries) == 1 and entries[0] >= math.prod(wanted)):
         return array
-    raise ValueError(f"{what} has shape {array.shape}: shape {shape + ((each,) if each > 1 else ())} is needed")
+    raise ValueError(f"{what} has shape {array.shape}: must be {shape + ((each,) if each > 1 else ())}")
 
 
 _first_byte = ctypes.c_char.from_buffer
@@ -81,37 +82,37 @@ _addressof = ctypes.addressof
 
 
 def address(array: np.ndarray) -> int:
-    """Of the first number."""
+    """Return the address of the first element."""
     try:
-        return _addressof(_first_byte(array))  # four times as fast as the other way
+        return _addressof(_first_byte(array))  # four times as fast as __array_interface__
     except (TypeError, ValueError, BufferError):  # read-only, empty, in column-major order
         return array.__array_interface__["data"][0]
 
 
 def numbers(values: Any, dtype: Any, what: str, n: Optional[int] = None) -> Optional[np.ndarray]:
-    """A list of whole numbers (or others) as C has it, copied if it has to be; None stays None."""
+    """Return a list as a contiguous array of a dtype, copied if necessary; None stays None."""
     if values is None:
         return None
     array = np.asarray(values)
     if array.ndim != 1:
-        raise ValueError(f"{what} has {array.ndim} dimensions, not 1")
+        raise ValueError(f"{what} has {array.ndim} dimensions: must be 1")
     if array.size and np.dtype(dtype).kind in "iu" and array.dtype.kind not in "iub":
-        raise TypeError(f"{what} has {array.dtype}, not whole numbers")
+        raise TypeError(f"{what} has dtype {array.dtype}: must be an integer type")
     made = np.ascontiguousarray(array, dtype)
     if array.size and array.dtype.kind in "iu" and not np.array_equal(made, array):
-        raise OverflowError(f"{what} has numbers that do not fit {np.dtype(dtype)}")
+        raise OverflowError(f"{what} has values that do not fit {np.dtype(dtype)}")
     if n is not None and len(made) != n:
-        raise ValueError(f"{what} has {len(made)} entries, not {n}")
+        raise ValueError(f"{what} has {len(made)} entries: must be {n}")
     return made
 
 
 def pointer(array: Optional[np.ndarray]) -> Optional[int]:
-    """For fields and parameters of C that are NULL where there is nothing."""
+    """Return the address of an array, None (NULL) for None."""
     return None if array is None else address(array)
 
 
 def view_of(at: Optional[int], shape: Any, dtype: Any, owner: Any) -> np.ndarray:
-    """Memory of the library's as a read-only array; `owner` lives as long as the array."""
+    """Return memory of the library as a read-only array, which keeps a reference to `owner`."""
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     dtype = np.dtype(dtype)
     n = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
@@ -127,24 +128,24 @@ def view_of(at: Optional[int], shape: Any, dtype: Any, owner: Any) -> np.ndarray
 def counts(values: Sequence[int], what: str) -> Tuple[int, ...]:
     out = tuple(operator.index(v) for v in values)
     if any(abs(v) >= 1 << 62 for v in out):
-        raise OverflowError(f"{what} has {max(out, key=abs)}")
+        raise OverflowError(f"{what} contains {max(out, key=abs)}: must be below 2^62")
     if len(out) > MAX_DIMS:
-        raise ValueError(f"{what} has {len(out)} dimensions, more than {MAX_DIMS}")
+        raise ValueError(f"{what} has {len(out)} dimensions: the maximum is {MAX_DIMS}")
     return out
 
 
 def memory_section(array: np.ndarray) -> Any:
-    """How an array lies in memory, as a section of a frame: strides that are those of no frame are refused."""
+    """Return the memory layout of an array as a section of a larger array; raises if the strides have no such array."""
     for order in (ROW_MAJOR, COL_MAJOR):
         made = _frame(array, order)
         if made is not None:
             return made
-    raise ValueError(f"the array's strides {array.strides} are those of no larger array in row- or column-major order: "
+    raise ValueError(f"strides {array.strides} cannot be described as a section of an array in row- or column-major order: "
                      "use numpy.ascontiguousarray")
 
 
 def _frame(array: np.ndarray, order: int) -> Any:
-    """A frame in that order: every extent is as long as all slower strides allow; None: there is none."""
+    """Return the enclosing array in an order, with the largest extents that all slower strides allow; None if there is none."""
     dims = list(range(array.ndim))[::-1] if order == ROW_MAJOR else list(range(array.ndim))  # fastest first
     section = _c.tutti_section()
     section.ndims, section.order, section.element_size = array.ndim, order, array.dtype.itemsize
@@ -169,6 +170,6 @@ def _frame(array: np.ndarray, order: int) -> Any:
 
 
 def check_room(low: int, high: int, nbytes: int, what: str = "the buffer") -> None:
-    """An access stays within its buffer."""
+    """Raise unless an access stays within its buffer."""
     if low < 0 or high > nbytes:
-        raise refused("ARG", f"{what} has {nbytes} bytes, and the access uses those from {low} to {high} of it")
+        raise refused("ARG", f"{what} has {nbytes} bytes: the access needs bytes [{low}, {high})")

@@ -1,10 +1,10 @@
-"""The library by ctypes: every function, struct and callback of the table that was made from its headers (_api.py).
+"""ctypes declarations of the library: every function, struct and callback in the table _api.py, which is generated from the headers.
 
-Functions are attributes of this module by their names in C, structs too.  A call that returns a tutti_err raises Error.
-Pointers to numbers are taken as addresses, handles as c_void_p; what they mean is the business of the modules above.
+Functions and structs are attributes of this module under their C names.  A call that returns a tutti_err raises Error.
+Pointers to values are addresses, handles are c_void_p; the modules above interpret them.
 
-The library is found by TUTTI_LIBRARY (a path), by the loader's usual places, or beside this package; a file of it is built for
-one MPI, and it must be the one that mpi4py has, if that is used.
+The library is the file that TUTTI_LIBRARY names, or is found in the search path of the loader or beside this package.  It is built for
+one MPI, which must be that of mpi4py if mpi4py is used.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
@@ -44,37 +44,37 @@ def _load() -> ctypes.CDLL:
     tried = []
     for name in _candidates():
         try:
-            # global, because an MPI may load parts of itself that look for its names
+            # RTLD_GLOBAL: MPI libraries load plugins that use their symbols
             return ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
         except OSError as error:
             tried.append(str(error))
-    raise ImportError("the library of Tutti was not found (install it, or let TUTTI_LIBRARY name its file libtutti.so): "
+    raise ImportError("cannot load libtutti.so (install it, or set TUTTI_LIBRARY to its path): "
                       + "; ".join(tried))
 
 
 library = _load()
 is_openmpi = hasattr(library, "ompi_mpi_comm_world")
-Handle = ctypes.c_void_p if is_openmpi else ctypes.c_int  # what an MPI_Comm is
+Handle = ctypes.c_void_p if is_openmpi else ctypes.c_int  # the C type of MPI_Comm
 for _name in ("MPI_Comm", "MPI_Datatype", "MPI_Info"):
     _SCALARS[_name] = Handle
 
 
 def mpi_version() -> str:
-    """The MPI that the library was built for, in its own words."""
+    """Return the version text of the MPI that the library was built for."""
     text, length = ctypes.create_string_buffer(16384), ctypes.c_int()
     library.MPI_Get_library_version(text, ctypes.byref(length))
     return text.value.decode("utf-8", "replace")
 
 
 def _same_mpi() -> None:
-    """mpi4py's MPI and the library's in one program must be one: two would write over each other's data."""
+    """Raise unless mpi4py and the library use the same MPI: two MPI libraries in one process corrupt each other's data."""
     if "mpi4py.MPI" in sys.modules:
         theirs, ours = sys.modules["mpi4py.MPI"].Get_library_version(), mpi_version()
         if theirs.rstrip("\0") != ours:
             def short(text):
                 return " ".join(text.split(",")[0].split()[:3])
             raise ImportError(f"mpi4py is built for {short(theirs)}, and this Tutti ({library._name}) for {short(ours)}: "
-                              f"let TUTTI_LIBRARY name another one")
+                              f"set TUTTI_LIBRARY to a library for the same MPI")
 
 
 _same_mpi()
@@ -88,7 +88,7 @@ def _callback(result: str, parameters) -> Any:
 
 @functools.lru_cache(maxsize=None)
 def _type(text: str) -> Any:
-    """The ctypes type of a type in C."""
+    """Return the ctypes type of a C type."""
     if "(*)" in text:
         result, inner = re.fullmatch(r"(.*?)\(\*\)\((.*)\)", text).groups()
         return _callback(result, [p.strip() for p in inner.split(",")])
@@ -178,18 +178,18 @@ for _name, (_header, _result, _parameters) in _api.FUNCTIONS.items():
     globals()[_name] = _function
 
 if library.tutti_version() // 100 != sum(int(_n) * _f for _n, _f in zip(_api.VERSION.split("."), (100, 1))):
-    raise ImportError(f"this package is for Tutti {_api.VERSION}, the library ({library._name}) is "
+    raise ImportError(f"this package is version {_api.VERSION}, but the library ({library._name}) is version "
                       f"{library.tutti_version_string().decode()}")
 
 
 def library_version() -> str:
-    """The version of the library, for instance "0.1.0"."""
+    """Return the version of the library, for example "0.1.0"."""
     return library.tutti_version_string().decode()
 
 
 def __getattr__(name: str):
     if name in _api.FUNCTIONS:
-        raise AttributeError(f"the library ({library._name}) is too old: it has no {name}")
+        raise AttributeError(f"the library ({library._name}) is too old: function {name} does not exist")
     raise AttributeError(name)
 
 
@@ -197,24 +197,24 @@ def __getattr__(name: str):
 
 
 def refuse(error: BaseException) -> None:
-    """Say why this rank cannot take part: the next collective call, which gets NULL, tells it to all ranks."""
+    """Set the error of this rank for the next collective call, which is made with NULL and reports the error on all ranks."""
     code = error.code if isinstance(error, Error) else CODES["TUTTI_ERR_ARG"]
     library.tutti_set_local_error(code, 0, f"{type(error).__name__}: {error}"[:500].encode("utf-8", "replace")
                          if not isinstance(error, Error) else error.text.encode("utf-8", "replace"))
 
 
 def _sound(value: Any) -> Any:
-    """An argument that ctypes takes whatever it is: a number that is none becomes 0."""
+    """Return an argument that ctypes accepts: an invalid integer becomes 0."""
     if isinstance(value, (int, float)) and not -(1 << 31) <= value < 1 << 31 or isinstance(value, (str, list, tuple)):
         return 0
     return value
 
 
 def together(function: Any, prepare: Any, null: tuple) -> Any:
-    """A collective call with the arguments that `prepare` gives.
+    """Make a collective call with the arguments that `prepare` returns.
 
-    Where it raises, or an argument is of a wrong type, on this rank alone perhaps, the call is made with the arguments `null`, which
-    it refuses on all ranks: so nobody waits for a rank that has left.
+    If `prepare` raises, or an argument has a wrong type, possibly on this rank only, the call is made with the arguments `null`.  It then
+    fails on all ranks, so that no rank waits for one that has raised.
     """
     try:
         arguments = prepare()
@@ -229,34 +229,34 @@ def together(function: Any, prepare: Any, null: tuple) -> Any:
 
 
 def decline(function: Any, trouble: BaseException, null: tuple) -> Any:
-    """Take part in a collective call for which this rank has no arguments; raises."""
+    """Make a collective call for which this rank has no valid arguments; raises."""
     refuse(trouble)
     try:
         function(*(_sound(v) for v in null))
     except Error as told:
-        if str(trouble) not in told.message:  # the call could only be declined by arguments that it refuses
+        if str(trouble) not in told.message:  # the library reports the invalid placeholder arguments
             told.args = (f"{told.message}: {trouble}",)
         raise told from trouble
     raise trouble
 
 
 def path_bytes(path: Any) -> bytes:
-    """A path, or another text, for C."""
+    """Encode a path for C."""
     raw = os.fsencode(path)
     if b"\0" in raw:
-        raise ValueError("a zero byte in a path")
+        raise ValueError(f"path {path!r} contains a null byte")
     return raw
 
 
 def text_bytes(text: Optional[str], what: str = "a name") -> Optional[bytes]:
-    """UTF-8 for C; None stays None."""
+    """Encode a text in UTF-8 for C; None stays None."""
     if text is None:
         return None
     if not isinstance(text, str):
-        raise TypeError(f"{what} is {type(text).__name__}, not text")
+        raise TypeError(f"{what} is {type(text).__name__}: must be str")
     raw = text.encode("utf-8")
     if b"\0" in raw:
-        raise ValueError(f"a zero byte in {what}")
+        raise ValueError(f"{what} contains a null byte")
     return raw
 
 
@@ -265,7 +265,7 @@ def sized(struct: Any) -> int:
 
 
 def as_dict(struct: Any) -> Dict[str, Any]:
-    """The numbers and texts of a struct."""
+    """Return the values and texts of a struct as a dict."""
     out = {}
     for field, *_ in struct._fields_:
         value = getattr(struct, field)

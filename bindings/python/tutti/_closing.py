@@ -1,5 +1,4 @@
-"""What objects have in common that are freed locally; that have a collective close; that report progress; whose data is committed
-block by block.
+"""Base classes of objects: with a local free, a collective close, a progress callback, and atomic commits.
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
 
@@ -17,12 +16,12 @@ Freed = TypeVar("Freed", bound="Freeing")
 
 
 class Freeing:
-    """A handle `_h` that is freed locally, when nobody uses it any more, or with the block of a with statement."""
+    """A handle `_h` that is freed locally: by free, at the end of a with block, or by the garbage collector."""
     _h: Any
     _what = ""  # "the mesh"
 
     def _free(self, handle: Any) -> None:
-        """Free it in C."""
+        """Free the handle in C."""
         raise NotImplementedError
 
     def _live(self) -> Any:
@@ -31,7 +30,7 @@ class Freeing:
         return self._h
 
     def free(self) -> None:
-        """Local."""
+        """Free the object.  Local."""
         self._free(ctypes.byref(self._h))
 
     def __enter__(self: Freed) -> Freed:
@@ -46,17 +45,17 @@ class Freeing:
 
 
 class Closing:
-    """A handle `_h` with requests that were abandoned; ends with close, or with the block of a with statement."""
+    """A handle `_h` with abandoned requests, which close or the end of a with block closes."""
     _h: Any
     _abandoned: Any
     _what = ""  # "the dataset"
 
     def _where(self) -> str:
-        """The path, for messages."""
+        """Return the path, for messages."""
         raise NotImplementedError
 
     def _close(self, handle: Any) -> None:
-        """Close it in C."""
+        """Close the handle in C."""
         raise NotImplementedError
 
     def _live(self) -> Any:
@@ -65,7 +64,7 @@ class Closing:
         return self._h
 
     def close(self) -> None:
-        """Collective.  What was not committed is discarded; walks over tiles must have ended."""
+        """Close the object.  Collective.  Uncommitted data is discarded; tile iterations must have ended."""
         if self._h:
             try:
                 self._close(ctypes.byref(self._h))
@@ -85,7 +84,7 @@ class Closing:
 
 
 class Reporting:
-    """A progress callback, which may raise."""
+    """An object with a progress callback, which may raise."""
     _progress: Any = None
     _trouble: Optional[BaseException] = None
 
@@ -93,13 +92,13 @@ class Reporting:
         raise NotImplementedError
 
     def _set_progress(self, made: Any) -> None:
-        """Install it in C."""
+        """Install the callback in C."""
         raise NotImplementedError
 
     def on_progress(self, fn: Optional[Callable[[int, int, str], None]]) -> None:
-        """Call fn(done, total, phase) now and then during operations; None: not any more.
+        """Call fn(done, total, phase) during operations; None removes the callback.
 
-        It must call nothing of Tutti.  What it raises is raised on this rank by the call that was under way, once the
+        The callback must not call Tutti.  An exception that it raises is raised on this rank by the current call, after the
         operation has ended on all ranks.
         """
         if fn is None:
@@ -121,7 +120,7 @@ class Reporting:
         self._progress = made
 
     def _call(self, function: Any, *arguments: Any) -> Any:
-        """A call during which a callback may have raised: that is raised afterwards."""
+        """Make a call, and raise an exception of the callback afterwards."""
         try:
             result = function(*arguments)
         except Error as error:
@@ -136,9 +135,9 @@ class Reporting:
 
 
 class Committing(Closing):
-    """What is begun is committed or discarded, as a block of a with statement ends."""
+    """An object whose segment or step is committed or discarded at the end of a with block."""
     _pending: set
-    _begun = False  # a success of all ranks changes it, so it is the same on all of them
+    _begun = False  # the same on all ranks: only a success on all ranks changes it
 
     def _commit(self, handle: Any) -> None:
         raise NotImplementedError
@@ -147,18 +146,18 @@ class Committing(Closing):
         raise NotImplementedError
 
     def commit(self) -> None:
-        """All that has begun becomes part of the file, or, after an error, nothing."""
+        """Commit everything that has begun, atomically.  Collective."""
         self._commit(self._live())
         self._begun = False
 
     def discard(self) -> None:
-        """Give up what has begun."""
+        """Discard everything that has begun.  Collective."""
         self._discard(self._live())
         self._begun = False
 
     @contextlib.contextmanager
     def _block(self: Self) -> Iterator[Self]:
-        """The rest of a block, once it has begun: committed at the end, if nobody did; discarded on all ranks if one leaves it by an
+        """Run the rest of a with block: commit at its end, unless it was done; discard on all ranks if a rank raises an
         exception."""
         self._begun = True
         try:
@@ -170,10 +169,10 @@ class Committing(Closing):
             raise
 
     def _give_up(self, error: Exception) -> None:
-        """After an exception of this rank, or of another: nothing of the block stays, and nobody waits.
+        """Discard the block after an exception of this or another rank, without leaving ranks waiting.
 
-        Other ranks may be in any other call, which may be refused besides: whatever it is, all ranks are told that calls differ, and
-        the others come here, too.  Any other outcome is that of all ranks' discard.
+        Other ranks may be in any other call: then all ranks get TUTTI_ERR_MISMATCH, and the other ranks also discard.  Any other
+        result is that of the discard on all ranks.
         """
         for request in list(self._pending):
             with contextlib.suppress(Error):

@@ -82,7 +82,7 @@ class VariableRow:
 
     @property
     def numbers(self) -> int:
-        """Numbers of an item."""
+        """Number of values per item."""
         n = self.components
         return {"symmetric": n * (n + 1) // 2, "tensor": n * n}.get(self.item, n)
 
@@ -116,7 +116,7 @@ class SectionRow:
 
 
 class Meta:
-    """A connection to the database and what is read from it."""
+    """A connection to the database, and the tables read from it."""
 
     def __init__(self, path: pathlib.Path) -> None:
         self.path = path
@@ -172,7 +172,7 @@ class Meta:
             return False
 
     def _connect_copy(self) -> None:
-        """A killed writer has left the journal of a transaction: it is rolled back in a copy of our own."""
+        """Roll back the journal that a killed writer has left, in a private copy."""
         self._copy = tempfile.TemporaryDirectory(prefix="tutti-")
         try:
             for name in (META, JOURNAL):
@@ -202,7 +202,7 @@ class Meta:
         except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:
             raise self.damaged(error) from error
 
-    # ---- values that are what they should be
+    # ---- checked values
 
     def whole(self, value: Any, what: str, least: int = 0, most: int = LARGEST) -> int:
         if not isinstance(value, int) or not least <= value <= most:
@@ -224,7 +224,7 @@ class Meta:
     # ---- tables
 
     def begin(self) -> None:
-        """All that follows, until end, is of one instant."""
+        """Begin a transaction: all reads until end see the same state."""
         self.rows("BEGIN")
 
     def end(self) -> None:
@@ -248,7 +248,7 @@ class Meta:
             if row[2] not in spaces:
                 raise self.damaged(f"the space {of} is {row[2]!r:.60}")
             if not isinstance(row[10], bytes) or len(row[10]) != 8:
-                raise self.damaged(f"the fill value {of} has not 8 bytes")
+                raise self.damaged(f"the fill value {of} must have 8 bytes")
             out.append(VariableRow(
                 self.whole(row[0], f"the id {of}"), name, row[2],
                 self.word(row[3], f"the item {of}", ("scalar", "vector", "symmetric", "tensor", "values")),
@@ -265,7 +265,7 @@ class Meta:
         for i, name, container in self.rows("SELECT id, name, container FROM files"):
             self.word(container, f"the container of the data file {name!r:.60}", tuple(ENDINGS))
             if not isinstance(name, str) or not re.fullmatch(r"data-\d{6,18}\." + ENDINGS[container], name):
-                raise self.damaged(f"a data file with the container '{container}' is called {name!r:.60}")
+                raise self.damaged(f"invalid name {name!r:.60} of a data file with container '{container}'")
             files[i] = name, container
         places = {}
         if self.has_archive:
@@ -284,12 +284,12 @@ class Meta:
                              self.whole(sections, f"the number of sections {of}"), places.get(i), files[file][1])
             most = row.end - 64 if row.container == "tutti" else row.end
             if not row.start <= row.trailer <= most or (row.container == "netcdf" and row.trailer != row.end):
-                raise self.damaged(f"start {row.start}, trailer {row.trailer} and end {row.end} {of} contradict each other")
+                raise self.damaged(f"start {row.start}, trailer {row.trailer} and end {row.end} {of} are inconsistent")
             out.append(row)
         return self._counted(out)
 
     def _counted(self, segments: List[SegmentRow]) -> List[SegmentRow]:
-        """Without the segments of a commit to netCDF files whose records are not all counted in the headers."""
+        """Return the segments without those of a netCDF commit whose records are not counted in the headers."""
         found = self.rows("SELECT value FROM dataset WHERE key = 'commit'")
         if not found or not segments or segments[-1].container != "netcdf":
             return segments
@@ -304,16 +304,16 @@ class Meta:
         return segments
 
     def sizes(self, last: int) -> Dict[int, List[Tuple[int, Tuple[int, ...], bool]]]:
-        """By space: (from which segment on, shape, has ids), rising, up to the segment `last`."""
+        """Return by space: (first segment, shape, has ids), ascending, up to segment `last`."""
         out: Dict[int, List[Tuple[int, Tuple[int, ...], bool]]] = {}
         for segment, space, shape, ids in self.rows("SELECT segment, space, shape, ids FROM sizes WHERE segment <= ?"
                                                     " ORDER BY segment", last):
             self.whole(segment, "the segment of a size")
             if not isinstance(shape, str) or not re.fullmatch(r"\d{1,19}(,\d{1,19}){0,15}", shape):
-                raise self.damaged(f"a shape is {shape!r:.60}")
+                raise self.damaged(f"invalid shape {shape!r:.60}")
             extents = tuple(int(n) for n in shape.split(","))
             if any(n >= LARGEST for n in extents):
-                raise self.damaged(f"a shape is {shape!r:.60}")
+                raise self.damaged(f"invalid shape {shape!r:.60}")
             out.setdefault(space, []).append((segment, extents, bool(ids)))
         return out
 
@@ -331,7 +331,7 @@ class Meta:
         return out
 
     def infos(self) -> Dict[Tuple[int, int], Dict[str, Any]]:
-        """By (variable, segment): names and values."""
+        """Return infos by (variable, segment)."""
         out: Dict[Tuple[int, int], Dict[str, Any]] = {}
         for variable, segment, name, kind, count, value in self.rows(
                 "SELECT variable, segment, name, type, count, value FROM infos ORDER BY name"):
@@ -346,6 +346,6 @@ class Meta:
                 return bytes(value)
             return self.word(value, f"the info '{name}'")
         if not isinstance(value, bytes) or len(value) != self.whole(count, f"the count of '{name}'") * np.dtype(kind).itemsize:
-            raise self.damaged(f"the info '{name}' has not the bytes of {count} {kind}")
+            raise self.damaged(f"size of info '{name}' does not match {count} values of type {kind}")
         numbers = np.frombuffer(value, kind)
         return numbers[0].item() if len(numbers) == 1 else numbers.copy()

@@ -1,4 +1,4 @@
-"""Datasets for those who look at them: no MPI, no library, nothing compiled.
+"""Read-only access to datasets without MPI and without the library.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
@@ -48,18 +48,18 @@ class Segment(Mapping):
 
     @property
     def topology(self) -> Optional[int]:
-        """The number of the topology that it refers to, or is; None: there is none."""
+        """The number of the topology that the segment refers to (or is), or None."""
         for segment in reversed(self._run.segments[:self.number + 1]):
             if segment.kind == "topology":
                 return segment.number
         return None
 
     def shape(self, space: str) -> Tuple[int, ...]:
-        """The size of a space as of this segment."""
+        """Return the shape of a space in this segment."""
         return self._run._shape(self._run._space(space).id, self._row.id)
 
     def ids(self, space: str) -> np.ndarray:
-        """The ids of a list, position by position."""
+        """Return the ids of a list in the order of positions."""
         return self._run._ids(self._run._space(space), self._row.id)
 
     def __getitem__(self, name: str) -> LazyArray:
@@ -76,7 +76,7 @@ class Segment(Mapping):
 
 
 class Variable(LazyArray):
-    """A variable through time: the first dimension counts `segments`, the others are its space's and its item's.
+    """A variable over time: the first dimension is `segments`, the others are those of the space and the item.
 
     It can be indexed if all segments that have it have one shape; `at` gives it in one segment, whatever the others.
     """
@@ -94,7 +94,7 @@ class Variable(LazyArray):
 
     @property
     def segments(self) -> List[Segment]:
-        """Those that have it."""
+        """The segments that have the variable."""
         if self._segments is None:
             self._segments = self._run._with_variable(self._row.id)
         return self._segments
@@ -110,7 +110,7 @@ class Variable(LazyArray):
         return np.array([s.index for s in self.segments], np.int64)
 
     def at(self, segment: Union[int, Segment]) -> LazyArray:
-        """Its array in one segment."""
+        """Return the array in one segment."""
         if not isinstance(segment, Segment):
             segment = self._run.segments[segment]
         return segment[self.name]
@@ -161,7 +161,7 @@ class Variable(LazyArray):
 
 
 class Run(Mapping):
-    """A dataset: a mapping from names to variables.  tutti.open makes it."""
+    """A dataset: a mapping from names to variables.  Made by tutti.open."""
 
     def __init__(self, path: Path) -> None:
         self.path = pathlib.Path(path)
@@ -193,7 +193,7 @@ class Run(Mapping):
         self._lists: "collections.OrderedDict[Tuple[int, int], np.ndarray]" = collections.OrderedDict()
         self._arrays: "collections.OrderedDict[Tuple[int, int], LazyArray]" = collections.OrderedDict()
 
-    # ---- what it has
+    # ---- contents
 
     @property
     def infos(self) -> Dict[str, Any]:
@@ -225,16 +225,16 @@ class Run(Mapping):
         for segment in reversed(self.segments):
             if segment.kind == kind:
                 return segment
-        raise refused("NOT_FOUND", f"there is no {kind}", file=str(self.path))
+        raise refused("NOT_FOUND", f"no segment of kind {kind} exists", file=str(self.path))
 
     def find(self, *, index: Optional[int] = None, time: Optional[float] = None, kind: str = "state") -> Segment:
-        """The segment with a time index, or the last one that is not later than a time."""
+        """Return the segment with a time index, or the last one with time <= a time."""
         for segment in reversed(self.segments):
             if segment.kind == kind and ((index is not None and segment.index == index) or
                                          (index is None and time is not None and segment.time <= time)):
                 return segment
         what = f"index {index}" if index is not None else f"time <= {time}"
-        raise refused("NOT_FOUND", f"there is no {kind} of {what}", file=str(self.path))
+        raise refused("NOT_FOUND", f"no {kind} with {what} exists", file=str(self.path))
 
     def __getitem__(self, name: str) -> Variable:
         if name not in self._by_name:
@@ -261,7 +261,7 @@ class Run(Mapping):
     # ---- opening, closing, looking again
 
     def refresh(self) -> bool:
-        """Look again; True: there are other segments now.  Variables and segments are to be asked for anew."""
+        """Look for new segments; return whether they have changed.  Get variables and segments again afterwards."""
         before = [s._row for s in self.segments]
         self._load()
         return before != [s._row for s in self.segments]
@@ -308,7 +308,7 @@ class Run(Mapping):
 
     def _unchanged(self) -> None:
         if self._meta.generation() != self._generation:
-            raise refused("STATE", "segments have been taken away meanwhile: refresh()", file=str(self.path))
+            raise refused("STATE", "segments have been removed since the dataset was opened: call refresh()", file=str(self.path))
 
     def _names_in(self, segment: int) -> List[str]:
         rows = self._meta.section_rows("segment = ? AND part = 0 ORDER BY variable", segment)
@@ -324,13 +324,13 @@ class Run(Mapping):
                 self._meta.rows("SELECT DISTINCT type FROM sections WHERE variable = ? AND part = 0", variable)]
 
     def _place(self, section: SectionRow, number: int) -> str:
-        """The data file of a section, which lies within its segment."""
+        """Return the data file of a section, which must be within its segment."""
         row = self.segments[number]._row
         if row.archived is not None:
             raise refused("STATE", f"segment {number} is archived in '{row.archived}': restore it first",
                           file=str(self.path))
         if not row.start <= section.start <= section.start + section.bytes <= row.trailer:
-            raise refused("FORMAT", f"a section of segment {number} lies outside of it", file=str(self.path))
+            raise refused("FORMAT", f"a section of segment {number} is outside the segment", file=str(self.path))
         return data_path(self.path, row.file)
 
     def _find_section(self, segment: int, variable: int, part: int) -> Optional[SectionRow]:
@@ -338,7 +338,7 @@ class Run(Mapping):
         return rows[0] if rows else None
 
     def _section(self, segment: Segment, row: VariableRow) -> LazyArray:
-        """The array of a section; those that were used last are kept, with what they have mapped and unpacked."""
+        """Return the array of a section; recently used arrays are cached."""
         self._unchanged()
         key = (segment._row.id, row.id)
         with self._lock:
@@ -383,12 +383,12 @@ class Run(Mapping):
         values.check()
         size = math.prod(shape[:space_ndim])
         if found.list_segment is None or found.list_part is None:
-            raise refused("FORMAT", f"'{row.name}' is ranked and has no list of entries", file=str(self.path))
+            raise refused("FORMAT", f"ranked variable '{row.name}' has no list of entries", file=str(self.path))
         key = (found.list_segment, found.list_part)
         return RankedArray(values, lambda: self._list(row.space, key, entries, size), shape, space_ndim, row.fill, dims)
 
     def _list(self, space: int, key: Tuple[int, int], entries: int, size: int) -> np.ndarray:
-        """Where each position of a space stands in a list of entries."""
+        """Return the index of each position of a space in a list of entries."""
         with self._lock:
             found = self._lists.get(key)
         if found is not None and len(found) == size:
@@ -396,13 +396,13 @@ class Run(Mapping):
         lists = self._by_name.get(f"{self._spaces_by_id[space].name}:entries")
         section = lists and self._find_section(key[0], lists.id, key[1])
         if not section or key[0] not in self._number:
-            raise refused("FORMAT", "a list of entries is not there", file=str(self.path))
+            raise refused("FORMAT", "a list of entries is missing", file=str(self.path))
         path = self._place(section, self._number[key[0]])
         if section.bytes != 8 * entries:
             raise refused("FORMAT", f"a list of {entries} entries has {section.bytes} bytes", file=path,
                           offset=section.start)
         if size > 1 << 40:
-            raise refused("FORMAT", f"a space of {size} entries", file=str(self.path))
+            raise refused("FORMAT", f"invalid size {size} of a space", file=str(self.path))
         out = invert(np.frombuffer(read_bytes(path, section.start, section.bytes), "<i8"), size, path)
         with self._lock:
             self._lists[key] = out
@@ -416,10 +416,10 @@ class Run(Mapping):
             return np.arange(math.prod(shape))
         return self.segments[self._number[since]][f"{space.name}:ids"][...]
 
-    # ---- checking
+    # ---- verification
 
     def verify(self) -> int:
-        """Read everything and compare checksums; archived segments are passed over.
+        """Read all data and compare checksums; archived segments are skipped.
 
         Returns how many bytes were compared (segments that were written without checksums do not count); raises
         tutti.Error (TUTTI_ERR_FORMAT) with the first place that is wrong.
@@ -427,7 +427,7 @@ class Run(Mapping):
         return sum(self.verify_segment(s) for s in self.segments if s.archived is None)
 
     def verify_segment(self, segment: Union[int, Segment]) -> int:
-        """The same of one segment."""
+        """Verify one segment."""
         if not isinstance(segment, Segment):
             segment = self.segments[segment]
         row = segment._row
@@ -459,12 +459,12 @@ class Run(Mapping):
         return self._by_id[section.variable].name if section.variable in self._by_id else "?"
 
     def _sums(self, path: str, segment: Segment, section: SectionRow) -> List[int]:
-        """The checksums of the blocks of a section."""
+        """Return the checksums of the blocks of a section."""
         self._place(section, segment.number)
         return block_sums(path, section.start, section.bytes)
 
     def _verify_section(self, path: str, segment: Segment, section: SectionRow, sums: List[int]) -> int:
-        """Compare the checksum of a section, given those of its blocks, with the metadata's; returns its bytes."""
+        """Compare the checksum of a section with the metadata; return its size in bytes."""
         if section.sum is not None and section.sum != section_sum(sums):
             raise self._differs(path, self._name_of(section), segment.number, section.start,
                                 "its checksum is not the metadata's")
@@ -475,10 +475,10 @@ class Run(Mapping):
 
 
 def open(path: Path) -> Run:  # noqa: A001  # tutti.open is what it is called by
-    """A dataset that Tutti has written, to look at: no MPI, no library, nothing compiled.
+    """Open a dataset for reading, without MPI and without the library.
 
         run = tutti.open("run.tutti")
-        run.infos, run.times, list(run)         # what it has
+        run.infos, run.times, list(run)         # contents
         u = run["temperature"]                  # through time: u.shape, u.times, u[-1, 10:20]
         v = run.latest()["temperature"]         # in one segment: v[...] reads it
         run.verify()

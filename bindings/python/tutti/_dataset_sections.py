@@ -18,14 +18,14 @@ from ._errors import Error, refused
 from ._lazy import LazyArray, RawArray, Ranges, file_status, os_error, slices
 
 BLOCK = 65536
-CHUNK_LIMIT = 256 << 20  # of a chunk before it was compressed
-CACHE_BYTES = 8 << 20  # unpacked chunks that a section keeps
+CHUNK_LIMIT = 256 << 20  # uncompressed size of a chunk
+CACHE_BYTES = 8 << 20  # cache of decompressed chunks per section
 
 
 def read_bytes(path: str, offset: int, count: int) -> bytes:
-    """So many bytes of a file, or an Error."""
+    """Read bytes of a file; raises if it is too short."""
     if file_status(path).st_size < offset + count:
-        raise refused("FORMAT", f"the file is too short: bytes {offset} to {offset + count} are not there", file=path,
+        raise refused("FORMAT", f"the file is too short: bytes {offset} to {offset + count} are missing", file=path,
                       offset=offset)
     try:
         with open(path, "rb") as f:
@@ -34,12 +34,12 @@ def read_bytes(path: str, offset: int, count: int) -> bytes:
     except OSError as error:
         raise os_error(error, path) from error
     if len(data) != count:
-        raise refused("FORMAT", "the file became shorter while it was read", file=path, offset=offset)
+        raise refused("FORMAT", "the file was truncated during the read", file=path, offset=offset)
     return data
 
 
 def fill_of(value: float, dtype: np.dtype):
-    """The fill value as a number of a type."""
+    """Return the fill value as a value of a type."""
     with np.errstate(all="ignore"):
         if dtype.kind in "iu":
             return dtype.type(int(value)) if math.isfinite(value) and abs(value) < 2 ** 63 else dtype.type(0)
@@ -47,7 +47,7 @@ def fill_of(value: float, dtype: np.dtype):
 
 
 class RankedArray(LazyArray):
-    """A section rank after rank, in the order of its space by its list of entries."""
+    """A ranked section, shown in the order of its space."""
 
     def __init__(self, values: RawArray, sources: Callable[[], np.ndarray], shape: Sequence[int], space_ndim: int,
                  fill: float, dims: Sequence[str]) -> None:
@@ -68,30 +68,30 @@ class RankedArray(LazyArray):
 
 
 def invert(entries: np.ndarray, size: int, path: str) -> np.ndarray:
-    """For each position of a space, where it stands in a list of entries; -1: nowhere."""
+    """Return the index of each position of a space in a list of entries, or -1."""
     if entries.size and (entries.min() < 0 or entries.max() >= size):
-        raise refused("FORMAT", "a list of entries names a position that the space has not", file=path)
+        raise refused("FORMAT", "a list of entries contains a position outside the space", file=path)
     out = np.full(size, -1, np.int64)
     out[entries] = np.arange(len(entries))
     return out
 
 
 def ranked_head(path: str, start: int, length: int) -> Tuple[int, int]:
-    """(where the items begin, how many entries) of a ranked section."""
+    """Return (offset of the items, number of entries) of a ranked section."""
     if length < 24:
-        raise refused("FORMAT", "a ranked section has no head", file=path, offset=start)
+        raise refused("FORMAT", "a ranked section has no header", file=path, offset=start)
     ranks, entries, _ = struct.unpack("<3q", read_bytes(path, start, 24))
     if not 0 <= ranks <= length // 8 - 3 or not 0 <= entries <= length:
         raise refused("FORMAT", f"a ranked section of {ranks} ranks and {entries} entries in {length} bytes", file=path,
                       offset=start)
     counts = struct.unpack(f"<{ranks}q", read_bytes(path, start + 24, 8 * ranks))
     if any(n < 0 for n in counts) or sum(counts) != entries:
-        raise refused("FORMAT", "the entries of the ranks are not those of all", file=path, offset=start)
+        raise refused("FORMAT", "the sum of the entries of the ranks is not the total", file=path, offset=start)
     return -(-(3 + ranks) * 8 // 64) * 64, entries
 
 
 class ChunkedArray(LazyArray):
-    """A compressed section: chunks are read and unpacked as they are needed, some are kept."""
+    """A compressed section: chunks are read and decompressed on demand; some are cached."""
 
     def __init__(self, path: str, start: int, length: int, dtype: np.dtype, shape: Sequence[int], space_ndim: int,
                  numbers: int, dims: Sequence[str]) -> None:
@@ -107,30 +107,30 @@ class ChunkedArray(LazyArray):
 
     def _head(self) -> None:
         if self._length < 64:
-            raise self._wrong("it has no head")
+            raise self._wrong("no header")
         form, n, raw, number, k, c, *zeros = struct.unpack("<8q", read_bytes(self.path, self._start, 64))
         space = self.shape[:self._space]
         if form != 1 or any(zeros) or number != self.dtype.itemsize or not 0 <= n <= self._length // 8 - 8:
-            raise self._wrong("its head cannot be")
+            raise self._wrong("invalid header")
         if not 0 <= k < self._space or c < 1:
-            raise self._wrong(f"it is cut by {c} in dimension {k}")
+            raise self._wrong(f"invalid chunk extent {c} in dimension {k}")
         if math.prod(space) == 0:
             expect = 0
         else:
             expect = math.prod(space[:k]) * -(-space[k] // c)
         entry = self._numbers * self.dtype.itemsize
         if n != expect or (n and raw != c * math.prod(space[k + 1:]) * entry) or raw > CHUNK_LIMIT:
-            raise self._wrong(f"{n} chunks of {raw} bytes are not its space")
+            raise self._wrong(f"{n} chunks of {raw} bytes do not match the space")
         ends = np.frombuffer(read_bytes(self.path, self._start + 64, 8 * n), "<i8")
         self._bounds = np.concatenate([[64 + 8 * n], ends])
         if (np.diff(self._bounds) < 0).any() or (n and self._bounds[-1] != self._length):
-            raise self._wrong("its chunks do not lie one after the other")
+            raise self._wrong("chunks are not contiguous")
         self._k, self._c, self._raw, self._n = k, c, raw, n
         whole = self.shape[self._space:]
         self.chunks = (*[1] * k, min(c, max(space[k], 1)), *[max(e, 1) for e in space[k + 1:]], *whole)
 
     def chunk(self, number: int) -> np.ndarray:
-        """A chunk as it was before it was compressed: c entries of dimension k, and all that is behind it."""
+        """Return a decompressed chunk."""
         with self._lock:
             found = self._cache.get(number)
             if found is not None:
@@ -173,7 +173,7 @@ class ChunkedArray(LazyArray):
 
 
 def block_sums(path: str, start: int, length: int) -> List[int]:
-    """The checksum of each block: bytes between two multiples of 65536 of the file offset."""
+    """Return the checksum of each block: bytes between two multiples of 65536 of the file offset."""
     xxh3 = _parts.xxh3()
     out, at, end = [], start, start + length
     while at < end:
@@ -189,7 +189,7 @@ def block_sums(path: str, start: int, length: int) -> List[int]:
 
 
 def read_trailer(path: str, start: int, trailer: int, end: int) -> Optional[np.ndarray]:
-    """The sums that a trailer has; None: the segment was written without."""
+    """Return the checksums of a trailer; None if the segment was written without."""
     foot = read_bytes(path, end - 64, 64)
     magic, version, first, at, sums, rows, told, _ = struct.unpack("<8s7Q", foot)
     if magic != b"TUTTISEG" or version not in (1, 2) or first != start or at != trailer or \
@@ -197,12 +197,12 @@ def read_trailer(path: str, start: int, trailer: int, end: int) -> Optional[np.n
         raise refused("FORMAT", "the trailer of a segment is damaged", file=path, offset=end - 64)
     data = read_bytes(path, trailer, 8 * sums + rows)
     if _parts.xxh3()(data) != told:
-        raise refused("FORMAT", "the checksum of a trailer is wrong", file=path, offset=trailer)
+        raise refused("FORMAT", "wrong checksum of a trailer", file=path, offset=trailer)
     return np.frombuffer(data, "<u8", sums) if sums else None
 
 
 def section_sum(sums: Sequence[int]) -> int:
-    """The checksum of a section, from those of its blocks, as the database has it: a signed number."""
+    """Return the checksum of a section from those of its blocks, as a signed integer."""
     value = _parts.xxh3()(struct.pack(f"<{len(sums)}Q", *sums))
     return value - (1 << 64) if value >= 1 << 63 else value
 

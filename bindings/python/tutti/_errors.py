@@ -1,4 +1,4 @@
-"""The exception of this package: what <tutti/error.h> tells, as an object.
+"""The exception of this package, with the contents of tutti_error_info.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
@@ -14,14 +14,14 @@ NAMES = {value: name for name, value in CODES.items()}
 class Error(RuntimeError):
     """A call failed.  After a collective call all ranks raise it, with the same contents.
 
-    code      one of TUTTI_ERR_*: positive, the call was refused and nothing happened; negative, it failed on the way
-    name      its name, for instance "TUTTI_ERR_NO_SPACE"
-    rank      the rank that had the trouble, or None
+    code      one of TUTTI_ERR_*: positive: the call was refused and nothing has changed; negative: it failed while running
+    name      name of the code, for example "TUTTI_ERR_NO_SPACE"
+    rank      the rank that failed, or None
     file      the file, or None
-    offset    position in it, or None
-    message   one line that says all of this
-    text      what went wrong, alone
-    errno     of the system call behind it, or 0
+    offset    position in the file, or None
+    message   one line with all of this
+    text      the reason only
+    errno     errno of the failed system call, or 0
     """
 
     def __init__(self, code: int, text: str, *, rank: Optional[int] = None, file: Optional[str] = None,
@@ -46,5 +46,5 @@ def _remake(code, text, more):
 
 
 def refused(what: str, text: str, **more) -> Error:
-    """An Error by the name of its code without the prefix: refused("ARG", "...")."""
+    """Return an Error with the code of a name without prefix: refused("ARG", "...")."""
     return Error(CODES["TUTTI_ERR_" + what], text, **more)

@@ -1,4 +1,4 @@
-"""Meshes of Exodus files: NumPy's arrays for the structs of C, and back.
+"""Meshes of Exodus files: conversion between NumPy arrays and structs of C.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
@@ -23,17 +23,17 @@ _LISTED = ("nsided", "nfaced")
 
 
 def kind_of(kind: Any) -> int:
-    """The number of a kind: "element block", "element_block", or the number itself."""
+    """Return the number of a kind: "element block", "element_block", or the number itself."""
     if isinstance(kind, str):
         word = kind.replace("_", " ")
         if word not in KINDS:
-            raise ValueError(f"the kind is '{kind}', none of {', '.join(KINDS)}")
+            raise ValueError(f"unknown kind '{kind}': must be one of {', '.join(KINDS)}")
         return KINDS[word]
     return kind
 
 
 class ExodusMesh(SimpleNamespace):
-    """What a rank has of a mesh.  Arrays may be None where there is nothing of theirs.
+    """The mesh of a rank.  Arrays may be None if the rank has no such entries.
 
     node_ids          [nodes]             coordinates       [nodes, dims], or one array for each of the dims
     own               [nodes] or None     node_attributes   [nodes, attributes]
@@ -48,19 +48,19 @@ class ExodusMesh(SimpleNamespace):
         known = ("node_ids", "coordinates", "own", "node_attributes", *BLOCKS, *SETS)
         for name in fields:
             if name not in known:
-                raise TypeError(f"a mesh has no '{name}'")
+                raise TypeError(f"unknown field '{name}' of a mesh")
         super().__init__(**{name: fields.get(name) for name in known})
 
 
 def _reals(values: Any, n: int, each: int, what: str) -> Optional[np.ndarray]:
-    """[n, each] numbers as C has them."""
+    """Convert [n, each] values to C."""
     if values is None:
         return None
     return fitting(np.ascontiguousarray(values, np.float64), (n,), each, what)
 
 
 def _places(values: Any, what: str, each: int = 1, n: Optional[int] = None) -> Optional[np.ndarray]:
-    """[n, each] whole numbers as C has them; n None: as many as there are."""
+    """Convert [n, each] integers to C; n None: as many as there are."""
     if values is None:
         return None
     array = np.ascontiguousarray(values)
@@ -70,23 +70,23 @@ def _places(values: Any, what: str, each: int = 1, n: Optional[int] = None) -> O
 
 
 def _dicts(given: Any, entities: List[Any], what: str) -> List[Dict[str, Any]]:
-    """A dict for each entity: from a list of them, or from a dict by id."""
+    """Return a dict per entity, from a list or from a dict by id."""
     if given is None:
         return [{}] * len(entities)
     if isinstance(given, dict):
         more = given.keys() - {e.id for e in entities}
         if more:
-            raise ValueError(f"{what} has {sorted(more)}, which are not defined")
+            raise ValueError(f"{what} contains undefined ids {sorted(more)}")
         return [given.get(e.id) or {} for e in entities]
     if len(given) != len(entities):
-        raise ValueError(f"{what} has {len(given)} entries, and {len(entities)} are defined")
+        raise ValueError(f"{what} has {len(given)} entries: {len(entities)} are defined")
     return [d or {} for d in given]
 
 
 def _only(given: Dict[str, Any], names: Tuple[str, ...], what: str) -> None:
     for name in given:
         if name not in names:
-            raise TypeError(f"{what} has no '{name}', but {', '.join(names)}")
+            raise TypeError(f"unknown field '{name}' of {what}: must be one of {', '.join(names)}")
 
 
 def _block(out: Any, given: Dict[str, Any], entity: Any, keep: List[Any]) -> None:
@@ -99,11 +99,11 @@ def _block(out: Any, given: Dict[str, Any], entity: Any, keep: List[Any]) -> Non
     if listed:
         n = 0 if start is None else max(len(start) - 1, 0)
         if n and (start[0] != 0 or (np.diff(start) < 0).any() or nodes is None or start[-1] != len(nodes)):
-            raise ValueError(f"start of {what} does not rise from 0 to the length of nodes")
+            raise ValueError(f"start of {what} must increase from 0 to the length of nodes")
     else:
         n = 0 if nodes is None or not each else len(nodes) // each
         if nodes is not None and not each:
-            raise ValueError(f"how many nodes an entry of {what} has is not known: define it with nodes=")
+            raise ValueError(f"number of nodes per entry of {what} is unknown: define it with nodes=")
     arrays = (numbers(given.get("ids"), np.int64, f"ids of {what}", n), nodes, start,
               _places(given.get("edges"), f"edges of {what}", entity.edges, n),
               _places(given.get("faces"), f"faces of {what}", entity.faces, n),
@@ -114,7 +114,7 @@ def _block(out: Any, given: Dict[str, Any], entity: Any, keep: List[Any]) -> Non
 
 
 class _Sides:
-    """How many nodes the sides of this rank's elements have."""
+    """Return the numbers of nodes of the sides of the elements of this rank."""
 
     def __init__(self, blocks: List[Any], counts: List[int], dims: int) -> None:
         self._blocks, self._dims = blocks, dims
@@ -157,7 +157,7 @@ def _set(out: Any, given: Dict[str, Any], entity: Any, of_sides: Optional[_Sides
 
 
 def _coordinates(out: Any, given: Any, dims: int, keep: List[Any]) -> int:
-    """Returns how many nodes there are."""
+    """Set the coordinates; return the number of nodes."""
     if given is None:
         return 0
     if isinstance(given, np.ndarray) or np.ndim(given[0]) == 0 or not isinstance(given, (list, tuple)):
@@ -165,10 +165,10 @@ def _coordinates(out: Any, given: Any, dims: int, keep: List[Any]) -> int:
         if given.ndim == 1 and dims == 1:
             given = given[:, None]
         if given.ndim != 2 or given.shape[1] != dims:
-            raise ValueError(f"coordinates have the shape {given.shape}, not (nodes, {dims})")
+            raise ValueError(f"coordinates have shape {given.shape}: must be (nodes, {dims})")
         given = [given[:, k] for k in range(dims)]
     if len(given) != dims:
-        raise ValueError(f"there are coordinates of {len(given)} dimensions, not {dims}")
+        raise ValueError(f"coordinates have {len(given)} dimensions: must be {dims}")
     kind = np.float32 if all(np.asarray(c).dtype == np.float32 for c in given) else np.float64
     n = len(given[0])
     for k, values in enumerate(given):
@@ -180,7 +180,7 @@ def _coordinates(out: Any, given: Any, dims: int, keep: List[Any]) -> int:
 
 
 def to_c(mesh: ExodusMesh, entities: Any, parameters: Any, keep: List[Any]) -> Tuple[Any, Dict[Tuple[int, int], int]]:
-    """The struct, and how many entries of everything this rank has.  `entities` gives those of a kind."""
+    """Return the struct and the numbers of entries of this rank; `entities` returns those of a kind."""
     out, counts = _c.tutti_exodus_mesh(), {}
     out.nodes = n = _coordinates(out, mesh.coordinates, parameters.dims, keep)
     arrays = (numbers(mesh.node_ids, np.int64, "node_ids", n), numbers(mesh.own, np.uint8, "own", n),
@@ -218,7 +218,7 @@ def _rows(at: Any, n: int, each: int, dtype: Any) -> Optional[np.ndarray]:
 
 
 def _some_rows(at: Any, n: int, each: int, dtype: Any) -> Optional[np.ndarray]:
-    """Of a rank that has no entries: no rows, and not nothing."""
+    """Return an array without rows for a rank without entries."""
     return np.empty((0, each), dtype) if each and not n else _rows(at, n, each, dtype)
 
 
@@ -243,7 +243,7 @@ def _set_of(s: Any, row: Any, of_sides: Optional[_Sides]) -> Dict[str, Any]:
 
 
 def from_c(mesh: Any, entities: Any, parameters: Any) -> Tuple[ExodusMesh, Dict[Tuple[int, int], int]]:
-    """Copies of a mesh that belongs to the library, and how many entries of everything there are."""
+    """Return a copy of a mesh of the library and the numbers of its entries."""
     n, dims = mesh.nodes, parameters.dims
     counts = {(KINDS["nodal"], 0): n}
     dtype = DTYPES[mesh.type or TYPES["float64"]]
@@ -268,7 +268,7 @@ def from_c(mesh: Any, entities: Any, parameters: Any) -> Tuple[ExodusMesh, Dict[
 
 
 def texts(values: Any, keep: List[Any], what: str = "a name") -> Any:
-    """Texts for a `const char *const *`: its address."""
+    """Return the address of texts as a `const char *const *`."""
     made = (ctypes.c_char_p * max(len(values), 1))(*(_c.text_bytes(v, what) for v in values))
     keep.append(made)
     return ctypes.addressof(made)

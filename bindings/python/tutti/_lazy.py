@@ -45,12 +45,12 @@ class LazyArray:
         return self.size * self.dtype.itemsize
 
     def _read(self, ranges: Ranges) -> np.ndarray:
-        """The elements of a box: a range with a positive step for each dimension, none of them empty."""
+        """Read the elements of a box: a non-empty range with a positive step per dimension."""
         raise NotImplementedError
 
     def __len__(self) -> int:
         if not self.shape:
-            raise TypeError("an array without dimensions has no length")
+            raise TypeError("a 0-dimensional array has no length")
         return self.shape[0]
 
     def __array__(self, dtype=None) -> np.ndarray:
@@ -61,7 +61,7 @@ class LazyArray:
         return f"<{type(self).__name__} {self.shape} {self.dtype}>"
 
     def __getitem__(self, key: Any) -> np.ndarray:
-        """What NumPy's arrays give for this index, read now."""
+        """Read the elements of a NumPy index."""
         boxes, rest = split_index(key, self.shape)
         if all(boxes):
             box = self._read(boxes)
@@ -75,7 +75,7 @@ class LazyArray:
 
 
 def _keys(key: Any, ndim: int) -> list:
-    """An entry for each dimension and each new axis."""
+    """Return one entry per dimension and new axis."""
     keys = list(key) if isinstance(key, tuple) else [key]
     taken = 0
     for i, k in enumerate(keys):
@@ -84,7 +84,7 @@ def _keys(key: Any, ndim: int) -> list:
             if k.size == 0 and k.dtype == float:
                 keys[i] = k = k.astype(np.intp)
         if isinstance(k, (bool, np.bool_)):
-            raise IndexError("True and False are no indices here")
+            raise IndexError("booleans are not supported as indices")
         if k is None or k is Ellipsis:
             continue
         taken += k.ndim if isinstance(k, np.ndarray) and k.dtype == bool else 1
@@ -99,7 +99,7 @@ def _keys(key: Any, ndim: int) -> list:
 
 
 def split_index(key: Any, shape: Tuple[int, ...]) -> Tuple[list, Optional[tuple]]:
-    """A box that has all elements of an index, and the index of them in the box (None: all of it, as it is)."""
+    """Return a box that contains all elements of an index, and the index in the box (None: the whole box)."""
     boxes, rest, plain = [], [], True
     for k in _keys(key, len(shape)):
         if k is None:
@@ -157,12 +157,12 @@ def slices(ranges: Ranges) -> Tuple[slice, ...]:
 
 
 def native(values: np.ndarray) -> np.ndarray:
-    """A copy of its own, packed, in this machine's byte order."""
+    """Return a packed copy in native byte order."""
     return np.array(values, dtype=values.dtype.newbyteorder("="), order="C", copy=True)
 
 
 class RawArray(LazyArray):
-    """Elements that lie in a file as they are: mapped into memory, copied out when indexed."""
+    """Uncompressed elements in a file: mapped into memory, copied when indexed."""
 
     def __init__(self, path: os.PathLike, dtype: np.dtype, shape: Sequence[int], offset: int, *,
                  order: str = "C", strides: Optional[Sequence[int]] = None, dims: Sequence[str] = ()) -> None:
@@ -177,14 +177,14 @@ class RawArray(LazyArray):
         self._map: Optional[np.ndarray] = None
 
     def check(self) -> None:
-        """Raise unless the file has all of it now: what is mapped beyond the end of a file must not be touched."""
+        """Raise unless the file has all elements: access beyond the end of a mapped file would raise SIGBUS."""
         status = file_status(self.path)
         if status.st_size < self.offset + self._extent:
             raise refused("FORMAT", f"the file has {status.st_size} bytes, its elements end at "
                           f"{self.offset + self._extent}", file=self.path, offset=status.st_size)
 
     def memmap(self) -> np.ndarray:
-        """The elements in the file's byte order, read-only, without a copy.  The file must stay as long as it is."""
+        """Return the elements in the byte order of the file, read-only, without a copy.  The file must not be truncated."""
         self.check()
         if self._map is None:
             self._map = self._open()
@@ -206,7 +206,7 @@ class RawArray(LazyArray):
 
 
 def os_error(error: OSError, path: Any) -> Error:
-    """The error of a system call as the library would tell it."""
+    """Return the Error of a failed system call."""
     kinds = {FileNotFoundError: "NOT_FOUND", PermissionError: "PERMISSION", IsADirectoryError: "IS_DIRECTORY",
              NotADirectoryError: "NOT_FOUND"}
     return refused(kinds.get(type(error), "OPEN"), error.strerror or str(error), file=os.fspath(path),
@@ -214,11 +214,11 @@ def os_error(error: OSError, path: Any) -> Error:
 
 
 def file_status(path: Any) -> os.stat_result:
-    """Of a regular file; others (a pipe would wait for ever) are refused."""
+    """Return the status of a regular file; other files raise."""
     try:
         status = os.stat(path)
     except OSError as error:
         raise os_error(error, path) from error
     if not stat.S_ISREG(status.st_mode):
-        raise refused("FORMAT", "is no regular file", file=os.fspath(path))
+        raise refused("FORMAT", "not a regular file", file=os.fspath(path))
     return status

@@ -1,4 +1,4 @@
-"""What is taken from libraries of the system if it is there: zstd and XXH3, by ctypes or by Python's packages for them.
+"""zstd and XXH3, from the system libraries by ctypes or from Python packages.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
@@ -21,7 +21,7 @@ def _load(*names: str):
 
 @functools.lru_cache(maxsize=1)
 def unzstd() -> Callable[[bytes, int], bytes]:
-    """A function (frame, size) -> bytes that raises ValueError for anything but one frame of that content size."""
+    """Return a function (frame, size) -> bytes that raises ValueError unless the frame has that content size."""
     lib = _load("libzstd.so.1", "libzstd.1.dylib")
     if lib is not None:
         lib.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
@@ -34,23 +34,23 @@ def unzstd() -> Callable[[bytes, int], bytes]:
         def by_library(frame: bytes, size: int) -> bytes:
             told = lib.ZSTD_getFrameContentSize(frame, len(frame))
             if told != size or lib.ZSTD_findFrameCompressedSize(frame, len(frame)) != len(frame):
-                raise ValueError("is no frame of zstd with so many bytes")
+                raise ValueError("not a zstd frame of the expected size")
             out = ctypes.create_string_buffer(max(size, 1))
             if lib.ZSTD_decompress(out, size, frame, len(frame)) != size:
-                raise ValueError("a frame of zstd is damaged")
+                raise ValueError("zstd frame is damaged")
             return out.raw[:size]
 
         return by_library
     try:
         import zstandard
     except ImportError:
-        raise refused("UNSUPPORTED", "compressed variables need libzstd (Debian's libzstd1, or "
+        raise refused("UNSUPPORTED", "compressed variables need libzstd (Debian packages libzstd1 or "
                       "python3-zstandard)") from None
 
     def by_package(frame: bytes, size: int) -> bytes:
         try:
             if zstandard.get_frame_parameters(frame).content_size != size:
-                raise ValueError("is no frame of zstd with so many bytes")
+                raise ValueError("not a zstd frame of the expected size")
             return zstandard.ZstdDecompressor().decompress(frame, max_output_size=size)
         except zstandard.ZstdError as error:
             raise ValueError(str(error)) from error
@@ -60,7 +60,7 @@ def unzstd() -> Callable[[bytes, int], bytes]:
 
 @functools.lru_cache(maxsize=1)
 def xxh3() -> Callable[[bytes], int]:
-    """XXH3 with 64 bits and seed 0, of bytes."""
+    """Return the function XXH3 (64 bits, seed 0) of bytes."""
     lib = _load("libxxhash.so.0", "libxxhash.0.dylib")
     if lib is not None and hasattr(lib, "XXH3_64bits"):
         lib.XXH3_64bits.restype = ctypes.c_uint64
@@ -69,5 +69,5 @@ def xxh3() -> Callable[[bytes], int]:
     try:
         import xxhash
     except ImportError:
-        raise refused("UNSUPPORTED", "checksums need libxxhash (Debian's libxxhash0, or python3-xxhash)") from None
+        raise refused("UNSUPPORTED", "checksums need libxxhash (Debian packages libxxhash0 or python3-xxhash)") from None
     return lambda data: xxhash.xxh3_64_intdigest(bytes(data))

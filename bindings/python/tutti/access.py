@@ -1,4 +1,4 @@
-"""Accesses: which bytes of a file go with which bytes of memory.  <tutti/access.h>, <tutti/mpitype.h>
+"""Accesses: mappings between bytes of a file and bytes of memory.  <tutti/access.h>, <tutti/mpitype.h>
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
@@ -16,17 +16,17 @@ _byref = ctypes.byref
 
 
 class Piece(NamedTuple):
-    """Contiguous in the file and in memory."""
+    """A piece that is contiguous in the file and in memory."""
     file: int
     memory: int
     bytes: int
 
 
 def order_of(order: Any) -> int:
-    """"C" or "F", or the constants ROW_MAJOR and COL_MAJOR."""
+    """Return the order of C for "C" or "F", or the constants ROW_MAJOR and COL_MAJOR."""
     known = {"C": ROW_MAJOR, "F": COL_MAJOR, ROW_MAJOR: ROW_MAJOR, COL_MAJOR: COL_MAJOR}
     if isinstance(order, bool) or order not in known:
-        raise ValueError(f"the order is {order!r}, neither 'C' nor 'F'")
+        raise ValueError(f"order is {order!r}: must be 'C' or 'F'")
     return known[order]
 
 
@@ -36,7 +36,7 @@ def section(shape: Sequence[int], lo: Sequence[int], hi: Sequence[int], *, strid
     shape, lo, hi = counts(shape, "the shape"), counts(lo, "lo"), counts(hi, "hi")
     stride = counts(stride, "the stride") if stride is not None else (1,) * len(shape)
     if not len(shape) == len(lo) == len(hi) == len(stride):
-        raise ValueError("shape, lo, hi and stride have different numbers of dimensions")
+        raise ValueError("shape, lo, hi and stride must have the same number of dimensions")
     out = _c.tutti_section()
     out.ndims, out.order, out.element_size, out.offset = len(shape), order_of(order), element_size, offset
     for d, values in enumerate(zip(shape, lo, hi, stride)):
@@ -50,7 +50,7 @@ def layout_of(array: np.ndarray) -> Tuple[Tuple[int, ...], Tuple[int, ...], int]
 
 
 class Access:
-    """Which bytes of a file go with which bytes of memory.  It does not change, and needs no MPI.
+    """A mapping between bytes of a file and bytes of memory.  Accesses are immutable and need no MPI.
 
     Made by its class methods; memory is packed unless it is said otherwise.  `free` is not needed: it goes when nobody
     uses it any more.
@@ -70,30 +70,30 @@ class Access:
 
     @classmethod
     def _borrow(cls, handle: Optional[int], owner: Any) -> "Access":
-        """One that belongs to something else, which lives as long."""
+        """Return an access that belongs to another object, which it keeps alive."""
         self = object.__new__(cls)
         self._h, self._bounds, self._owner, self._layout = ctypes.c_void_p(handle), None, owner, None
         return self
 
     @classmethod
     def contiguous(cls, offset: int, bytes: int) -> "Access":  # pylint: disable=redefined-builtin
-        """So many bytes at an offset."""
+        """Describe contiguous bytes at an offset."""
         return cls._new(_c.tutti_access_contiguous, offset, bytes)
 
     @classmethod
     def section(cls, file: Any, memory: Any = None) -> "Access":
-        """A section of an array in the file (tutti.section), and where it is in memory: another section, or packed."""
+        """Describe a section of an array in the file (tutti.section); memory: another section, or None: packed."""
         return cls._new(_c.tutti_access_section, _byref(file), None if memory is None else _byref(memory))
 
     @classmethod
     def of(cls, array: np.ndarray, shape: Sequence[int], lo: Sequence[int], *, offset: int = 0,
            order: Any = "C") -> "Access":
-        """An array in memory, a view with gaps too, as the block from `lo` on of a larger array in the file.
+        """Describe an array in memory, possibly a strided view, as the block at `lo` of a larger array in the file.
 
         The access is for this array, and for others of the same shape and strides.
         """
         if array.ndim != len(shape) or array.ndim != len(lo):
-            raise ValueError("the array, shape and lo have different numbers of dimensions")
+            raise ValueError("array, shape and lo must have the same number of dimensions")
         hi = [int(a) + n for a, n in zip(lo, array.shape)]
         file = section(shape, lo, hi, element_size=array.dtype.itemsize, offset=offset, order=order)
         self = cls.section(file, memory_section(array) if array.size else None)
@@ -102,19 +102,19 @@ class Access:
 
     @classmethod
     def vector(cls, offset: int, count: int, block: int, stride: int) -> "Access":
-        """`count` blocks of `block` bytes, each `stride` bytes after the one before."""
+        """Describe `count` blocks of `block` bytes, `stride` bytes apart."""
         return cls._new(_c.tutti_access_vector, offset, count, block, stride)
 
     @classmethod
     def runs(cls, offsets: Any, lengths: Any) -> "Access":
-        """Runs in any order: lengths[i] bytes at offsets[i]."""
+        """Describe runs in any order: lengths[i] bytes at offsets[i]."""
         offsets = numbers(offsets, np.int64, "offsets")
         lengths = numbers(lengths, np.int64, "lengths", len(offsets))
         return cls._new(_c.tutti_access_runs, len(offsets), address(offsets), address(lengths))
 
     @classmethod
     def pieces(cls, file_offsets: Any, memory_offsets: Any, lengths: Any) -> "Access":
-        """Runs with places in memory; memory_offsets may be None: packed."""
+        """Describe runs with memory offsets; memory_offsets None: packed."""
         file_offsets = numbers(file_offsets, np.int64, "file_offsets")
         n = len(file_offsets)
         memory_offsets = numbers(memory_offsets, np.int64, "memory_offsets", n)
@@ -123,43 +123,43 @@ class Access:
 
     @classmethod
     def indices(cls, offset: int, item_size: int, index: Any) -> "Access":
-        """Items of `item_size` bytes at offset + index[i] * item_size, in any order."""
+        """Describe items of `item_size` bytes at offset + index[i] * item_size, in any order."""
         index = numbers(index, np.int64, "index")
         return cls._new(_c.tutti_access_indices, offset, item_size, len(index), address(index))
 
     @classmethod
     def concat(cls, parts: Sequence["Access"], memory_offsets: Any = None) -> "Access":
-        """One access after the other; memory of part i starts at memory_offsets[i], or behind the part before."""
+        """Concatenate accesses; the memory of part i starts at memory_offsets[i], or after the previous part."""
         handles = (ctypes.c_void_p * max(len(parts), 1))(*(p._live() for p in parts))
         memory_offsets = numbers(memory_offsets, np.int64, "memory_offsets", len(parts))
         return cls._new(_c.tutti_access_concat, len(parts), handles, pointer(memory_offsets))
 
     @classmethod
     def parse(cls, data: bytes) -> "Access":
-        """What `serialise` made.  Whatever is no sound description is refused."""
+        """Read an access that `serialise` wrote.  Invalid input raises TUTTI_ERR_FORMAT."""
         data = bytes(data)
         return cls._new(_c.tutti_access_parse, data, len(data))
 
     @classmethod
     def from_view(cls, displacement: int, filetype: Any, bytes_skipped: int, count: int, memtype: Any) -> "Access":
-        """What MPI-IO means by a view and a buffer; datatypes of mpi4py, or handles of Fortran."""
+        """Return the access of an MPI-IO view and a buffer; datatypes of mpi4py, or Fortran handles."""
         return cls._new(_c.tutti_access_from_view, displacement, mpi.datatype_of(filetype), bytes_skipped, count,
                         mpi.datatype_of(memtype))
 
     def tile(self, count: int, file_stride: int, memory_stride: int) -> "Access":
-        """`count` copies, each shifted by these strides."""
+        """Repeat the access `count` times, each copy shifted by the strides."""
         return self._new(_c.tutti_access_tile, self._live(), count, file_stride, memory_stride)
 
     def join(self, memory: "Access") -> "Access":
-        """The file side of this one with the file side of another as its memory side."""
+        """Combine the file side of this access with the file side of another as memory side."""
         return self._new(_c.tutti_access_join, self._live(), memory._live())
 
     def clip(self, lo: int, hi: int) -> "Access":
-        """The part whose file bytes lie in [lo, hi)."""
+        """Restrict the access to the file bytes in [lo, hi)."""
         return self._new(_c.tutti_access_clip, self._live(), lo, hi)
 
     def shift(self, file: int = 0, memory: int = 0) -> "Access":
-        """The same elsewhere."""
+        """Return a copy with shifted offsets."""
         return self._new(_c.tutti_access_shift, self._live(), file, memory)
 
     def copy(self) -> "Access":
@@ -167,7 +167,7 @@ class Access:
         return self._new(_c.tutti_access_copy, self._live())
 
     def free(self) -> None:
-        """Free it now; it cannot be used any more."""
+        """Free the access; it cannot be used afterwards."""
         if self._owner is None:
             _c.tutti_access_free(_byref(self._h))
         self._h = ctypes.c_void_p()
@@ -181,16 +181,16 @@ class Access:
             raise refused("STATE", "the access has been freed")
         return self._h
 
-    # ---- asking
+    # ---- queries
 
     @property
     def bytes(self) -> int:
-        """Bytes of the file that it names."""
+        """Number of different bytes in the file."""
         return _c.tutti_access_bytes(self._live())
 
     @property
     def repeated(self) -> int:
-        """Bytes that it names once more."""
+        """Number of bytes of the repeats."""
         return _c.tutti_access_repeated(self._live())
 
     def _two(self, function: Any) -> Tuple[int, int]:
@@ -200,28 +200,28 @@ class Access:
 
     @property
     def bounds(self) -> Tuple[int, int]:
-        """In the file: [lo, hi)."""
+        """Bounds [lo, hi) in the file."""
         return self._two(_c.tutti_access_bounds)
 
     @property
     def memory_bounds(self) -> Tuple[int, int]:
-        """In memory: [lo, hi)."""
+        """Bounds [lo, hi) in memory."""
         if self._bounds is None:
             self._bounds = self._two(_c.tutti_access_memory_bounds)
         return self._bounds
 
     @property
     def runs_count(self) -> int:
-        """Contiguous runs in the file."""
+        """Number of contiguous runs in the file."""
         return _c.tutti_access_runs_count(self._live())
 
     def bytes_in(self, lo: int, hi: int) -> int:
-        """Its bytes in a range of the file."""
+        """Return the number of its bytes in a range of the file."""
         return _c.tutti_access_bytes_in(self._live(), lo, hi)
 
     @property
     def size(self) -> int:
-        """Memory that the description takes."""
+        """Memory of the description in bytes."""
         return _c.tutti_access_size(self._live())
 
     def __hash__(self) -> int:
@@ -234,7 +234,7 @@ class Access:
         return self.walk()
 
     def walk(self, stream: int = 0) -> Iterator[Piece]:
-        """Its pieces in file order, from a stream position on."""
+        """Iterate over the pieces in file order, beginning at a stream position."""
         walk, piece = ctypes.c_void_p(), _c.tutti_piece()
         _c.tutti_access_iter_start(self._live(), stream, _byref(walk))
         try:
@@ -244,13 +244,13 @@ class Access:
             _c.tutti_access_iter_free(_byref(walk))
 
     def seek(self, stream: int) -> Piece:
-        """Where a stream position is."""
+        """Return the piece at a stream position."""
         piece = _c.tutti_piece()
         _c.tutti_access_seek(self._live(), stream, _byref(piece))
         return Piece(piece.file, piece.memory, piece.bytes)
 
     def serialise(self) -> bytes:
-        """As bytes that any machine reads back."""
+        """Return a portable serialization."""
         size = _c.tutti_access_serialise(self._live(), None, 0)
         out = ctypes.create_string_buffer(size)
         _c.tutti_access_serialise(self._live(), out, size)
@@ -263,16 +263,16 @@ class Access:
         _c.tutti_access_describe(self._h, out, len(out))
         return f"<Access: {out.value.decode()}>"
 
-    # ---- moving bytes
+    # ---- packing
 
     def _range(self, start: int, stop: Optional[int]) -> Tuple[int, int]:
         stop = self.bytes if stop is None else stop
         if not 0 <= start <= stop <= self.bytes:
-            raise refused("ARG", f"[{start}, {stop}) is no range of a stream of {self.bytes} bytes")
+            raise refused("ARG", f"range [{start}, {stop}) is outside the stream of {self.bytes} bytes")
         return start, stop
 
     def pack(self, user: Any, start: int = 0, stop: Optional[int] = None) -> np.ndarray:
-        """Stream bytes [start, stop) out of memory."""
+        """Return stream bytes [start, stop) from memory."""
         start, stop = self._range(start, stop)
         array = flat(user, False)
         check_room(*self.memory_bounds, array.nbytes)
@@ -281,7 +281,7 @@ class Access:
         return out
 
     def unpack(self, user: Any, packed: Any, start: int = 0) -> None:
-        """Stream bytes from `start` on back to memory."""
+        """Copy stream bytes, beginning at `start`, to memory."""
         array, stream = flat(user, True), flat(packed, False)
         start, stop = self._range(start, start + stream.nbytes)
         check_room(*self.memory_bounds, array.nbytes)
@@ -289,21 +289,21 @@ class Access:
 
 
 class View:
-    """A file tiled with a datatype of MPI from a displacement on, read once, for many accesses."""
+    """A file tiled with an MPI datatype beginning at a displacement, analysed once for many accesses."""
 
     def __init__(self, displacement: int, filetype: Any) -> None:
         self._h = ctypes.c_void_p()
         _c.tutti_view_make(displacement, mpi.datatype_of(filetype), _byref(self._h))
 
     def access(self, bytes_skipped: int, count: int, memtype: Any) -> Access:
-        """`count` elements of `memtype`, after so many bytes of the view."""
+        """Return the access of `count` elements of `memtype` after skipping bytes of the view."""
         if not self._h:
             raise refused("STATE", "the view has been freed")
         return Access._new(_c.tutti_view_access, self._h, bytes_skipped, count, mpi.datatype_of(memtype))
 
     @property
     def bounds(self) -> Tuple[int, int]:
-        """Of the bytes of its first tile, counted from the displacement."""
+        """Bounds of the first tile, relative to the displacement."""
         if not self._h:
             raise refused("STATE", "the view has been freed")
         lo, hi = ctypes.c_int64(), ctypes.c_int64()

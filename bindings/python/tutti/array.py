@@ -32,7 +32,7 @@ Slices = Tuple[slice, ...]
 
 
 def slice_of(key: Key, shape: Sequence[int]) -> Tuple[Any, Tuple[int, ...], Tuple[bool, ...]]:
-    """NumPy's index as (a slice of C, extents, which dimensions an integer takes away)."""
+    """Convert a NumPy index to (slice of C, extents, dimensions that an integer removes)."""
     keys = list(key) if isinstance(key, tuple) else [key]
     dots = [i for i, k in enumerate(keys) if k is Ellipsis]
     if len(dots) > 1:
@@ -46,17 +46,17 @@ def slice_of(key: Key, shape: Sequence[int]) -> Tuple[Any, Tuple[int, ...], Tupl
     for d, (k, n) in enumerate(zip(keys, shape)):
         if isinstance(k, slice):
             if k.step is not None and operator.index(k.step) < 1:
-                raise ValueError(f"dimension {d}: the step {k.step} is below 1")
+                raise ValueError(f"dimension {d}: step is {k.step}, must be >= 1")
             lo, hi, step = k.indices(n)
             if hi <= lo:
                 lo = hi = 0
         else:
             if isinstance(k, (bool, np.bool_)):
-                raise IndexError("True and False are no indices")
+                raise IndexError("booleans are not supported as indices")
             try:
                 lo = operator.index(k)
             except TypeError:
-                raise IndexError("slices of arrays in files are made of integers, slices and '...'") from None
+                raise IndexError("an index of an array in a file must consist of integers, slices and '...'") from None
             if not -n <= lo < n:
                 raise IndexError(f"index {lo} is out of bounds for dimension {d} of {n}")
             lo += n * (lo < 0)
@@ -68,12 +68,12 @@ def slice_of(key: Key, shape: Sequence[int]) -> Tuple[Any, Tuple[int, ...], Tupl
 
 
 def slices_from(s: Any, ndim: int) -> Slices:
-    """A slice of C as NumPy's index."""
+    """Convert a slice of C to a NumPy index."""
     return tuple(slice(s.lo[d], s.hi[d], s.stride[d] if s.stride[d] != 1 else None) for d in range(ndim))
 
 
 def fortran_slice(lower: Sequence[int], upper: Sequence[int], stride: Optional[Sequence[int]] = None) -> Slices:
-    """lower:upper:stride as Fortran writes it, from 1 and with the upper bound, as NumPy's index."""
+    """Convert Fortran bounds lower:upper:stride, from 1 and inclusive, to a NumPy index."""
     lower_, upper_ = numbers(lower, np.int64, "lower"), numbers(upper, np.int64, "upper", len(lower))
     stride_ = numbers(stride, np.int64, "stride", len(lower))
     out = _c.tutti_slice()
@@ -83,7 +83,7 @@ def fortran_slice(lower: Sequence[int], upper: Sequence[int], stride: Optional[S
 
 
 def slice_shape(key: Key, shape: Sequence[int]) -> Tuple[int, ...]:
-    """Elements along each dimension of an index of an array of that shape."""
+    """Return the elements along each dimension of an index of an array of a shape."""
     s, extents, _ = slice_of(key, shape)
     out = np.zeros(MAX_DIMS, np.int64)
     if _c.tutti_slice_count(len(shape), _byref(s), address(out)) == 0:
@@ -92,7 +92,7 @@ def slice_shape(key: Key, shape: Sequence[int]) -> Tuple[int, ...]:
 
 
 class Distribution:
-    """Which rank has which elements of an array.
+    """An assignment of the elements of an array to ranks.
 
         Distribution((1000, 600), "none", ("block", ranks))
         Distribution((1000, 600), ("cyclic", 2), ("block-cyclic", 3, 16))
@@ -108,12 +108,12 @@ class Distribution:
         self._h, self._owner = ctypes.c_void_p(), None
         self.shape = counts(shape, "the shape")
         if len(dims) != len(self.shape):
-            raise ValueError(f"{len(dims)} dimensions of a distribution for a shape of {len(self.shape)}")
+            raise ValueError(f"distribution has {len(dims)} dimensions, shape has {len(self.shape)}")
         made, keep = (_c.tutti_dist_dim * max(len(dims), 1))(), []
         for d, dim in enumerate(dims):
             word, *more = (dim,) if isinstance(dim, str) else dim
             if word not in self._KINDS:
-                raise ValueError(f"dimension {d}: '{word}' is none of {', '.join(self._KINDS)}")
+                raise ValueError(f"dimension {d}: unknown distribution '{word}': must be one of {', '.join(self._KINDS)}")
             made[d].kind = NUMBERS["TUTTI_DIST_" + self._KINDS[word]]
             made[d].procs = 1
             if word == "ragged":
@@ -142,37 +142,37 @@ class Distribution:
 
     @property
     def ranks(self) -> int:
-        """How many it has elements for."""
+        """Number of ranks of the distribution."""
         return _c.tutti_distribution_ranks(self._live())
 
     def part(self, rank: int) -> Tuple[int, ...]:
-        """The shape of a rank's part."""
+        """Return the shape of the part of a rank."""
         out = np.zeros(MAX_DIMS, np.int64)
         _c.tutti_distribution_part(self._live(), rank, address(out))
         return tuple(int(n) for n in out[:len(self.shape)])
 
     def local(self, index: Sequence[int]) -> Tuple[int, Tuple[int, ...]]:
-        """Whose an element is, and where in that rank's part."""
+        """Return the rank of an element and its index in the part of that rank."""
         index = numbers(index, np.int64, "the index", len(self.shape))
         rank, out = ctypes.c_int(), np.zeros(MAX_DIMS, np.int64)
         _c.tutti_distribution_local(self._live(), address(index), _byref(rank), address(out))
         return rank.value, tuple(int(n) for n in out[:len(self.shape)])
 
     def global_(self, rank: int, index: Sequence[int]) -> Tuple[int, ...]:
-        """Which element that of a rank's part is."""
+        """Return the global index of an element of the part of a rank."""
         index = numbers(index, np.int64, "the index", len(self.shape))
         out = np.zeros(MAX_DIMS, np.int64)
         _c.tutti_distribution_global(self._live(), rank, address(index), address(out))
         return tuple(int(n) for n in out[:len(self.shape)])
 
     def indices(self, rank: int) -> Tuple[np.ndarray, ...]:
-        """The indices of a rank's part in each dimension: x[np.ix_(*d.indices(rank))] is its part of x."""
+        """Return the indices of the part of a rank in each dimension: x[np.ix_(*d.indices(rank))] is its part of x."""
         part = self.part(rank)
         out = []
         for d, n in enumerate(part):
             at = [0] * len(part)
             column = np.zeros(n, np.int64)
-            for i in range(n if all(part) else 0):  # of a part without elements only the extents matter
+            for i in range(n if all(part) else 0):  # a part without elements has extents only
                 at[d] = i
                 column[i] = self.global_(rank, at)[d]
             out.append(column)
@@ -204,7 +204,7 @@ def _spec(shape: Sequence[int], dtype: Any, order: Any, offset: int = 0) -> Any:
 
 
 class ArrayInfo(NamedTuple):
-    """What an array is."""
+    """The description of an array."""
     shape: Tuple[int, ...]
     dtype: np.dtype
     order: str
@@ -219,7 +219,7 @@ def _info(spec: Any, distribution: Optional[Distribution]) -> ArrayInfo:
 
 
 class Collective:
-    """Assignments that all ranks make together at the end of the block.  Array.collective makes it.
+    """Assignments that all ranks carry out together at the end of the block.  Made by Array.collective.
 
     Each rank may assign as often as it likes, also not at all.  Where a rank leaves the block by an exception nothing is
     written, and all ranks raise.
@@ -230,7 +230,7 @@ class Collective:
 
     def _write(self, key: Key, value: Any) -> None:
         s, values, memory = self._array._memory(key, value, False)
-        if values is value or np.may_share_memory(values, value):  # it may be changed before the block ends
+        if values is value or np.may_share_memory(values, value):  # the caller may change it before the block ends
             values = values.copy(order="C" if self._array.order == "C" else "F")
             memory = None
         self._writes.append((s, values, memory))
@@ -246,7 +246,7 @@ class Collective:
 
     def __enter__(self) -> "Collective":
         if self._array._block is not None:
-            raise refused("STATE", "a collective block of this array has begun already")
+            raise refused("STATE", "a collective block of this array is already active")
         self._array._block = self
         return self
 
@@ -254,7 +254,7 @@ class Collective:
         array = self._array
         array._block = None
         if kind is not None and not isinstance(error, Exception):
-            return  # the program is being ended
+            return  # the interpreter is exiting
         live, keep = array.file._live(), []
 
         def prepare():
@@ -320,7 +320,7 @@ class Array(Closing):
     @classmethod
     def create(cls, comm: Any, path: Any, shape: Sequence[int], dtype: Any, *, order: Any = "C", options: Any = None,
                distribution: Optional[Distribution] = None) -> "Array":
-        """Make one in a new file; with a distribution in local placement, a file for each rank.  Collective, all agree."""
+        """Create an array in a new file; with a distribution, in local placement: one file per rank.  Collective, same arguments."""
         handle = mpi.handle_of(comm)
 
         def prepare():
@@ -335,16 +335,16 @@ class Array(Closing):
     @classmethod
     def open(cls, comm: Any, path: Any, mode: Any = "r", *, shape: Optional[Sequence[int]] = None, dtype: Any = None,
              order: Any = "C", options: Any = None) -> "Array":
-        """Open one for "r", "w" or "r+"; with shape and dtype it must be so.  Collective, all agree."""
+        """Open an array with mode "r", "w" or "r+"; shape and dtype, if given, must match.  Collective, same arguments."""
         handle = mpi.handle_of(comm)
         flags = {"r": "READ", "w": "WRITE", "r+": "READ WRITE"}
 
         def prepare():
             if isinstance(mode, str) and mode not in flags:
-                raise ValueError(f"the mode is '{mode}', none of {', '.join(flags)}")
+                raise ValueError(f"unknown mode '{mode}': must be one of {', '.join(flags)}")
             bits = sum(NUMBERS["TUTTI_" + w] for w in flags[mode].split()) if isinstance(mode, str) else mode
             if (shape is None) != (dtype is None):
-                raise TypeError("what is expected has both a shape and a dtype")
+                raise TypeError("shape and dtype must be given together")
             expect = None if shape is None else ctypes.pointer(_spec(shape, dtype, order))
             return handle, _c.path_bytes(path), bits, expect, options_pointer(options)
 
@@ -353,7 +353,7 @@ class Array(Closing):
     @classmethod
     def raw(cls, comm: Any, path: Any, mode: Any, shape: Sequence[int], dtype: Any, *, offset: int = 0, order: Any = "C",
             options: Any = None) -> "Array":
-        """Take any file as an array.  Collective, all agree."""
+        """Open any file as an array.  Collective, same arguments."""
         handle = mpi.handle_of(comm)
 
         def prepare():
@@ -364,7 +364,7 @@ class Array(Closing):
 
     @staticmethod
     def inspect(path: Any, options: Any = None) -> ArrayInfo:
-        """What the array in a file is, without opening it.  Local."""
+        """Describe the array in a file without opening it.  Local."""
         spec, handle = _c.tutti_array_spec(), ctypes.c_void_p()
         _c.tutti_array_inspect(_c.path_bytes(path), options_pointer(options), _byref(spec), _byref(handle))
         info = _info(spec, None)
@@ -380,7 +380,7 @@ class Array(Closing):
 
     @property
     def shape(self) -> Tuple[int, ...]:
-        """Of the whole array."""
+        """Shape of the whole array."""
         return self._info.shape
 
     @property
@@ -390,12 +390,12 @@ class Array(Closing):
 
     @property
     def local_shape(self) -> Tuple[int, ...]:
-        """What slices count in: the whole array, or this rank's part in local placement."""
+        """Shape that slices refer to: the whole array, or the part of this rank in local placement."""
         return self._info.shape if self.distribution is None else self.distribution.part(self._rank)
 
     @property
     def file(self) -> File:
-        """The file behind it, for statistics and options."""
+        """The file of the array, for statistics and options."""
         self._live()
         return self._file
 
@@ -409,18 +409,18 @@ class Array(Closing):
             values = np.empty(shape, self.dtype, order)
         elif not isinstance(values, np.ndarray):
             if writable:
-                raise TypeError(f"the array to read into is {type(values).__name__}")
+                raise TypeError(f"argument out is {type(values).__name__}: must be a NumPy array")
             values = np.asarray(values)
             if not np.can_cast(values.dtype, self.dtype, "same_kind"):
-                raise TypeError(f"{values.dtype} for an array of {self.dtype}")
+                raise TypeError(f"argument out has dtype {values.dtype}: must be {self.dtype}")
             values = values.astype(self.dtype)
         if values.dtype != self.dtype:
-            raise TypeError(f"numbers of {values.dtype} for an array of {self.dtype}: convert them first")
+            raise TypeError(f"values have dtype {values.dtype}: must be {self.dtype}")
         if writable and not values.flags.writeable:
-            raise ValueError("the array to read into is read-only")
+            raise ValueError("argument out is read-only")
         if values.shape != shape:
             if writable:
-                raise ValueError(f"an array of shape {values.shape} for a slice of shape {shape}")
+                raise ValueError(f"values have shape {values.shape}: the slice has shape {shape}")
             values = np.array(np.broadcast_to(values, shape), order=order)
         if single:
             values = values[tuple(np.newaxis if one else slice(None) for one in single)]
@@ -435,7 +435,7 @@ class Array(Closing):
             keys = key if isinstance(key, tuple) else (key,)
             name = tuple((k.start, k.stop, k.step) if isinstance(k, slice) else (type(k), k) for k in keys)
             made = self._slices.get(name)
-        except TypeError:  # something in it may change
+        except TypeError:  # not hashable
             return self._slice_made(key)
         if made is None:
             made = self._slice_made(key)
@@ -464,7 +464,7 @@ class Array(Closing):
         return array
 
     def write(self, key: Key, values: Any) -> None:
-        """Write a slice, each rank its own (an empty one is fine).  Collective.
+        """Write a slice of each rank, which may be empty.  Collective.
 
         Arrays may be views with gaps, which are not copied; numbers are of the array's own type.
         """
@@ -472,16 +472,16 @@ class Array(Closing):
         self._move(_c.tutti_array_write, key, values, False)
 
     def read(self, key: Key = Ellipsis, out: Optional[np.ndarray] = None) -> np.ndarray:
-        """Read a slice, each rank its own.  Collective."""
+        """Read a slice of each rank.  Collective."""
         made = self._move(_c.tutti_array_read, key, out, True)
         return out if out is not None else self._squeeze(key, made)
 
     def write_independent(self, key: Key, values: Any) -> None:
-        """This rank alone.  Local."""
+        """Access a slice by this rank alone.  Local."""
         self._move(_c.tutti_array_write_independent, key, values, False)
 
     def read_independent(self, key: Key = Ellipsis, out: Optional[np.ndarray] = None) -> np.ndarray:
-        """This rank alone.  Local."""
+        """Access a slice by this rank alone.  Local."""
         made = self._move(_c.tutti_array_read_independent, key, out, True)
         return out if out is not None else self._squeeze(key, made)
 
@@ -495,7 +495,7 @@ class Array(Closing):
         return Request._start(self, function, prepare, (live, None, None, None))
 
     def write_start(self, key: Key, values: Any) -> Request:
-        """Start a collective write: every rank starts the same operations in the same order, nobody waits."""
+        """Start a collective write: every rank starts the same operations in the same order, without waiting for other ranks."""
         return self._start(_c.tutti_array_write_start, key, values, False)
 
     def read_start(self, key: Key, out: np.ndarray) -> Request:
@@ -509,15 +509,15 @@ class Array(Closing):
 
         def prepare():
             if not isinstance(d, Distribution):
-                raise TypeError(f"the distribution is {type(d).__name__}")
+                raise TypeError(f"argument d is {type(d).__name__}: must be a Distribution")
             shape = d.part(self._rank)
             array = values
             if array is None and writable:
                 array = np.empty(shape, self.dtype, self.order)
             if not isinstance(array, np.ndarray) or array.dtype != self.dtype or array.shape != shape:
-                raise ValueError(f"a rank's part is an array of {self.dtype} and shape {shape}")
+                raise ValueError(f"values must be an array of dtype {self.dtype} and shape {shape}, the part of this rank")
             if writable and not array.flags.writeable:
-                raise ValueError("the array to read into is read-only")
+                raise ValueError("argument out is read-only")
             packed = array.flags.c_contiguous if self.order == "C" else array.flags.f_contiguous
             memory = None if packed or not array.size else memory_section(array)
             s = None if within is None else slice_of(within, self.shape)[0]
@@ -529,20 +529,20 @@ class Array(Closing):
         return keep[0]
 
     def write_part(self, d: Distribution, values: np.ndarray, within: Any = None) -> None:
-        """Write the part that a distribution (of the array, or of the slice `within`) gives this rank.  Collective."""
+        """Write the part of this rank in a distribution of the array or of the slice `within`.  Collective."""
         self._prefetched = False
         self._move_part(_c.tutti_array_write_part, d, values, within, False)
 
     def read_part(self, d: Distribution, out: Optional[np.ndarray] = None, within: Any = None) -> np.ndarray:
-        """Read it.  Collective."""
+        """Read the part of this rank in a distribution.  Collective."""
         return self._move_part(_c.tutti_array_read_part, d, out, within, True)
 
     def collective(self) -> Collective:
-        """A block of assignments `a[...] = x` that all ranks enter, carried out together at its end."""
+        """Return a block of assignments `a[...] = x`, which all ranks enter, and which are carried out together at its end."""
         if self.distribution is not None:
             raise refused("UNSUPPORTED", "in local placement every rank writes its part: use write")
         if self._walks:
-            raise refused("STATE", "a tile walk goes on")
+            raise refused("STATE", "a tile iteration is active")
         self._live()
         return Collective(self)
 
@@ -555,10 +555,10 @@ class Array(Closing):
     def __getitem__(self, key: Key) -> np.ndarray:
         raise refused("STATE", "reading is collective: a.read(np.s_[...]) on all ranks, or a.read_independent(np.s_[...])")
 
-    # ---- the whole of it
+    # ---- the whole array
 
     def fill(self, value: Any) -> None:
-        """Set every element.  Collective, the value agrees."""
+        """Set every element.  Collective, same value."""
         element = []
 
         def prepare():
@@ -568,24 +568,24 @@ class Array(Closing):
         _c.together(_c.tutti_array_fill, prepare, (self._live(), None))
 
     def resize(self, n: int) -> None:
-        """Change the extent of the slowest dimension.  Collective, n agrees."""
+        """Change the extent of the slowest dimension.  Collective, same n."""
         _c.together(_c.tutti_array_resize, lambda: (self._live(), n), (self._live(), -1))
         self._look()
 
     def sync(self) -> None:
-        """What was written is durable afterwards.  Collective."""
+        """Make all written data durable.  Collective."""
         _c.tutti_array_sync(self._live())
 
     def partitions(self, ranks: int, budget: int) -> int:
-        """Into how many pieces the slowest dimension is cut so that one takes at most `budget` bytes on each rank."""
+        """Return the number of partitions of the slowest dimension that need at most `budget` bytes per rank each."""
         return _c.tutti_array_partitions(self._live(), ranks, budget)
 
     def partition(self, n: int, k: int) -> Slices:
-        """Piece k of n."""
+        """Return partition k of n."""
         return slices_from(_c.tutti_array_partition(self._live(), n, k), self.ndim)
 
     def copy_to(self, other: "Array", budget: int, progress: Optional[Callable[[int, int, str], None]] = None) -> None:
-        """Copy all elements into another array, of any placement and order.  Collective, the arrays agree."""
+        """Copy all elements into another array, of any placement and order.  Collective, same arrays."""
         trouble: List[BaseException] = []
 
         def called(_context, done, total, phase):
@@ -601,10 +601,10 @@ class Array(Closing):
         if trouble:
             raise trouble[0]
 
-    # ---- reading ahead
+    # ---- prefetching
 
     def prefetch(self, key: Key) -> None:
-        """Start reading a slice; the next read of the same slice takes what has come.  Collective."""
+        """Start reading a slice; the next read of the same slice uses the data.  Collective."""
         keep = []
 
         def prepare():
@@ -615,7 +615,7 @@ class Array(Closing):
         self._prefetched = True
 
     def prefetch_drop(self) -> None:
-        """Drop what was prefetched and not read.  Collective."""
+        """Drop prefetched slices that have not been read.  Collective."""
         _c.tutti_array_prefetch_drop(self._live())
         self._prefetched = False
 
@@ -626,7 +626,7 @@ class Array(Closing):
     # ---- tiles
 
     def tiles(self, to: Optional["Array"] = None, **spec: Any) -> "Tiles":
-        """A walk over the array tile by tile; see Tiles."""
+        """Return an iteration over the array tile by tile; see Tiles."""
         return Tiles(self, to, **spec)
 
     def __repr__(self) -> str:
@@ -635,7 +635,7 @@ class Array(Closing):
 
 def _array(value: Any) -> Array:
     if not isinstance(value, Array):
-        raise TypeError(f"an Array, not {type(value).__name__}")
+        raise TypeError(f"argument is {type(value).__name__}: must be an Array")
     return value
 
 
@@ -650,7 +650,7 @@ class Tile:
 
 
 class Tiles:
-    """A walk over arrays that do not fit into memory.  While a tile is worked on, the next one is read and the one before written.
+    """An iteration over arrays that do not fit into memory.  While a tile is processed, the next is read and the previous one written.
 
         with old.tiles(new, budget=1 << 26, halo=(1, 1)) as walk:
             for tile in walk:
@@ -673,7 +673,7 @@ class Tiles:
         self._h = ctypes.c_void_p()
         self._arrays = [a for a in (source, to) if a is not None]
         if not self._arrays:
-            raise TypeError("a walk needs an array to read or to write")
+            raise TypeError("a tile iteration needs an array to read or to write")
         self._source, self._to, self._copy = source, to, copy
         self._ndim, self._last, self._tile = self._arrays[0].ndim, None, Tile()
         speaker, keep = _array(self._arrays[0]), []
@@ -702,11 +702,11 @@ class Tiles:
 
     def _live(self) -> Any:
         if not self._h:
-            raise refused("STATE", "the walk has ended")
+            raise refused("STATE", "the tile iteration has ended")
         return self._h
 
     def _leave(self) -> None:
-        """The tile before is done: what was put into our copy goes to the library's."""
+        """Finish the previous tile: copy its output to memory of the library."""
         if self._last is None:
             return
         tile, library_out = self._last
@@ -718,7 +718,7 @@ class Tiles:
             tile.input = tile.output = None
             while mine:
                 if sys.getrefcount(mine[-1]) > 2:
-                    raise refused("STATE", "an array of the tile before is still in use: its memory is the library's "
+                    raise refused("STATE", "an array of the previous tile is still referenced: its memory belongs to the library "
                                   "(del it, or walk with copy=True)")
                 mine.pop()
         self._last = None
@@ -760,13 +760,13 @@ class Tiles:
         return made
 
     def stats(self) -> dict:
-        """What it did so far."""
+        """Return statistics of the iteration so far."""
         out = _c.tutti_tiles_stats()
         _c.tutti_tiles_stats_sized(self._live(), _byref(out), _c.sized(out))
         return _c.as_dict(out)
 
     def end(self) -> None:
-        """End the walk, also before its end.  Collective."""
+        """End the iteration, also before the last tile.  Collective."""
         if not self._h:
             return
         self._last = None
@@ -775,7 +775,7 @@ class Tiles:
                 _c.tutti_tiles_end(_byref(self._h))
                 break
             except Error as error:
-                # others were in another call (the next tile): they have been told, and end it now too
+                # other ranks were in another call (next): they got an error, and end the iteration too
                 if error.code != CODES["TUTTI_ERR_MISMATCH"] or not self._h or attempt == 2:
                     self._ended()
                     raise

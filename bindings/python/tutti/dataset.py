@@ -1,4 +1,4 @@
-"""Datasets: results and checkpoints that describe themselves, survive a crash, and are read on any number of processes.
+"""Datasets: results and checkpoints with metadata, committed atomically and readable on any number of ranks.
 <tutti/dataset.h>, <tutti/decomposition.h>
 
     with tutti.Dataset(comm, "run.tutti", "rw") as d:
@@ -42,7 +42,7 @@ KIND_NAMES = {v: k for k, v in KINDS.items()}
 
 def _kind(kind: str) -> int:
     if kind not in KINDS:
-        raise ValueError(f"a segment is a 'topology' or a 'state', not '{kind}'")
+        raise ValueError(f"unknown kind '{kind}' of segment: must be 'topology' or 'state'")
     return KINDS[kind]
 
 
@@ -81,7 +81,7 @@ class VariableInfo(NamedTuple):
 
 
 class SectionInfo(NamedTuple):
-    """Where a variable lies in a segment."""
+    """The location of a variable in a segment."""
     dtype: np.dtype
     bytes: int
     start: int
@@ -95,7 +95,7 @@ def _dtype(kind: int, big: bool = False) -> np.dtype:
 
 
 class Decomposition(Freeing):
-    """Which entries of a space this rank holds.  Dataset.decomposition makes it.
+    """The entries of a space that this rank holds.  Made by Dataset.decomposition.
 
     entries   how many     shape   what arrays of it have: of a slice its extents, otherwise (entries,)
     """
@@ -122,7 +122,7 @@ class Decomposition(Freeing):
         return self._shape if self._shape is not None else (self.entries,)
 
     def positions(self) -> np.ndarray:
-        """The position in the space of each entry."""
+        """Return the position of each entry in the space."""
         out = np.empty(self.entries, np.int64)
         _c.tutti_decomposition_positions(self._live(), address(out))
         return out
@@ -131,19 +131,19 @@ class Decomposition(Freeing):
         _c.tutti_decomposition_free(handle)
 
     def _array(self, name: str, values: Any, numbers_: int, writable: bool) -> np.ndarray:
-        """An array for a variable: it has an item for each entry, and its memory has no gaps."""
+        """Return a contiguous array for a variable with one item per entry."""
         if not isinstance(values, np.ndarray):
-            raise TypeError(f"'{name}' is {type(values).__name__}, not an array")
+            raise TypeError(f"variable '{name}' is {type(values).__name__}: must be a NumPy array")
         type_of(values.dtype)
         return self._fitting(values, numbers_, f"'{name}'", writable)
 
     def _fitting(self, values: Any, each: int, what: str, writable: bool) -> np.ndarray:
-        """The array, if it has the shape of the entries.  Places in memory may be in an array of any shape that is large enough."""
+        """Return the array if it has the shape of the entries; with positions in memory, if it is large enough."""
         if self._memory is None:
             return fitting(values, self.shape, each, what, writable=writable, is_list=self._shape is None)
         low, high = self._memory
         if low < 0:
-            raise ValueError(f"entries of {what} begin {-low} before the array: places in memory must be >= 0")
+            raise ValueError(f"memory of {what} contains {low}: positions must be >= 0")
         entries = max(values.size // max(each, 1), high)
         return fitting(values, (entries,), each, what, writable=writable)
 
@@ -167,7 +167,7 @@ def _surround(spec: Any, keep: List[Any], ndims: int, extents: Sequence[int], or
     around = _c.tutti_section()
     for what, field, values in (("extents", around.shape, extents), ("origin", around.lo, origin)):
         if len(values) != ndims:
-            raise ValueError(f"slice_memory has {len(values)} {what}, not {ndims}")
+            raise ValueError(f"slice_memory has {len(values)} {what}: must be {ndims}")
         for i, value in enumerate(values):
             field[i] = operator.index(value)
     spec.slice_memory = ctypes.pointer(around)
@@ -177,7 +177,7 @@ def _surround(spec: Any, keep: List[Any], ndims: int, extents: Sequence[int], or
 
 def spec_of(made: Decomposition, keep: List[Any], *, index: Any, ids: Any, n: Optional[int], own: Any, memory: Any, whole: bool,
             choice: tuple) -> Any:
-    """The struct of C of a decomposition that is no slice."""
+    """Fill the spec of a decomposition that is not a slice."""
     spec = _c.tutti_decomposition_spec()
     at = numbers(index, np.int64, "index")
     names = numbers(ids, np.int64, "ids", None if at is None else len(at))
@@ -195,7 +195,7 @@ def spec_of(made: Decomposition, keep: List[Any], *, index: Any, ids: Any, n: Op
 
 
 def info_to_c(value: Any, keep: List[Any]) -> Tuple[int, int, Optional[int]]:
-    """Text, a number, or a list of numbers as type, count and address; None: count 0."""
+    """Convert text, a number or a list of numbers to type, count and address; None: count 0."""
     kind, count, at = TYPES["bytes"], 0, None
     if isinstance(value, (str, bytes)):
         raw = value.encode("utf-8") if isinstance(value, str) else value
@@ -212,7 +212,7 @@ def info_to_c(value: Any, keep: List[Any]) -> Tuple[int, int, Optional[int]]:
 
 
 def info_of_c(ask: Any) -> Any:
-    """The value of an info: `ask` fills type, count and, if there is an address, the value."""
+    """Return the value of an info; `ask` fills type, count and, given an address, the value."""
     kind, count = ctypes.c_int(), ctypes.c_int64()
     ask(_byref(kind), _byref(count), None)
     raw = np.empty(max(count.value, 1), _dtype(kind.value))
@@ -233,7 +233,7 @@ class Dataset(Committing, Reporting):
     level             "durable" (on the device when commit returns) or "visible" (survives a killed program)
     indices_per_file  0: all segments in one data file; n: a new one for every n time indices
     checksums         of every section; check_reads: compared at the first get
-    lock_timeout      seconds to wait for another program that has the metadata
+    lock_timeout      seconds to wait for a program that locks the metadata
     without_locks     go on where the file system has no locks
     io                options of the data files
     ieee              finite values that are too large become infinities, and no error
@@ -278,7 +278,7 @@ class Dataset(Committing, Reporting):
         _c.tutti_dataset_on_progress(self._live(), made, None)
 
     def refresh(self) -> bool:
-        """Look again; True: there are other segments now."""
+        """Look for new segments; return whether the segments have changed."""
         changed = ctypes.c_int()
         _c.tutti_dataset_refresh(self._live(), _byref(changed))
         self._known.clear()
@@ -286,22 +286,22 @@ class Dataset(Committing, Reporting):
 
     @property
     def container(self) -> str:
-        """What its data files are: "native" or "netcdf".  Local."""
+        """Format of the data files: "native" or "netcdf".  Local."""
         number = _c.tutti_dataset_container(self._live())
         return next(name for name, value in CONTAINERS.items() if value == number)
 
     # ---- spaces and variables
 
     def grid(self, name: str, shape: Sequence[int]) -> None:
-        """A grid, row-major; its shape holds until a topology sets another."""
+        """Define a row-major grid; its shape is valid until a topology sets another."""
         self._shaped(_c.tutti_dataset_grid, name, shape)
 
     def list(self, name: str) -> None:
-        """A list of entries; each topology says how many and which."""
+        """Define a list of entries; each topology sets their number and ids."""
         _c.together(_c.tutti_dataset_list, lambda: (self._live(), _c.text_bytes(name)), (self._live(), None))
 
     def resize(self, space: str, shape: Sequence[int]) -> None:
-        """In a topology segment: the size of a space from now on."""
+        """Set the size of a space, in a topology segment."""
         self._shaped(_c.tutti_dataset_resize, space, shape)
 
     def _shaped(self, function: Any, name: str, shape: Sequence[int]) -> None:
@@ -315,7 +315,7 @@ class Dataset(Committing, Reporting):
         _c.together(function, prepare, (self._live(), None, 0, None))
 
     def ids(self, space: str, ids: Any) -> None:
-        """In a topology segment: the ids of a list, this rank's behind those of the ranks before it."""
+        """Set the ids of a list, in a topology segment; those of this rank follow those of lower ranks."""
         keep = []
 
         def prepare():
@@ -327,9 +327,9 @@ class Dataset(Committing, Reporting):
     def variable(self, name: str, space: str, dtype: Any = "f8", *, item: str = "scalar", components: int = 0,
                  layout: str = "global", units: Optional[str] = None, long_name: Optional[str] = None, fill: float = 0.0,
                  compress: int = 0) -> None:
-        """A variable on a space.
+        """Define a variable on a space.
 
-        dtype       of the numbers in the file, "f8"; ">f4" with a byte order.  That of this machine is the default, and in netCDF files
+        dtype       type in the file, "f8"; ">f4" with a byte order.  Default: native byte order, and in netCDF files
                     means big-endian, the only order that they have
         item        "scalar", "vector", "symmetric", "tensor", "values"; `components` of it
         layout      "global": in the order of the space; "ranked": rank after rank, the fastest to write
@@ -339,7 +339,7 @@ class Dataset(Committing, Reporting):
 
         def prepare():
             if item not in ITEMS or layout not in ("global", "ranked"):
-                raise ValueError(f"item '{item}', layout '{layout}'")
+                raise ValueError(f"unknown item '{item}' or layout '{layout}'")
             spec = _c.tutti_variable_spec()
             kind = np.dtype(dtype)
             spec.space, spec.item = _c.text_bytes(space, "the space"), NUMBERS["TUTTI_" + ITEMS[item]]
@@ -356,16 +356,16 @@ class Dataset(Committing, Reporting):
         self._known.clear()
 
     def put_type(self, variable: str, dtype: Any) -> None:
-        """The type in the file of sections that are put from now on."""
+        """Set the type in the file of sections that are written later."""
         _c.together(_c.tutti_dataset_put_type, lambda: (self._live(), _c.text_bytes(variable), type_of(dtype)),
                     (self._live(), None, 0))
 
     def _numbers_of(self, variable: str) -> int:
-        """Numbers of an item."""
+        """Return the number of values per item."""
         if variable not in self._known:
             self._known = {v.name: v.values_per_item for v in self.variables()}
         if variable not in self._known:
-            raise refused("NOT_FOUND", f"there is no variable '{variable}'", file=str(self.path))
+            raise refused("NOT_FOUND", f"variable '{variable}' does not exist", file=str(self.path))
         return self._known[variable]
 
     def decomposition(self, space: str, *, slice: Any = None, index: Any = None, ids: Any = None,  # pylint: disable=redefined-builtin
@@ -378,8 +378,8 @@ class Dataset(Committing, Reporting):
         index    positions                  ids   ids; both: they must agree
         n        the number of entries, after those of all lower ranks
 
-        own      whether this rank owns each entry     memory   the place of each entry in memory
-        whole    fail if an entry is held by no rank
+        own      whether this rank owns each entry     memory   the position of each entry in memory
+        whole    fail if no rank holds an entry
         rule, seed, balance   which rank writes an entry that several hold (see Replicas)
         segment  use the sizes of a segment; None: the current ones
         slice_memory   (extents, origin) of a larger array that contains the slice, for example with ghost cells; arrays for
@@ -391,7 +391,7 @@ class Dataset(Committing, Reporting):
             spec = _c.tutti_decomposition_spec()
             made._shape = None
             if slice is None and slice_memory is not None:
-                raise TypeError("slice_memory needs a slice")
+                raise TypeError("slice_memory requires slice")
             if slice is None:
                 return spec_of(made, keep, index=index, ids=ids, n=n, own=own, memory=memory, whole=whole,
                                choice=(rule, seed, balance))
@@ -415,7 +415,7 @@ class Dataset(Committing, Reporting):
         _c.together(_c.tutti_dataset_begin, lambda: (self._live(), _kind(kind), index, time), (self._live(), -1, 0, 0.0))
 
     def begin_also(self, kind: str, index: int, time: float) -> None:
-        """Begin another segment that is committed together with the one that has begun."""
+        """Begin another segment of the same commit."""
         _c.together(_c.tutti_dataset_begin_also, lambda: (self._live(), _kind(kind), index, time),
                     (self._live(), -1, 0, 0.0))
 
@@ -424,7 +424,7 @@ class Dataset(Committing, Reporting):
         for i, (name, values) in enumerate(arrays.items()):
             of = entries[name] if isinstance(entries, dict) else entries
             if not isinstance(of, Decomposition):
-                raise TypeError(f"the decomposition of '{name}' is {type(of).__name__}")
+                raise TypeError(f"decomposition of '{name}' is {type(of).__name__}: must be a Decomposition")
             array = of._array(name, values, self._numbers_of(name), writable)
             made[i].variable, made[i].entries = _c.text_bytes(name), of._live()
             made[i].type, made[i].buf = type_of(array.dtype), address(array)
@@ -432,7 +432,7 @@ class Dataset(Committing, Reporting):
         return len(arrays), made, keep
 
     def put(self, entries: Any, arrays: Optional[Dict[str, np.ndarray]] = None, **named: np.ndarray) -> None:
-        """Put variables into the segment, all in one operation: d.put(rows, temperature=t, pressure=p).
+        """Write variables to the segment in one operation: d.put(rows, temperature=t, pressure=p).
 
         entries   a decomposition, or a dict of them by variable
         Numbers in memory may be of any type; they are converted to the file's.
@@ -458,7 +458,7 @@ class Dataset(Committing, Reporting):
         return Request._start(self, function, prepare, (live, *before, 1, (struct * 1)()))
 
     def put_start(self, entries: Any, arrays: Optional[Dict[str, np.ndarray]] = None, **named: np.ndarray) -> Request:
-        """The same without waiting; complete it before the commit."""
+        """Start to write variables without waiting; complete the request before the commit."""
         return self._start(_c.tutti_dataset_put_start, _c.tutti_put, (), entries, {**(arrays or {}), **named}, False)
 
     def _commit(self, handle: Any) -> None:
@@ -468,7 +468,7 @@ class Dataset(Committing, Reporting):
         _c.tutti_dataset_discard(handle)
 
     def commit_start(self) -> Request:
-        """The same without waiting."""
+        """Start a commit without waiting."""
         request = Request(self, None)
         _c.tutti_dataset_commit_start(self._live(), _byref(request._h))
         return request._started()
@@ -480,41 +480,41 @@ class Dataset(Committing, Reporting):
             yield self
 
     def state(self, index: int, time: float) -> Any:
-        """A block in which a state is put; it is committed at the end, and discarded on all ranks if one leaves it by an
+        """Return a block in which a state is written; it is committed at the end, and discarded on all ranks if a rank raises an
         exception."""
         return self._segment("state", index, time)
 
     def topology(self, index: int, time: float) -> Any:
-        """The same for a topology."""
+        """Return a block in which a topology is written, like `state`."""
         return self._segment("topology", index, time)
 
     def erase_after(self, segment: int) -> None:
-        """Remove all segments behind this one (-1: all)."""
+        """Remove all segments after this one (-1: all)."""
         _c.together(_c.tutti_dataset_erase_after, lambda: (self._live(), segment), (self._live(), -2))
 
     def drop_oldest(self, keep: int) -> None:
-        """Remove the oldest data files, all but `keep` of them."""
+        """Remove the oldest data files; keep `keep` of them."""
         _c.together(_c.tutti_dataset_drop_oldest, lambda: (self._live(), keep), (self._live(), -1))
 
     # ---- reading
 
     def __len__(self) -> int:
-        """How many segments there are.  Local."""
+        """Return the number of segments.  Local."""
         return _c.tutti_dataset_segments(self._live())
 
     def segment(self, number: int) -> SegmentInfo:
-        """One of them.  Local."""
+        """Return a segment.  Local."""
         out = _c.tutti_segment()
         _c.tutti_dataset_segment_sized(self._live(), number, _byref(out), _c.sized(out))
         return SegmentInfo(out.number, KIND_NAMES[out.kind], out.index, out.time, None if out.topology < 0 else out.topology,
                            out.sections, out.bytes, None if out.archived is None else out.archived.decode())
 
     def segments(self) -> List[SegmentInfo]:
-        """All of them.  Local."""
+        """Return all segments.  Local."""
         return [self.segment(i) for i in range(len(self))]
 
     def find(self, *, index: Optional[int] = None, time: Optional[float] = None, kind: str = "state") -> int:
-        """The number of the segment with a time index, or of the last one that is not later than a time.  Local."""
+        """Return the number of the segment with a time index, or of the last one with time <= a time.  Local."""
         out = ctypes.c_int64()
         if index is not None:
             _c.tutti_dataset_find_index(self._live(), _kind(kind), index, _byref(out))
@@ -523,7 +523,7 @@ class Dataset(Committing, Reporting):
         return out.value
 
     def latest(self, kind: str = "state") -> Optional[int]:
-        """The number of the last segment of a kind; None: there is none.  Local."""
+        """Return the number of the last segment of a kind; None if there is none.  Local."""
         out = ctypes.c_int64()
         try:
             _c.tutti_dataset_latest(self._live(), _kind(kind), _byref(out))
@@ -535,7 +535,7 @@ class Dataset(Committing, Reporting):
 
     def _room(self, entries: Any, name: str, dtype: Any, more: Tuple[int, ...] = ()) -> np.ndarray:
         if not isinstance(entries, Decomposition):
-            raise TypeError(f"the decomposition is {type(entries).__name__}")
+            raise TypeError(f"argument entries is {type(entries).__name__}: must be a Decomposition")
         n = self._numbers_of(name)
         kind = np.dtype(dtype) if dtype is not None else {v.name: v for v in self.variables()}[name].dtype.newbyteorder("=")
         shape = entries.shape if entries._memory is None else (entries._memory[1],)
@@ -543,9 +543,9 @@ class Dataset(Committing, Reporting):
 
     def get(self, segment: int, entries: Any, *names: str, dtype: Any = None,
             out: Optional[Dict[str, np.ndarray]] = None) -> Any:
-        """Get variables of a segment in one operation: t = d.get(7, rows, "temperature"); several names give a dict.
+        """Read variables of a segment in one operation: t = d.get(7, rows, "temperature"); several names return a dict.
 
-        dtype   of the numbers in memory; None: the file's
+        dtype   type in memory; None: that of the file
         out     arrays to fill, by name
         """
         keep: List[Any] = []
@@ -564,11 +564,11 @@ class Dataset(Committing, Reporting):
         return arrays[names[0]] if len(names) == 1 and not out else arrays
 
     def get_start(self, segment: int, entries: Any, out: Dict[str, np.ndarray]) -> Request:
-        """The same without waiting, into arrays by name."""
+        """Start to read variables into arrays by name, without waiting."""
         return self._start(_c.tutti_dataset_get_start, _c.tutti_get, (segment,), entries, out, True)
 
     def follow(self, first: int, last: int, entries: Decomposition, name: str, dtype: Any = None) -> np.ndarray:
-        """A variable through segments first ... last: those that have it, one after the other."""
+        """Read a variable of all segments from first to last that have it."""
         keep: List[Any] = []
         live, count = self._live(), ctypes.c_int64()
 
@@ -576,7 +576,7 @@ class Dataset(Committing, Reporting):
             most = max(0, min(last, len(self) - 1) - first + 1)
             array = self._room(entries, name, dtype, (most,))
             if entries._memory is not None:
-                raise refused("UNSUPPORTED", "follow with a decomposition that has places in memory")
+                raise refused("UNSUPPORTED", "follow does not support a decomposition with positions in memory")
             get = _c.tutti_get(_c.text_bytes(name), entries._live(), type_of(array.dtype), address(array))
             keep.extend((array, get))
             return live, first, last, _byref(get), _byref(count)
@@ -585,7 +585,7 @@ class Dataset(Committing, Reporting):
         return keep[0][:count.value]
 
     def shape(self, space: str, segment: int = -1) -> Tuple[int, ...]:
-        """The size of a space as of a segment, or now.  Local."""
+        """Return the shape of a space in a segment, or the current one.  Local."""
         ndims, out = ctypes.c_int(), np.zeros(MAX_DIMS, np.int64)
         _c.tutti_dataset_shape(self._live(), _c.text_bytes(space, "the space"), segment, _byref(ndims), address(out))
         return tuple(int(n) for n in out[:ndims.value])
@@ -606,7 +606,7 @@ class Dataset(Committing, Reporting):
         _c.together(_c.tutti_dataset_info_set, prepare, (self._live(), None, None, 0, 0, None))
 
     def info(self, name: str, *, variable: Optional[str] = None, segment: int = -1) -> Any:
-        """Its value: text, bytes that are not UTF-8 text, a number, or an array of numbers.  Raises TUTTI_ERR_NOT_FOUND if it does not exist."""
+        """Return an info: text, bytes that are not UTF-8, a number, or an array.  Raises TUTTI_ERR_NOT_FOUND if it does not exist."""
         live, owner = self._live(), self._owner(variable, segment)
 
         def ask(kind, count, at):
@@ -616,7 +616,7 @@ class Dataset(Committing, Reporting):
         return info_of_c(ask)
 
     def infos(self, *, variable: Optional[str] = None, segment: int = -1) -> Dict[str, Any]:
-        """All of them."""
+        """Return all infos."""
         out: Dict[str, Any] = {}
         text, owner = ctypes.create_string_buffer(128), self._owner(variable, segment)
         for i in range(1 << 30):
@@ -630,10 +630,10 @@ class Dataset(Committing, Reporting):
             out[name] = self.info(name, variable=variable, segment=segment)
         return out
 
-    # ---- looking
+    # ---- inspection
 
     def spaces(self) -> List[SpaceInfo]:
-        """Local."""
+        """Return the definitions.  Local."""
         out, row = [], _c.tutti_space_row()
         for i in range(_c.tutti_dataset_spaces(self._live())):
             _c.tutti_dataset_space_row_sized(self._live(), i, _byref(row), _c.sized(row))
@@ -642,7 +642,7 @@ class Dataset(Committing, Reporting):
         return out
 
     def variables(self) -> List[VariableInfo]:
-        """Local."""
+        """Return the definitions.  Local."""
         out, row = [], _c.tutti_variable_row()
         items = {NUMBERS["TUTTI_" + v]: k for k, v in ITEMS.items()}
         for i in range(_c.tutti_dataset_variables(self._live())):
@@ -655,7 +655,7 @@ class Dataset(Committing, Reporting):
         return out
 
     def section(self, segment: int, variable: str) -> SectionInfo:
-        """Where a variable lies in a segment."""
+        """Return the location of a variable in a segment."""
         row = _c.tutti_section_row()
         _c.together(_c.tutti_dataset_section_row_sized,
                     lambda: (self._live(), segment, _c.text_bytes(variable), _byref(row), _c.sized(row)),
@@ -663,7 +663,7 @@ class Dataset(Committing, Reporting):
         return SectionInfo(_dtype(row.type), row.bytes, row.start, row.file.decode(), bool(row.has_checksums), row.raw_bytes)
 
     def chunks(self, segment: int, variable: str) -> Dict[str, Any]:
-        """How a compressed section is cut: shape of a chunk, count, raw_bytes, value_bytes."""
+        """Return the chunks of a compressed section: shape, count, raw_bytes, value_bytes."""
         row = _c.tutti_chunks()
         _c.together(_c.tutti_dataset_chunks_sized,
                     lambda: (self._live(), segment, _c.text_bytes(variable), _byref(row), _c.sized(row)),
@@ -673,7 +673,7 @@ class Dataset(Committing, Reporting):
         return out
 
     def chunk_bounds(self, segment: int, variable: str, first: int, n: int) -> np.ndarray:
-        """Where chunks lie in the data file: chunk first + i is [bounds[i], bounds[i + 1])."""
+        """Return the positions of chunks in the data file: chunk first + i is [bounds[i], bounds[i + 1])."""
         keep = []
 
         def prepare():
@@ -683,16 +683,16 @@ class Dataset(Committing, Reporting):
         _c.together(_c.tutti_dataset_chunk_bounds, prepare, (self._live(), segment, None, 0, 0, None))
         return keep[0]
 
-    # ---- checking, archives
+    # ---- verification and archives
 
     def verify(self) -> int:
-        """Read everything and compare checksums; returns how much was read."""
+        """Read all data and compare checksums; return the number of bytes read."""
         out = ctypes.c_int64()
         self._call(_c.tutti_dataset_verify, self._live(), _byref(out))
         return out.value
 
     def verify_segment(self, segment: int) -> int:
-        """The same of one segment; -1: of the metadata alone."""
+        """Verify one segment; -1: the metadata only."""
         out = ctypes.c_int64()
         self._call(_c.together, _c.tutti_dataset_verify_segment, lambda: (self._live(), segment, _byref(out)),
                    (self._live(), -2, None))
@@ -700,7 +700,7 @@ class Dataset(Committing, Reporting):
 
     @staticmethod
     def repair(comm: Any, path: Any, **options: Any) -> Dict[str, Any]:
-        """Bring a dataset back whose metadata are damaged or gone; returns what was done.  Collective."""
+        """Repair a dataset with damaged or missing metadata; return the report.  Collective."""
         out, handle, keep = _c.tutti_repair_report(), mpi.handle_of(comm), []
 
         def prepare():
@@ -711,28 +711,28 @@ class Dataset(Committing, Reporting):
         return _c.as_dict(out)
 
     def archive(self, first: int, last: int, to: Any) -> int:
-        """Copy states to a directory and free their bytes here; returns how many were freed."""
+        """Archive states to a directory; return the number of bytes freed."""
         out = ctypes.c_int64()
         _c.together(_c.tutti_dataset_archive, lambda: (self._live(), first, last, _c.path_bytes(to), _byref(out)),
                     (self._live(), first, last, None, None))
         return out.value
 
     def restore(self, first: int, last: int, source: Any) -> None:
-        """Bring archived states back from a directory."""
+        """Restore archived states from a directory."""
         _c.together(_c.tutti_dataset_restore, lambda: (self._live(), first, last, _c.path_bytes(source)),
                     (self._live(), first, last, None))
 
     def archive_stream(self, first: int, last: int, stream: Any, location: Optional[str] = None) -> int:
-        """The same as a tar archive, to a stream of rank 0's with write and flush; without a location they are only copied.
+        """Archive states as a tar archive to a stream of rank 0 (write, flush); without a location they are only copied.
 
-        What the stream raises on rank 0 makes the call fail on all ranks.
+        An exception of the stream on rank 0 makes the call fail on all ranks.
         """
         freed, (made, trouble) = ctypes.c_int64(), _stream(stream, location)
         _with_stream(trouble, _c.tutti_dataset_archive_stream, self._live(), first, last, _byref(made), _byref(freed))
         return freed.value
 
     def restore_stream(self, first: int, last: int, stream: Any) -> None:
-        """From a tar archive, from a stream of rank 0's with read."""
+        """Restore states from a tar archive, read from a stream of rank 0."""
         made, trouble = _stream(stream, None)
         _with_stream(trouble, _c.tutti_dataset_restore_stream, self._live(), first, last, _byref(made))
 
@@ -745,7 +745,7 @@ def _mode(mode: Any) -> int:
              "x+": "READ WRITE CREATE EXCLUSIVE"}
     if isinstance(mode, str):
         if mode not in words:
-            raise ValueError(f"the mode is '{mode}', none of {', '.join(words)}")
+            raise ValueError(f"unknown mode '{mode}': must be one of {', '.join(words)}")
         return sum(NUMBERS["TUTTI_" + w] for w in words[mode].split())
     return mode
 
@@ -753,13 +753,13 @@ def _mode(mode: Any) -> int:
 def dataset_options(*, level: str = "durable", indices_per_file: int = 0, checksums: bool = True, check_reads: bool = False,
                     lock_timeout: float = 5.0, without_locks: bool = False, io: Any = None, ieee: bool = False,
                     container: str = "native") -> Any:
-    """The struct of C."""
+    """Return the options as a struct of C."""
     out = _c.tutti_dataset_options()
     _c.tutti_dataset_options_init_sized(_byref(out), _c.sized(out))
     if level not in ("durable", "visible"):
-        raise ValueError(f"the level is '{level}', neither 'durable' nor 'visible'")
+        raise ValueError(f"unknown level '{level}': must be 'durable' or 'visible'")
     if container not in CONTAINERS:
-        raise ValueError(f"the container is '{container}', none of {', '.join(CONTAINERS)}")
+        raise ValueError(f"unknown container '{container}': must be one of {', '.join(CONTAINERS)}")
     out.level, out.container = NUMBERS["TUTTI_" + level.upper()], CONTAINERS[container]
     out.indices_per_file, out.checksums, out.check_reads = indices_per_file, int(checksums), int(check_reads)
     out.lock_timeout, out.without_locks, out.ieee = lock_timeout, int(without_locks), int(ieee)
@@ -769,7 +769,7 @@ def dataset_options(*, level: str = "durable", indices_per_file: int = 0, checks
 
 
 def _stream(stream: Any, location: Optional[str]) -> Tuple[Any, List[BaseException]]:
-    """A stream of Python's for C; what it raises is kept, and an errno returned instead."""
+    """Return a tutti_stream for a Python stream; its exception is kept, and an errno is returned to C."""
     trouble: List[BaseException] = []
 
     def fails(error: BaseException) -> int:
@@ -790,7 +790,7 @@ def _stream(stream: Any, location: Optional[str]) -> Tuple[Any, List[BaseExcepti
         try:
             piece = stream.read(n)
             if len(piece) > n:
-                raise ValueError("the stream gave more than it was asked for")
+                raise ValueError("the stream returned more bytes than requested")
             ctypes.memmove(data, bytes(piece), len(piece))
             ctypes.c_size_t.from_address(got).value = len(piece)
             return 0

@@ -1,4 +1,4 @@
-"""Finite-element meshes and results in a shared file that is an Exodus II file: ParaView and VisIt read it.
+"""Finite-element meshes and results in one shared Exodus II file, which ParaView and VisIt read.
 <tutti/exodus.h>
 
     with tutti.Exodus.create(comm, "out.e") as x:
@@ -61,7 +61,7 @@ class Entity(NamedTuple):
 
 
 class QA(NamedTuple):
-    """Who made it."""
+    """A QA record."""
     program: str
     version: str
     date: str
@@ -69,14 +69,14 @@ class QA(NamedTuple):
 
 
 class ArraySize(NamedTuple):
-    """How long an array of the file is: entries, numbers of an entry, their type in the file."""
+    """The size of an array in the file: entries, values per entry, type."""
     entries: int
     values_per_entry: int
     dtype: np.dtype
 
 
 class FileOffset(NamedTuple):
-    """Where numbers begin in the file, and their type there."""
+    """The offset of values in the file, and their type."""
     offset: int
     dtype: np.dtype
 
@@ -86,29 +86,29 @@ def _text(raw: Optional[bytes]) -> Optional[str]:
 
 
 def kind_name(kind: int) -> str:
-    """"element block" and so on; "" for unknown kinds.  Local."""
+    """Return the name of a kind, for example "element block"; "" for unknown kinds.  Local."""
     return _text(_c.tutti_exodus_kind_name(kind))
 
 
 def topology_nodes(topology: str) -> int:
-    """Nodes of an entry; 0: not known.  Local."""
+    """Return the number of nodes of an entry; 0: unknown.  Local."""
     return _c.tutti_exodus_topology_nodes(_c.text_bytes(topology, "the topology"))
 
 
 def topology_sides(topology: str, nodes: int = 0, *, dims: int) -> int:
-    """Sides of an entry.  Local."""
+    """Return the number of sides of an entry.  Local."""
     return _c.tutti_exodus_topology_sides(_c.text_bytes(topology, "the topology"), nodes, dims)
 
 
 def side_nodes(topology: str, side: int, nodes: int = 0, *, dims: int) -> Tuple[int, ...]:
-    """Which of an element's nodes (from 0) are those of a side (from 1).  Local."""
+    """Return the nodes (from 0) of an element that belong to a side (from 1).  Local."""
     out = np.zeros(9, np.intc)
     n = _c.tutti_exodus_side_nodes(_c.text_bytes(topology, "the topology"), nodes, dims, side, address(out))
     return tuple(out[:n].tolist())
 
 
 class _Entries(Decomposition):
-    """Entries of nodes, of a block or of a set."""
+    """The entries of nodes, a block or a set that this rank holds."""
 
     def __init__(self, exodus: "Exodus", kind: Any, id: int, prepare: Any) -> None:  # pylint: disable=super-init-not-called,redefined-builtin
         self._h, self._dataset, self.space = ctypes.c_void_p(), exodus, (kind, id)
@@ -119,7 +119,7 @@ class _Entries(Decomposition):
 
 
 class Notes(MutableMapping):
-    """Infos of the file that may be set at any time: x.notes["run"] = 7.  Collective, as all calls."""
+    """Notes of the file, which may be set at any time: x.notes["run"] = 7.  Collective."""
 
     def __init__(self, exodus: "Exodus") -> None:
         self._x = exodus
@@ -169,11 +169,11 @@ def exodus_options(*, level: str = "durable", real_bytes: int = 8, integer_bytes
                    nemesis: bool = False, overwrite: bool = False, alignment: int = 0, lock_timeout: float = 5.0,
                    without_locks: bool = False, rule: str = "idg2", seed: int = 0, balance: float = 0.0,
                    io: Any = None) -> Any:
-    """The struct of C."""
+    """Return the options as a struct of C."""
     out = _c.tutti_exodus_options()
     _c.tutti_exodus_options_init_sized(_byref(out), _c.sized(out))
     if level not in ("durable", "visible"):
-        raise ValueError(f"the level is '{level}', neither 'durable' nor 'visible'")
+        raise ValueError(f"unknown level '{level}': must be 'durable' or 'visible'")
     out.level = NUMBERS["TUTTI_" + level.upper()]
     out.real_bytes, out.integer_bytes, out.name_length = real_bytes, integer_bytes, name_length
     out.checksums, out.sidecar, out.check_reads = int(checksums), int(sidecar), int(check_reads)
@@ -195,9 +195,9 @@ class Exodus(Committing, Reporting):
     name_length       room for a name
     checksums         in the sidecar PATH.tutti; sidecar: there is one; check_reads: compared at the first get
     steps_per_file    0: all in one; n: a new file for every n steps
-    nemesis           put_mesh also writes what Nemesis has of a partition
+    nemesis           put_mesh also writes the partition in Nemesis form
     overwrite         a file that is there is replaced
-    rule, seed, balance   who writes what several ranks have (see Replicas)
+    rule, seed, balance   the choice of the rank that writes shared entries (see Replicas)
     io                options of the file
 
     Opening and closing are collective; the garbage collector never closes it.
@@ -223,12 +223,12 @@ class Exodus(Committing, Reporting):
 
     @classmethod
     def create(cls, comm: Any, path: Any, **options: Any) -> "Exodus":
-        """A new file; it appears, with its mesh, when definitions end."""
+        """Create a file; it appears, with its mesh, when the definitions end."""
         return cls._new(comm, path, _c.tutti_exodus_create, (), options)
 
     @classmethod
     def open(cls, comm: Any, path: Any, mode: Any = "r", **options: Any) -> "Exodus":
-        """A file of ours or of others (CDF-1, CDF-2, CDF-5): "r", or "r+" to append steps."""
+        """Open a file of any program (CDF-1, CDF-2, CDF-5): "r", or "r+" to append steps."""
         return cls._new(comm, path, _c.tutti_exodus_open, (mode,), options)
 
     _what = "the Exodus file"
@@ -240,7 +240,7 @@ class Exodus(Committing, Reporting):
         _c.tutti_exodus_close(handle)
 
     def stats(self) -> Stats:
-        """What all operations on the file, and on files of its series before, have cost on this rank."""
+        """Statistics of this rank of all operations on the file and on earlier files of its series."""
         all_ = _c.tutti_stats()
         _c.tutti_exodus_stats_sized(self._live(), _byref(all_), _c.sized(all_))
         return Stats(**_c.as_dict(all_))
@@ -249,18 +249,18 @@ class Exodus(Committing, Reporting):
         _c.tutti_exodus_on_progress(self._live(), made, None)
 
     def refresh(self) -> bool:
-        """Look again; True: there are other steps now."""
+        """Look for new steps; return whether their number has changed."""
         changed = ctypes.c_int()
         _c.tutti_exodus_refresh(self._live(), _byref(changed))
         return bool(changed.value)
 
     def new_topology(self) -> None:
-        """Go on with a new mesh, in the next file: init and define come again.  Variables and options are kept."""
+        """Start a new mesh in the next file of the series.  Entities must be defined again; variables and options are kept."""
         _c.tutti_exodus_new_topology(self._live())
         self._counts = None
 
     def next_file(self) -> bool:
-        """The next file of those that steps_per_file or new_topology made; False: this is the last."""
+        """Move to the next file of the series; return False if this is the last."""
         try:
             _c.tutti_exodus_next_file(self._live())
         except Error as error:
@@ -272,23 +272,23 @@ class Exodus(Committing, Reporting):
 
     @property_of
     def path(self) -> str:
-        """Of the file that the handle is on.  Local."""
+        """Path of the current file.  Local."""
         return _text(_c.tutti_exodus_path(self._live()))
 
     @property_of
     def warning(self) -> str:
-        """"", or why there are no checksums although there might be.  Local."""
+        """The reason why the file has no usable checksums, or "".  Local."""
         return _text(_c.tutti_exodus_warning(self._live()))
 
     @property_of
     def mesh_warning(self) -> str:
-        """What the last mesh() ignored, for example distribution factors that do not fit; "" if nothing.  Local."""
+        """What the last get_mesh ignored, for example distribution factors that do not fit; "" if nothing.  Local."""
         return _text(_c.tutti_exodus_mesh_warning(self._live()))
 
     # ---- definitions
 
     def init(self, *, dims: int, title: str = "", coordinate_names: Optional[Sequence[str]] = None, **counts: int) -> None:
-        """The whole file.  counts: nodes, elements, edges, faces (put_mesh finds them), node_attributes, has_node_ids,
+        """Define the parameters.  counts: nodes, elements, edges, faces (put_mesh computes them), node_attributes, has_node_ids,
         has_element_ids, has_edge_ids, has_face_ids, has_order."""
         keep: List[Any] = []
 
@@ -297,7 +297,7 @@ class Exodus(Committing, Reporting):
             p.title, p.dims = _c.text_bytes(title, "the title"), operator.index(dims)
             if coordinate_names is not None:
                 if len(coordinate_names) != dims:
-                    raise ValueError(f"{len(coordinate_names)} names for {dims} coordinates")
+                    raise ValueError(f"coordinate_names has {len(coordinate_names)} names: must be {dims}")
                 p.coordinate_names = texts(coordinate_names, keep)
             _set_fields(p, counts, ("nodes", "elements", "edges", "faces", "node_attributes", "has_node_ids",
                                     "has_element_ids", "has_edge_ids", "has_face_ids", "has_order"))
@@ -307,7 +307,7 @@ class Exodus(Committing, Reporting):
         _c.together(_c.tutti_exodus_init, prepare, (self._live(), None))
 
     def define(self, entities: Sequence[Any] = (), **one: Any) -> None:
-        """Blocks, sets and maps: dicts (or Entity) of kind, id, name, topology, entries, nodes, edges, faces, attributes,
+        """Define blocks, sets and maps: dicts (or Entity) of kind, id, name, topology, entries, nodes, edges, faces, attributes,
         factors, list_length; one of them also as keywords."""
         keep: List[Any] = []
 
@@ -325,13 +325,13 @@ class Exodus(Committing, Reporting):
         _c.together(_c.tutti_exodus_define, prepare, (self._live(), -1, None))
 
     def variables(self, kind: Any, names: Sequence[str]) -> None:
-        """Variables of a kind: of its results.  Once per kind."""
+        """Define the result variables of a kind, once per kind."""
         keep: List[Any] = []
         _c.together(_c.tutti_exodus_variables,
                     lambda: (self._live(), kind_of(kind), len(_list(names)), texts(names, keep)), (self._live(), -1, -1, None))
 
     def truth(self, kind: Any, table: Any) -> None:
-        """Which entities have which variables: [entities of the kind, its variables]."""
+        """Define which entities have which variables: [entities of the kind, its variables]."""
         keep: List[Any] = []
 
         def prepare():
@@ -339,21 +339,21 @@ class Exodus(Committing, Reporting):
             shape = (self.count(number), self.variable_count(number))
             array = np.ascontiguousarray(np.asarray(table) != 0, np.uint8)
             if array.shape != shape:
-                raise ValueError(f"the table has the shape {array.shape}, not {shape}")
+                raise ValueError(f"table has shape {array.shape}: must be {shape}")
             keep.append(array)
             return self._live(), number, address(array)
 
         _c.together(_c.tutti_exodus_truth_table, prepare, (self._live(), -1, None))
 
     def attribute_names(self, kind: Any, id: int, names: Sequence[str]) -> None:  # pylint: disable=redefined-builtin
-        """Names of the attributes of an entity; of nodes: "nodal", 0."""
+        """Define the names of the attributes of an entity (nodes: "nodal", 0)."""
         keep: List[Any] = []
         _c.together(_c.tutti_exodus_attribute_names,
                     lambda: (self._live(), kind_of(kind), id, len(_list(names)), texts(names, keep)),
                     (self._live(), -1, 0, -1, None))
 
     def property(self, kind: Any, name: str, values: Any) -> None:
-        """A property: a number for every entity of a kind, in the order in which they were defined."""
+        """Define a property: an integer for every entity of a kind, in the order of their definition."""
         keep: List[Any] = []
 
         def prepare():
@@ -363,7 +363,7 @@ class Exodus(Committing, Reporting):
         _c.together(_c.tutti_exodus_property, prepare, (self._live(), -1, None, None))
 
     def put_qa(self, records: Sequence[Sequence[str]]) -> None:
-        """Who made it: (program, version, date, time) each."""
+        """Write QA records: (program, version, date, time) each."""
         keep: List[Any] = []
 
         def prepare():
@@ -376,24 +376,24 @@ class Exodus(Committing, Reporting):
         _c.together(_c.tutti_exodus_put_qa, prepare, (self._live(), -1, None))
 
     def put_info(self, lines: Sequence[str]) -> None:
-        """Lines of text, each at most 80 bytes."""
+        """Write info lines, each at most 80 bytes."""
         keep: List[Any] = []
         _c.together(_c.tutti_exodus_put_info, lambda: (self._live(), len(_list(lines)), texts(lines, keep, "a line")),
                     (self._live(), -1, None))
 
     def end_definitions(self) -> None:
-        """End the definitions without a mesh; put_arrays writes it."""
+        """End the definitions without a mesh; write its arrays with put_arrays."""
         _c.tutti_exodus_end_definitions(self._live())
 
     # ---- meshes
 
     def put_mesh(self, mesh: Optional[ExodusMesh] = None, **fields: Any) -> None:
-        """Write the mesh, by an ExodusMesh or by its fields, and end the definitions."""
+        """Write the mesh, given by an ExodusMesh or by its fields, and end the definitions."""
         keep: List[Any] = []
 
         def prepare():
             if mesh is not None and (fields or not isinstance(mesh, ExodusMesh)):
-                raise TypeError("a mesh is an ExodusMesh, or given by its fields")
+                raise TypeError("pass either an ExodusMesh or its fields")
             made, found = to_c(mesh if mesh is not None else ExodusMesh(**fields), self.entities, self._parameters(), keep)
             keep.extend((made, found))
             return self._live(), _byref(made)
@@ -402,9 +402,9 @@ class Exodus(Committing, Reporting):
         self._counts = keep[-1]
 
     def get_mesh(self, by: str = "order", halo: int = 0, *, rank: Any = None, first: int = 0) -> ExodusMesh:
-        """Read the mesh: this rank's elements with all their nodes, members of sets among them; copies.
+        """Read the mesh: the elements of this rank with all their nodes and set members.
 
-        by     "order": of the file, "metis", "curve", "list": as `rank` says, "root": all on rank 0
+        by     "order": of the file, "metis", "curve", "list": given by `rank`, "root": all on rank 0
         halo   layers of elements around one's own, which come first in each block
         rank   which rank gets elements first, first + 1 ... of the file; each rank's own slice of them
         """
@@ -413,7 +413,7 @@ class Exodus(Committing, Reporting):
 
         def prepare():
             if by not in BY:
-                raise ValueError(f"by '{by}', none of {', '.join(BY)}")
+                raise ValueError(f"unknown partitioner by='{by}': must be one of {', '.join(BY)}")
             distribution = _c.tutti_exodus_distribution()
             distribution.partitioner, distribution.halo = NUMBERS["TUTTI_EXODUS_" + BY[by]], operator.index(halo)
             ranks = numbers(rank, np.intc, "rank")
@@ -428,13 +428,13 @@ class Exodus(Committing, Reporting):
         return mesh
 
     def own_elements(self, kind: Any = "element block", number: int = 0) -> int:
-        """How many of a block's (from 0) elements are this rank's own; the rest is halo.  Local."""
+        """Return the number of elements of a block (from 0) that this rank owns; the rest is halo.  Local."""
         return _c.tutti_exodus_own_elements(self._live(), kind_of(kind), number)
 
     # ---- results
 
     def begin(self, time: float) -> None:
-        """Begin a step; times rise."""
+        """Begin a step; times must increase."""
         _c.together(_c.tutti_exodus_begin, lambda: (self._live(), float(time)), (self._live(), ctypes.c_double(float("nan"))))
 
     def _commit(self, handle: Any) -> None:
@@ -444,40 +444,40 @@ class Exodus(Committing, Reporting):
         _c.tutti_exodus_discard(handle)
 
     def commit_start(self) -> Request:
-        """commit without waiting: until the request is complete, other collective calls on the file are refused."""
+        """Start a commit; until the request is complete, other collective calls on the file fail."""
         request = Request(self, None)
         _c.tutti_exodus_commit_start(self._live(), _byref(request._h))
         return request._started()
 
     @contextlib.contextmanager
     def step(self, time: float) -> Iterator["Exodus"]:
-        """A block in which a step is put; it is committed at the end, and discarded on all ranks if one leaves it by an
+        """Return a block in which a step is written; it is committed at the end, and discarded on all ranks if a rank raises an
         exception."""
         self.begin(time)
         with self._block():
             yield self
 
     def erase_after(self, step: int) -> None:
-        """Remove all steps behind this one (0: all)."""
+        """Remove all steps after this one (0: all)."""
         _c.together(_c.tutti_exodus_erase_after, lambda: (self._live(), step), (self._live(), -1))
 
     def _size(self, kind: int, id: int, entries: Any, variable: Optional[str]) -> int:  # pylint: disable=redefined-builtin
-        """Numbers of a field on this rank."""
+        """Return the number of values of a field on this rank."""
         if kind == _GLOBAL:
             return 1 if variable is not None else self.variable_count(kind)
         if entries is not None:
             if not isinstance(entries, Decomposition):
-                raise TypeError(f"the decomposition of '{variable}' is {type(entries).__name__}")
+                raise TypeError(f"decomposition of '{variable}' is {type(entries).__name__}: must be made by Exodus.decomposition")
             return entries.entries if entries._memory is None else entries._memory[1]
         if self._counts is None:
-            raise refused("STATE", "there is no mesh on this handle: put_mesh, get_mesh, or say entries",
+            raise refused("STATE", "the file has no mesh on this handle: call put_mesh or get_mesh, or pass entries",
                           file=str(self._name))
         if (kind, id) not in self._counts:
-            raise refused("NOT_FOUND", f"there is no {kind_name(kind)} {id} with results", file=str(self._name))
+            raise refused("NOT_FOUND", f"{kind_name(kind)} {id} with results does not exist", file=str(self._name))
         return self._counts[kind, id]
 
     def _field(self, out: Any, key: Any, entries: Any, values: Any, writable: bool) -> np.ndarray:
-        """One field; without values an array for it."""
+        """Return a field; without values, with a new array."""
         kind, id_, variable = _key(key)
         of = entries.get(key) if isinstance(entries, dict) else entries
         if kind == _GLOBAL:
@@ -486,7 +486,7 @@ class Exodus(Committing, Reporting):
         array = values
         if not isinstance(array, np.ndarray):
             if kind != _GLOBAL:
-                raise TypeError(f"'{variable}' is {type(values).__name__}, not an array")
+                raise TypeError(f"variable '{variable}' is {type(values).__name__}: must be a NumPy array")
             array = np.atleast_1d(np.asarray(values, np.float64))
         array = (fitting(array, (n,), 1, f"'{variable}'", writable=writable) if of is None else
                  of._fitting(array, 1, f"'{variable}'", writable))
@@ -501,7 +501,7 @@ class Exodus(Committing, Reporting):
         return len(arrays), made, keep
 
     def put(self, arrays: Optional[Dict[Any, Any]] = None, *, entries: Any = None, **nodal: np.ndarray) -> None:
-        """Put fields into the step, in one operation: x.put(temperature=t) or x.put({("element block", 1, "stress"): s}).
+        """Write fields to the step in one operation: x.put(temperature=t) or x.put({("element block", 1, "stress"): s}).
 
         arrays    by name (of nodes), by ("global", name), or by (kind, id, name); ("global", None) is all of its variables
         entries   None: those of put_mesh or get_mesh, in their order; or a decomposition, or a dict of them by key
@@ -526,16 +526,16 @@ class Exodus(Committing, Reporting):
         return Request._start(self, function, prepare, (live, *before, -1, None))
 
     def put_start(self, arrays: Optional[Dict[Any, Any]] = None, *, entries: Any = None, **nodal: np.ndarray) -> Request:
-        """The same without waiting; complete it before the commit."""
+        """Start to write fields without waiting; complete the request before the commit."""
         return self._start(_c.tutti_exodus_put_start, (), {**(arrays or {}), **nodal}, entries, False)
 
     @property_of
     def steps(self) -> int:
-        """How many there are; they count from 1.  Local."""
+        """Number of steps; steps count from 1.  Local."""
         return _c.tutti_exodus_steps(self._live())
 
     def times(self, first: int = 1, n: Optional[int] = None) -> np.ndarray:
-        """The times of steps first ... first + n - 1; None: to the last."""
+        """Return the times of steps first ... first + n - 1; None: to the last."""
         keep: List[Any] = []
 
         def prepare():
@@ -553,7 +553,7 @@ class Exodus(Committing, Reporting):
 
     def get(self, step: int, *keys: Any, entries: Any = None, dtype: Any = np.float64,
             out: Optional[Dict[Any, np.ndarray]] = None) -> Any:
-        """Get fields of a step (from 1) in one operation; keys as of put.  One key gives its array, several a dict."""
+        """Read fields of a step (from 1) in one operation; keys as for put.  One key returns an array, several a dict."""
         keep: List[Any] = []
         live, arrays = self._live(), dict(out or {})
 
@@ -569,17 +569,17 @@ class Exodus(Committing, Reporting):
         return arrays[keys[0]] if len(keys) == 1 and not out else arrays
 
     def get_start(self, step: int, out: Dict[Any, np.ndarray], *, entries: Any = None) -> Request:
-        """The same without waiting, into arrays by key."""
+        """Start to read fields into arrays by key, without waiting."""
         return self._start(_c.tutti_exodus_get_start, (step,), out, entries, True)
 
     def follow(self, first: int, last: int, key: Any, *, entries: Any = None, dtype: Any = np.float64) -> np.ndarray:
-        """A field through steps first ... last: [steps, entries]."""
+        """Read a field of steps first ... last: [steps, entries]."""
         keep: List[Any] = []
         live = self._live()
 
         def prepare():
             if entries is not None and entries._memory is not None:
-                raise refused("UNSUPPORTED", "follow with a decomposition that has places in memory")
+                raise refused("UNSUPPORTED", "follow does not support a decomposition with positions in memory")
             kind, id_, variable = _key(key)
             array = self._room(key, entries, dtype, (max(last - first + 1, 0),))
             field = _c.tutti_exodus_field(kind, id_, _c.text_bytes(variable), type_of(array.dtype), address(array),
@@ -593,7 +593,7 @@ class Exodus(Committing, Reporting):
     def decomposition(self, kind: Any = "nodal", id: int = 0, *, index: Any = None, ids: Any = None,  # pylint: disable=redefined-builtin
                       n: Optional[int] = None, own: Any = None, memory: Any = None, whole: bool = False,
                       rule: str = "idg2", seed: int = 0, balance: float = 0.0) -> Decomposition:
-        """Which entries of the nodes, of a block or of a set this rank means: as Dataset.decomposition, without slices."""
+        """Make a decomposition of nodes, a block or a set, as Dataset.decomposition, without slices."""
         keep: List[Any] = []
 
         def prepare(made: Decomposition) -> Any:
@@ -607,14 +607,14 @@ class Exodus(Committing, Reporting):
 
     def _array(self, array_kind: str, kind: Any, id_: int, component: int) -> Any:
         if array_kind not in ARRAY_KINDS:
-            raise ValueError(f"'{array_kind}' is none of {', '.join(ARRAY_KINDS)}")
+            raise ValueError(f"unknown array_kind '{array_kind}': must be one of {', '.join(ARRAY_KINDS)}")
         out = _c.tutti_exodus_array()
         out.array_kind, out.kind = NUMBERS["TUTTI_EXODUS_" + array_kind.upper()], operator.index(kind_of(kind))
         out.id, out.component = operator.index(id_), operator.index(component)
         return out
 
     def array_size(self, array_kind: str, kind: Any = "nodal", id: int = 0, component: int = 0) -> ArraySize:  # pylint: disable=redefined-builtin
-        """How long an array of the file is: "coordinates" (with a component), "connectivity", "edges", "faces", "counts",
+        """Return the size of an array of the file: "coordinates" (with a component), "connectivity", "edges", "faces", "counts",
         "attributes", "members", "sides", "factors", "ids", "map", "order".  Local."""
         return self._array_size(self._array(array_kind, kind, id, component))
 
@@ -624,14 +624,14 @@ class Exodus(Committing, Reporting):
         return ArraySize(entries.value, each.value, DTYPES[kind.value])
 
     def array_offset(self, array_kind: str, kind: Any = "nodal", id: int = 0, component: int = 0) -> FileOffset:  # pylint: disable=redefined-builtin
-        """Where it begins in the file, and the type of its numbers there.  Local."""
+        """Return the offset and the type of an array in the file.  Local."""
         at, type_ = ctypes.c_int64(), ctypes.c_int()
         array = self._array(array_kind, kind, id, component)
         _c.tutti_exodus_array_offset(self._live(), _byref(array), _byref(at), _byref(type_))
         return FileOffset(at.value, DTYPES[type_.value].newbyteorder(">"))
 
     def field_offset(self, step: int, key: Any) -> FileOffset:
-        """Where a field begins in a step, and the type of its numbers there.  Local."""
+        """Return the offset and the type of a field of a step in the file.  Local."""
         at, type_ = ctypes.c_int64(), ctypes.c_int()
         kind, id_, variable = _key(key)
         field = _c.tutti_exodus_field(kind, id_, _c.text_bytes(variable), TYPES["float64"])
@@ -647,19 +647,19 @@ class Exodus(Committing, Reporting):
             first, n = operator.index(given.pop("first", 0)), given.pop("n", None)
             entries, values, dtype = given.pop("entries", None), given.pop("values", None), given.pop("dtype", None)
             if given:
-                raise TypeError(f"a piece of an array has no {', '.join(given)}")
+                raise TypeError(f"unknown key {', '.join(given)} of a piece of an array")
             if values is not None and not writable:
                 values = np.ascontiguousarray(values)
             if entries is not None:
                 if not isinstance(entries, Decomposition):
-                    raise TypeError(f"the decomposition is {type(entries).__name__}")
+                    raise TypeError(f"entries is {type(entries).__name__}: must be a decomposition")
                 n = entries.entries if entries._memory is None else entries._memory[1]
             elif n is None:
                 n = size.entries - first if values is None else np.size(values) // max(size.values_per_entry, 1)
             n = max(operator.index(n), 0)
             if values is None:
                 if not writable:
-                    raise TypeError("a piece that is put has values")
+                    raise TypeError("a piece to write requires values")
                 values = np.zeros((n, size.values_per_entry) if size.values_per_entry != 1 else n, dtype or size.dtype)
             name = f"the array of {piece['array_kind']}"
             values = (fitting(values, (n,), size.values_per_entry, name, writable=writable) if entries is None else
@@ -683,7 +683,7 @@ class Exodus(Committing, Reporting):
         _c.together(_c.tutti_exodus_put_arrays, prepare, (self._live(), -1, None))
 
     def get_arrays(self, pieces: Sequence[Dict[str, Any]]) -> List[np.ndarray]:
-        """Read pieces of arrays: dicts as above with n (None: all behind first) and dtype instead of values, or with values to
+        """Read pieces of arrays: dicts as for put_arrays with n (None: all after first) and dtype instead of values, or with values to
         fill.  An id map that is not in the file reads as 1, 2, 3 ..."""
         keep: List[Any] = []
 
@@ -703,7 +703,7 @@ class Exodus(Committing, Reporting):
         return out
 
     def parameters(self) -> Dict[str, Any]:
-        """Title, dims, counts, coordinate_names and so on."""
+        """Return title, dims, counts, coordinate_names and so on."""
         p = self._parameters()
         out = _c.as_dict(p)
         at = ctypes.cast(p.coordinate_names, ctypes.POINTER(ctypes.c_char_p))
@@ -711,11 +711,11 @@ class Exodus(Committing, Reporting):
         return out
 
     def count(self, kind: Any) -> int:
-        """How many entities of a kind there are."""
+        """Return the number of entities of a kind."""
         return _c.tutti_exodus_entities(self._live(), kind_of(kind))
 
     def entity(self, kind: Any, number: int) -> Entity:
-        """One of them, from 0."""
+        """Return an entity by its number, from 0."""
         out = _c.tutti_exodus_entity()
         _c.tutti_exodus_entity_sized(self._live(), kind_of(kind), number, _byref(out), _c.sized(out))
         row = [getattr(out, name) for name in _ENTITY]
@@ -723,26 +723,26 @@ class Exodus(Committing, Reporting):
         return Entity(*row)
 
     def entities(self, kind: Any) -> List[Entity]:
-        """All of a kind."""
+        """Return all entities of a kind."""
         return [self.entity(kind, i) for i in range(self.count(kind))]
 
     def find(self, kind: Any, id: int) -> int:  # pylint: disable=redefined-builtin
-        """The number (from 0) of the one with an id."""
+        """Return the number (from 0) of the entity with an id."""
         out = ctypes.c_int64()
         _c.tutti_exodus_find(self._live(), kind_of(kind), id, _byref(out))
         return out.value
 
     def variable_count(self, kind: Any) -> int:
-        """Number of variables of a kind."""
+        """Return the number of variables of a kind."""
         return _c.tutti_exodus_variable_count(self._live(), kind_of(kind))
 
     def variable_names(self, kind: Any) -> List[str]:
-        """Variables of a kind."""
+        """Return the names of the variables of a kind."""
         return [_text(_c.tutti_exodus_variable_name(self._live(), kind_of(kind), i)) for i in
                 range(self.variable_count(kind))]
 
     def has(self, kind: Any, id: int, variable: str) -> bool:  # pylint: disable=redefined-builtin
-        """Has an entity a variable?"""
+        """Return whether an entity has a variable."""
         names = self.variable_names(kind)
         return variable in names and bool(_c.tutti_exodus_has(self._live(), kind_of(kind), self.find(kind, id),
                                                               names.index(variable)))
@@ -754,11 +754,11 @@ class Exodus(Committing, Reporting):
         return out
 
     def attributes(self, kind: Any, id: int = 0) -> List[str]:  # pylint: disable=redefined-builtin
-        """Names of the attributes of an entity."""
+        """Return the names of the attributes of an entity."""
         return self._names(_c.tutti_exodus_attribute_name, kind_of(kind), id)
 
     def properties(self, kind: Any) -> Dict[str, np.ndarray]:
-        """Properties of a kind: a number for each of its entities."""
+        """Return the properties of a kind: an integer per entity."""
         out = {}
         for name in self._names(_c.tutti_exodus_property_name, kind_of(kind)):
             out[name] = np.zeros(self.count(kind), np.int64)
@@ -766,7 +766,7 @@ class Exodus(Committing, Reporting):
         return out
 
     def qa(self) -> List[QA]:
-        """Who made it."""
+        """A QA record."""
         out, row = [], _c.tutti_exodus_qa()
         for i in range(_c.tutti_exodus_qa_count(self._live())):
             _c.tutti_exodus_qa_get(self._live(), i, _byref(row))
@@ -774,19 +774,19 @@ class Exodus(Committing, Reporting):
         return out
 
     def info(self) -> List[str]:
-        """Lines of text."""
+        """Return the info lines."""
         return self._names(_c.tutti_exodus_info_line)
 
     # ---- checking, Nemesis
 
     def verify(self) -> int:
-        """Read everything and compare checksums; returns how much was compared."""
+        """Read all data and compare checksums; return the number of bytes compared."""
         out = ctypes.c_int64()
         _c.tutti_exodus_verify(self._live(), _byref(out))
         return out.value
 
     def nemesis(self, processor: int) -> Optional[SimpleNamespace]:
-        """What the file has of a processor of a partition (each rank's own; -1: this rank asks for nothing): the fields of
+        """Return the Nemesis data of a processor (chosen by each rank; -1: none): the fields of
         tutti_exodus_nemesis, arrays as copies.  Numbers are those of the file, from 1."""
         out = _c.tutti_exodus_nemesis()
         _c.together(_c.tutti_exodus_nemesis_get, lambda: (self._live(), processor, _byref(out)), (self._live(), -2, None))
@@ -817,36 +817,36 @@ def _mode(mode: Any) -> int:
     words = {"r": "READ", "r+": "READ WRITE"}
     if isinstance(mode, str):
         if mode not in words:
-            raise ValueError(f"the mode is '{mode}', none of {', '.join(words)}")
+            raise ValueError(f"unknown mode '{mode}': must be one of {', '.join(words)}")
         return sum(NUMBERS["TUTTI_" + w] for w in words[mode].split())
     return mode
 
 
 def _list(values: Any) -> Any:
     if isinstance(values, (str, bytes)):
-        raise TypeError("a list of texts, not one text")
+        raise TypeError("argument is str: must be a list of str")
     return values
 
 
 def _key(key: Any) -> Tuple[int, int, Optional[str]]:
-    """(kind, id, variable) of what a field is called by."""
+    """Return (kind, id, variable) of the key of a field."""
     if isinstance(key, str):
         return _NODAL, 0, key
     if not isinstance(key, tuple) or len(key) not in (2, 3):
-        raise TypeError(f"a field is a name, ('global', name) or (kind, id, name), not {key!r}")
+        raise TypeError(f"invalid field {key!r}: must be a name, ('global', name) or (kind, id, name)")
     kind = operator.index(kind_of(key[0]))
     if len(key) == 2 and kind not in (_GLOBAL, _NODAL):
-        raise TypeError(f"the field {key!r} has no id: (kind, id, name)")
+        raise TypeError(f"field {key!r} has no id: must be (kind, id, name)")
     if key[-1] is None and kind != _GLOBAL:
-        raise TypeError(f"the field {key!r} has no name")
+        raise TypeError(f"field {key!r} has no name")
     return kind, operator.index(key[1]) if len(key) == 3 else 0, key[-1]
 
 
 def _set_fields(struct: Any, given: Dict[str, Any], names: Sequence[str]) -> None:
     for name, value in given.items():
         if name not in names:
-            raise TypeError(f"there is no '{name}', but {', '.join(names)}")
+            raise TypeError(f"unknown field '{name}': must be one of {', '.join(names)}")
         number = operator.index(value)
         setattr(struct, name, number)
         if getattr(struct, name) != number:
-            raise OverflowError(f"{name} is {number}")
+            raise OverflowError(f"{name} is {number}: out of range")

@@ -32,16 +32,16 @@ Stats.__doc__ = "What operations cost on this rank; the fields of tutti_stats."
 
 
 def mode_of(mode: Union[str, int]) -> int:
-    """"r", "r+", "w", "w+", "x", "x+", "a", "a+" as Python has them, "rw" (made if it is not there), or flags."""
+    """Return the flags of a mode: those of Python ("r", "r+", "w", ...), "rw" (created if missing), or flags."""
     if isinstance(mode, str):
         if mode not in _MODES:
-            raise ValueError(f"the mode is '{mode}', none of {', '.join(_MODES)}")
+            raise ValueError(f"unknown mode '{mode}': must be one of {', '.join(_MODES)}")
         return sum(NUMBERS["TUTTI_" + word] for word in _MODES[mode].split())
     return mode
 
 
 class Request:
-    """An operation that was started.  `test` looks whether it is complete, `wait` waits for it; both raise what went wrong.
+    """A started operation.  `test` returns whether it is complete, `wait` waits for it; both raise its error.
 
     Its buffer is the library's until then, and stays in memory.  As a context manager it is waited for at the end:
 
@@ -52,13 +52,13 @@ class Request:
     def __init__(self, owner: Any, keep: Any) -> None:
         self._h, self._owner, self._keep = ctypes.c_void_p(), owner, keep
         self._done, self._error, self.count = False, None, 0
-        self._refusal: Optional[Exception] = None  # why this rank started without arguments
+        self._refusal: Optional[Exception] = None  # error of the arguments of this rank
         self._after: Optional[Callable[[], None]] = None
 
     @classmethod
     def _start(cls, owner: Any, function: Any, prepare: Any, null: tuple, together: Any = _c.together) -> "Request":
-        """Start an operation with the arguments that `prepare` gives, but for the last, and with what it keeps in memory; as
-        _c.together does."""
+        """Start an operation, like _c.together: `prepare` returns the arguments except the last, and objects to keep in
+        memory."""
         request = cls(owner, None)
 
         def arguments():
@@ -70,7 +70,7 @@ class Request:
         except Exception as error:
             if not request._h:
                 raise
-            request._refusal = error  # other ranks have started: test and wait raise it, on all ranks
+            request._refusal = error  # other ranks have started the operation: test and wait raise the error on all ranks
         return request._started()
 
     def _started(self) -> "Request":
@@ -90,11 +90,11 @@ class Request:
 
     @property
     def done(self) -> bool:
-        """It has been found complete."""
+        """Record that the operation is complete."""
         return self._done
 
     def test(self) -> bool:
-        """Is it complete?  Never waits."""
+        """Return whether the operation is complete.  Never waits."""
         if self._done:
             return self._outcome()
         done, count = ctypes.c_int(), ctypes.c_int64()
@@ -111,7 +111,7 @@ class Request:
         return self._outcome()
 
     def wait(self) -> int:
-        """Wait for it; returns this rank's bytes."""
+        """Wait for the operation; return the number of bytes of this rank."""
         if not self._done:
             count = ctypes.c_int64()
             try:
@@ -131,7 +131,7 @@ class Request:
         return True
 
     def abandon(self) -> None:
-        """Do not care any longer: it is carried out all the same, and its buffer stays until the file is closed."""
+        """Release the request; the operation is still carried out, and its buffer is kept until the file is closed."""
         if not self._done:
             _c.tutti_request_abandon(_byref(self._h))
             self._done = True
@@ -150,14 +150,14 @@ class Request:
 
 
 class Split:
-    """An operation between its begin and its end, which is the end of the `with` block (or a call of `end`)."""
+    """A split operation, which the end of the `with` block or a call of `end` ends."""
 
     def __init__(self, file: "File", end: Any, keep: Any) -> None:
         self._file, self._end, self._keep = file, end, keep
         self._ended, self.count = False, 0
 
     def end(self) -> int:
-        """Collective.  Returns this rank's bytes."""
+        """Collective.  Returns the number of bytes of this rank."""
         if not self._ended:
             count = ctypes.c_int64()
             self._file._call(self._end, self._file._live(), _byref(count))
@@ -173,10 +173,10 @@ class Split:
 
 
 def buffer_for(layout: Any, room: Tuple[int, int], buf: Any, writable: bool) -> np.ndarray:
-    """The memory of an access: without gaps and large enough, or with the gaps that the access was made for (Access.of)."""
+    """Return the memory of an access: contiguous and large enough, or with the strides of Access.of."""
     if layout is not None and isinstance(buf, np.ndarray) and layout == layout_of(buf):
         if writable and not buf.flags.writeable:
-            raise ValueError("the buffer is read-only")
+            raise ValueError("the buffer of a read is read-only")
         if not buf.dtype.hasobject:
             return buf
     array = flat(buf, writable)
@@ -185,7 +185,7 @@ def buffer_for(layout: Any, room: Tuple[int, int], buf: Any, writable: bool) -> 
 
 
 class Part:
-    """One of several variables that an operation moves, with a conversion of its numbers if they differ in the file.
+    """One of several variables of an operation, with a conversion if its type in the file differs.
 
     access   described as if memory held numbers of the file's type, too
     buf      an array
@@ -197,13 +197,13 @@ class Part:
         self.access, self.buf, self.file, self.ieee = access, buf, file, ieee
 
     def _fill(self, part: Any, writable: bool, with_buffer: bool = True) -> Any:
-        """Into the struct; returns what must stay."""
+        """Fill the struct; return the objects to keep in memory."""
         part.access = self.access._live()
         low, high = self.access.memory_bounds
         array = None
         if self.file is not None:
             if self.buf is None:
-                raise TypeError("a part with a conversion needs its buffer, to know what numbers memory has")
+                raise TypeError("a part with a conversion needs a buffer, which defines the type in memory")
             array = flat(self.buf, writable)
             kind = np.dtype(self.file)
             part.convert.file_type = type_of(kind.newbyteorder("="))
@@ -228,12 +228,12 @@ def _parts(parts: Sequence[Part], writable: bool, with_buffers: bool = True) -> 
 
 
 def _no_parts() -> Tuple[int, Any]:
-    """A part without an access: refused on all ranks."""
+    """A part without an access, which fails on all ranks."""
     return 1, (_c.tutti_part * 1)()
 
 
 class Plan:
-    """Who moves what, made once and run many times.  File.plan_write and plan_read make it."""
+    """A planned transfer, made once by File.plan_write or plan_read and run many times."""
 
     def __init__(self, file: "File", is_write: bool) -> None:
         self._h, self._file, self._is_write = ctypes.c_void_p(), file, is_write
@@ -250,7 +250,7 @@ class Plan:
         return buffer_for(layout, room, buf, not self._is_write)
 
     def run(self, buf: Any, displacement: int = 0) -> int:
-        """Carry it out, all offsets shifted by a displacement, which agrees.  Collective.  Returns this rank's bytes."""
+        """Run the plan with all file offsets shifted by `displacement`, the same on all ranks.  Collective.  Returns the number of bytes of this rank."""
         count = ctypes.c_int64()
         keep = []
 
@@ -263,7 +263,7 @@ class Plan:
         return count.value
 
     def start(self, buf: Any, displacement: int = 0) -> None:
-        """Start it, for test and wait; one at a time."""
+        """Start the plan; complete it with test or wait.  One operation at a time."""
         keep: List[Any] = []
 
         def prepare():
@@ -273,7 +273,7 @@ class Plan:
         self._start(_c.tutti_plan_start_write if self._is_write else _c.tutti_plan_start, prepare, (self._live(), None, 0), keep)
 
     def _start(self, function: Any, prepare: Any, null: tuple, keep: List[Any]) -> None:
-        """Where this rank alone has something against it, all ranks are told by their test or wait, and this one now."""
+        """Report invalid arguments of this rank: here now, on the other ranks by test or wait."""
         try:
             arguments = prepare()
         except Exception as error:
@@ -288,7 +288,7 @@ class Plan:
         self._keep = keep
 
     def run_parts(self, bufs: Sequence[Any], displacement: int = 0) -> int:
-        """Carry it out with a buffer for each part.  Collective."""
+        """Run the plan with one buffer per part.  Collective."""
         count = ctypes.c_int64()
         keep: List[Any] = []
 
@@ -311,12 +311,12 @@ class Plan:
 
     def _pointers(self, bufs: Sequence[Any], keep: List[Any]) -> Tuple[int, Any]:
         if len(bufs) != len(self._rooms):
-            raise ValueError(f"{len(bufs)} buffers for a plan of {len(self._rooms)} parts")
+            raise ValueError(f"bufs has {len(bufs)} buffers: the plan has {len(self._rooms)} parts")
         keep.extend(self._buffer(b, i) for i, b in enumerate(bufs))
         return len(keep), (ctypes.c_void_p * max(len(keep), 1))(*(address(k) for k in keep))
 
     def test(self) -> bool:
-        """Is what was started complete?  Never waits."""
+        """Return whether the started operation is complete.  Never waits."""
         done, count = ctypes.c_int(), ctypes.c_int64()
         _c.tutti_plan_test(self._live(), _byref(done), _byref(count))
         if done.value:
@@ -324,7 +324,7 @@ class Plan:
         return bool(done.value)
 
     def wait(self) -> int:
-        """Wait for what was started; returns this rank's bytes."""
+        """Wait for the started operation; return the number of bytes of this rank."""
         count = ctypes.c_int64()
         self._file._call(_c.tutti_plan_wait, self._live(), _byref(count))
         self._keep = None
@@ -332,16 +332,16 @@ class Plan:
 
     @property
     def explanation(self) -> str:
-        """What was chosen and why, in a line."""
+        """Return one line that states what was chosen and why."""
         return _c.tutti_plan_explain(self._live()).decode()
 
     @property
     def size(self) -> int:
-        """Memory that it takes on this rank."""
+        """Memory of the plan on this rank in bytes."""
         return _c.tutti_plan_size(self._live())
 
     def free(self) -> None:
-        """Free it; Local.  A file frees its plans when it is closed."""
+        """Free the plan.  Local.  Closing a file frees its plans."""
         if self._keep is not None:
             self._file._abandoned.append(self._keep)
         _c.tutti_plan_free(_byref(self._h))
@@ -389,7 +389,7 @@ class File(Reporting):
 
     @classmethod
     def _borrow(cls, handle: int, path: Any, owner: Any) -> "File":
-        """The file behind something else, which closes it."""
+        """Return the file of another object, which closes it."""
         self = object.__new__(cls)
         self._h = ctypes.c_void_p(handle)
         self._start(path)
@@ -407,9 +407,9 @@ class File(Reporting):
         self._call(_c.together, function, prepare, null)
 
     def close(self) -> None:
-        """Collective.  Plans are freed; operations must have ended."""
+        """Close the file and free its plans; operations must have ended.  Collective."""
         if self._borrowed:
-            raise refused("STATE", "the file belongs to something else, which closes it")
+            raise refused("STATE", "the file belongs to an array: close the array")
         if not self._h:
             return
         for plan in list(self._plans):
@@ -444,35 +444,35 @@ class File(Reporting):
     # ---- its size and so on
 
     def size(self) -> int:
-        """In bytes.  Collective."""
+        """Return the size in bytes.  Collective."""
         out = ctypes.c_int64()
         _c.tutti_file_size(self._live(), _byref(out))
         return out.value
 
     def size_independent(self) -> int:
-        """As this rank sees it now.  Local."""
+        """Return the size as this rank sees it now.  Local."""
         out = ctypes.c_int64()
         _c.tutti_file_size_independent(self._live(), _byref(out))
         return out.value
 
     def resize(self, size: int) -> None:
-        """Collective, size agrees."""
+        """Change the size.  Collective, same size."""
         _c.together(_c.tutti_file_resize, lambda: (self._live(), _whole(size)), (self._live(), -1))
 
     def preallocate(self, size: int) -> None:
-        """Make sure that so many bytes have space.  Collective, size agrees."""
+        """Allocate space for the first `size` bytes.  Collective, same size."""
         _c.together(_c.tutti_file_preallocate, lambda: (self._live(), _whole(size)), (self._live(), -1))
 
     def sync(self) -> None:
-        """What was written is durable and visible to all afterwards.  Collective."""
+        """Make all written data durable and visible to all programs.  Collective."""
         self._call(_c.tutti_file_sync, self._live())
 
     def atomic(self, on: bool) -> None:
-        """Atomic mode on or off.  Collective, `on` agrees."""
+        """Switch atomic mode on or off.  Collective, same `on`."""
         _c.tutti_file_atomic(self._live(), int(bool(on)))
 
     def options(self) -> Options:
-        """Those in force."""
+        """Return the options in use."""
         out = Options(environment=False)
         _c.tutti_file_options_sized(self._live(), _byref(out._struct), _c.sized(out._struct))
         return out
@@ -482,13 +482,13 @@ class File(Reporting):
         _c.together(_c.tutti_file_change, lambda: (self._live(), options_pointer(options)), (self._live(), None))
 
     def stats(self) -> Tuple[Stats, Stats]:
-        """What the last operation, and all since open, cost on this rank."""
+        """Return statistics of this rank: of the last operation, and of all operations since open."""
         last, all_ = _c.tutti_stats(), _c.tutti_stats()
         _c.tutti_file_stats_sized(self._live(), _byref(last), _byref(all_), _c.sized(last))
         return Stats(**_c.as_dict(last)), Stats(**_c.as_dict(all_))
 
     def explain(self) -> str:
-        """How the last collective operation went and why, in a line."""
+        """Return one line that states how the last collective operation was done and why."""
         return _c.tutti_file_explain(self._live()).decode()
 
     def _set_progress(self, made: Any) -> None:
@@ -499,7 +499,7 @@ class File(Reporting):
     @staticmethod
     def _arguments(access: Any, buf: Any, writable: bool) -> Tuple[Any, np.ndarray]:
         if not isinstance(access, Access):
-            raise TypeError(f"the access is {type(access).__name__}")
+            raise TypeError(f"argument access is {type(access).__name__}: must be an Access")
         return access._live(), buffer_for(access._layout, access.memory_bounds, buf, writable)
 
     def _move(self, function: Any, access: Any, buf: Any, writable: bool) -> int:
@@ -514,19 +514,19 @@ class File(Reporting):
         return count.value
 
     def write(self, access: Access, buf: Any) -> int:
-        """Write the bytes that an access names.  Collective.  Returns this rank's bytes."""
+        """Write the bytes of an access.  Collective.  Returns the number of bytes of this rank."""
         return self._move(_c.tutti_file_write, access, buf, False)
 
     def read(self, access: Access, buf: Any) -> int:
-        """Read them into a buffer.  Collective.  Returns this rank's bytes: those before the end of the file."""
+        """Read the bytes of an access into a buffer.  Collective.  Returns the number of bytes of this rank before the end of the file."""
         return self._move(_c.tutti_file_read, access, buf, True)
 
     def write_independent(self, access: Access, buf: Any) -> int:
-        """This rank alone.  Local."""
+        """Transfer the data of this rank alone.  Local."""
         return self._move(_c.tutti_file_write_independent, access, buf, False)
 
     def read_independent(self, access: Access, buf: Any) -> int:
-        """This rank alone.  Local."""
+        """Transfer the data of this rank alone.  Local."""
         return self._move(_c.tutti_file_read_independent, access, buf, True)
 
     def _begin(self, function: Any, end: Any, access: Any, buf: Any, writable: bool) -> Split:
@@ -541,11 +541,11 @@ class File(Reporting):
         return split
 
     def write_begin(self, access: Access, buf: Any) -> Split:
-        """Write while something else is done: `with f.write_begin(a, x): compute()`.  Begin and end are collective."""
+        """Begin a split write: `with f.write_begin(a, x): compute()`.  Begin and end are collective."""
         return self._begin(_c.tutti_file_write_begin, _c.tutti_file_write_end, access, buf, False)
 
     def read_begin(self, access: Access, buf: Any) -> Split:
-        """Read while something else is done; the buffer is there behind the block."""
+        """Begin a split read; the buffer is filled after the block."""
         return self._begin(_c.tutti_file_read_begin, _c.tutti_file_read_end, access, buf, True)
 
     def _start_one(self, function: Any, access: Any, buf: Any, writable: bool) -> Request:
@@ -558,7 +558,7 @@ class File(Reporting):
         return Request._start(self, function, prepare, (live, None, None), self._together)
 
     def write_start(self, access: Access, buf: Any) -> Request:
-        """Start a collective write: every rank starts the same operations in the same order, nobody waits."""
+        """Start a collective write: every rank starts the same operations in the same order, without waiting for other ranks."""
         return self._start_one(_c.tutti_file_write_start, access, buf, False)
 
     def read_start(self, access: Access, buf: Any) -> Request:
@@ -578,7 +578,7 @@ class File(Reporting):
 
         def prepare():
             if not isinstance(access, Access):
-                raise TypeError(f"the access is {type(access).__name__}")
+                raise TypeError(f"argument access is {type(access).__name__}: must be an Access")
             plan._rooms = [(access.memory_bounds, access._layout)]
             return self._live(), access._live(), _byref(plan._h)
 
@@ -616,11 +616,11 @@ class File(Reporting):
         return self._move_parts(_c.tutti_file_read_parts, parts, True)
 
     def write_parts_independent(self, parts: Sequence[Part]) -> int:
-        """This rank alone.  Local."""
+        """Transfer the data of this rank alone.  Local."""
         return self._move_parts(_c.tutti_file_write_parts_independent, parts, False)
 
     def read_parts_independent(self, parts: Sequence[Part]) -> int:
-        """This rank alone.  Local."""
+        """Transfer the data of this rank alone.  Local."""
         return self._move_parts(_c.tutti_file_read_parts_independent, parts, True)
 
     def _begin_parts(self, function: Any, end: Any, parts: Sequence[Part], writable: bool) -> Split:
@@ -686,5 +686,5 @@ class File(Reporting):
 def _whole(value: Any) -> int:
     value = operator.index(value)
     if not -(1 << 63) <= value < 1 << 63:
-        raise OverflowError(f"{value} does not fit 64 bits")
+        raise OverflowError(f"value {value} does not fit in 64 bits")
     return value

@@ -1,4 +1,4 @@
-"""Unstructured meshes: read, numbered, partitioned and handed out, by all ranks together.  <tutti/mesh.h>
+"""Unstructured meshes: reading, numbering, partitioning and distribution by all ranks.  <tutti/mesh.h>
 
 Arrays that a mesh or a part gives are copies: they stay what they are when it is renumbered or freed.
 
@@ -26,34 +26,34 @@ BY = {"metis": "METIS", "curve": "BY_CURVE", "rcb": "BY_RCB"}
 
 def _word(word: str, words: Dict[str, str]) -> int:
     if word not in words:
-        raise ValueError(f"'{word}' is none of {', '.join(words)}")
+        raise ValueError(f"unknown value '{word}': must be one of {', '.join(words)}")
     return NUMBERS["TUTTI_MESH_" + words[word]]
 
 
 class Group(NamedTuple):
-    """A physical group: elements that the geometry's author gave a name."""
+    """A physical group: a named set of elements."""
     dim: int
     tag: int
     name: str
 
 
 def type_nodes(kind: int) -> int:
-    """Nodes of an element of a type."""
+    """Return the number of nodes of an element type."""
     return _c.tutti_mesh_type_nodes(kind)
 
 
 def type_dim(kind: int) -> int:
-    """Its dimension."""
+    """Return the dimension of an element type."""
     return _c.tutti_mesh_type_dim(kind)
 
 
 def type_name(kind: int) -> str:
-    """"tetrahedron" and so on."""
+    """Return the name of an element type, for example "tetrahedron"."""
     return _c.tutti_mesh_type_name(kind).decode()
 
 
 def has_metis() -> bool:
-    """Is METIS built in?"""
+    """Return whether METIS is available."""
     return bool(_c.tutti_mesh_has_metis())
 
 
@@ -77,7 +77,7 @@ class Mesh(Freeing):
 
     @classmethod
     def open(cls, comm: Any, path: Any, options: Any = None) -> "Mesh":
-        """Read one from a file: Gmsh's formats 4.1 and 2.2, or Tutti's own.  Collective."""
+        """Read a mesh from a file: Gmsh formats 4.1 and 2.2, or the native format.  Collective."""
         handle = mpi.handle_of(comm)
         return cls._new(_c.tutti_mesh_open, lambda: (handle, _c.path_bytes(path), options_pointer(options)),
                         (handle, None, None))
@@ -85,7 +85,7 @@ class Mesh(Freeing):
     @classmethod
     def make(cls, comm: Any, coordinates: Any, type: Any, start: Any, node: Any, *,  # pylint: disable=redefined-builtin
              tag: Any = None, physical: Any = None, entity: Any = None) -> "Mesh":
-        """Make one from what every rank has of it.  Collective.
+        """Make a mesh from the parts of all ranks.  Collective.
 
         coordinates  [nodes, 3]     type   [elements], e.g. tutti.MESH_TRIANGLE
         start        [elements + 1] where the nodes of each begin in `node`, numbers of nodes of all ranks
@@ -99,7 +99,7 @@ class Mesh(Freeing):
             starts = numbers(start, np.int64, "start", len(types) + 1)
             nodes = numbers(node, np.int64, "node", int(starts[-1]))
             if starts[0] != 0 or (np.diff(starts) < 0).any():
-                raise ValueError("start does not rise from 0")
+                raise ValueError("start must increase from 0")
             tags = numbers(tag, np.int64, "tag", len(xyz))
             groups = numbers(physical, np.int32, "physical", len(types))
             entities = numbers(entity, np.int32, "entity", len(types))
@@ -123,7 +123,7 @@ class Mesh(Freeing):
         return view
 
     def view(self) -> SimpleNamespace:
-        """This rank's slice: nodes, first_node, coordinates, tag, elements, first_element, type, physical, entity, start,
+        """The slice of this rank: nodes, first_node, coordinates, tag, elements, first_element, type, physical, entity, start,
         node, all_nodes, all_elements, membership (further groups of elements: dim, entity, physical, tag)."""
         v = self._raw()
         out = _copies(v, v.nodes, (("tag", np.int64),))
@@ -143,7 +143,7 @@ class Mesh(Freeing):
         return [Group(out[i].dim, out[i].tag, out[i].name.decode("utf-8", "replace")) for i in range(n)]
 
     def set_groups(self, groups: Sequence[Group]) -> None:
-        """Name the physical groups.  Collective, all agree."""
+        """Replace the named physical groups.  Collective, same arguments."""
         def prepare():
             made = (_c.tutti_mesh_group * max(len(groups), 1))()
             for i, (dim, tag, name) in enumerate(groups):
@@ -153,19 +153,19 @@ class Mesh(Freeing):
         _c.together(_c.tutti_mesh_set_groups, prepare, (self._live(), -1, None))
 
     def describe(self) -> Dict[str, Any]:
-        """Counts, extent, and how good the numbering is.  Collective."""
+        """Return counts, extent and the quality of the numbering.  Collective."""
         out = _c.tutti_mesh_info()
         _c.tutti_mesh_describe_sized(self._live(), _byref(out), _c.sized(out))
         return _c.as_dict(out)
 
     def write(self, path: Any, format: str = "native", options: Any = None) -> None:  # pylint: disable=redefined-builtin
-        """Write it to a new file: "native", "gmsh-4.1", "gmsh-4.1-binary", "gmsh-2.2", "gmsh-2.2-binary".  Collective."""
+        """Write the mesh to a new file: "native", "gmsh-4.1", "gmsh-4.1-binary", "gmsh-2.2", "gmsh-2.2-binary".  Collective."""
         _c.together(_c.tutti_mesh_write,
                     lambda: (self._live(), _c.path_bytes(path), _word(format, FORMATS), options_pointer(options)),
                     (self._live(), None, 0, None))
 
     def renumber(self, order: str = "curve") -> None:
-        """Give the nodes new numbers: "curve", "rcm" or "file".  Collective."""
+        """Renumber the nodes: "curve", "rcm" or "file".  Collective."""
         _c.together(_c.tutti_mesh_renumber, lambda: (self._live(), _word(order, ORDERS)), (self._live(), -1))
 
     @property
@@ -175,7 +175,7 @@ class Mesh(Freeing):
         return next((name for name, value in BY.items() if NUMBERS["TUTTI_MESH_" + value] == used), "")
 
     def partition(self, parts: int, by: str = "metis", load: Any = None) -> np.ndarray:
-        """The partition of each node of the slice, by "metis", "curve" or "rcb".  Collective, parts and by agree."""
+        """The partition of each node of the slice, by "metis", "curve" or "rcb".  Collective, same parts and by."""
         keep = []
 
         def prepare():
@@ -191,7 +191,7 @@ class Mesh(Freeing):
         return numbers(of, np.intc, "the partition", self._raw().nodes)
 
     def cut(self, parts: int, of: Any, load: Any = None) -> Dict[str, Any]:
-        """How good a partition is.  Collective, parts agrees."""
+        """Return the quality of a partition.  Collective, same parts."""
         out, keep = _c.tutti_mesh_cut(), []
 
         def prepare():
@@ -217,7 +217,7 @@ class Mesh(Freeing):
             _c.tutti_mesh_lists_free(_byref(start), _byref(holder))
 
     def part(self, of: Any) -> "MeshPart":
-        """Hand the mesh out: partition p to rank p.  Collective.  The mesh is not needed any more."""
+        """Distribute the mesh: partition p to rank p.  Collective.  The mesh may be freed afterwards."""
         return MeshPart(self, of)
 
 
@@ -226,7 +226,7 @@ def _copies(view: Any, n: int, fields: Sequence[Tuple[str, Any]]) -> Dict[str, n
 
 
 class MeshPart(Freeing):
-    """What this rank computes on: a partition and its border.  The fields of tutti_mesh_part_view are attributes:
+    """The part of this rank: a partition and its halo.  The fields of tutti_mesh_part_view are attributes:
 
     nodes, own_nodes, number, own, owner, coordinates, tag, holder_start, holder, elements, own_elements, element, element_own,
     type, physical, entity, start, node, peer, send_start, send, receive_start, receive, all_nodes, all_elements
@@ -267,15 +267,15 @@ class MeshPart(Freeing):
     _what = "the part"
 
     def exchange(self, values: np.ndarray) -> None:
-        """Give copies the values of their owners: values[nodes] or values[nodes, k], float64.  Collective, k agrees."""
+        """Update copies with the values of their owners: values[nodes] or values[nodes, k], float64.  Collective, same k."""
         per_node = values.shape[1] if isinstance(values, np.ndarray) and values.ndim == 2 else 1
 
         def prepare():
             if not isinstance(values, np.ndarray) or values.dtype != np.float64 or values.ndim not in (1, 2) or \
                     len(values) != self.nodes:
-                raise TypeError(f"values are an array of float64 with {self.nodes} rows")
+                raise TypeError(f"values must be an array of float64 with {self.nodes} rows")
             if not values.flags.c_contiguous or not values.flags.writeable:
-                raise ValueError("values are not contiguous, or read-only")
+                raise ValueError("values must be contiguous and writable")
             return self._live(), address(values), per_node
 
         _c.together(_c.tutti_mesh_part_exchange, prepare, (self._live(), None, -1))

@@ -1,6 +1,6 @@
 """Communicators: mpi4py's, integers (handles of Fortran), or those of this module where there is no mpi4py.
 
-    comm = tutti.mpi.world()        # mpi4py's COMM_WORLD if it is there and of the same MPI, otherwise a Comm
+    comm = tutti.mpi.world()        # COMM_WORLD of mpi4py if it uses the same MPI, otherwise a Comm
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
@@ -32,12 +32,12 @@ def _flag(function: str) -> bool:
 
 
 def is_active() -> bool:
-    """MPI has been initialised and not finalised."""
+    """Return whether MPI is initialized and not finalized."""
     return _flag("MPI_Initialized") and not _flag("MPI_Finalized")
 
 
 def init(level: int = THREAD_MULTIPLE) -> int:
-    """Initialise MPI, if nobody has, and finalise it when the program ends; returns the thread level that there is."""
+    """Initialize MPI, unless it was done, and finalize it at exit; return the thread level."""
     got = ctypes.c_int()
     if _flag("MPI_Initialized"):
         _lib.MPI_Query_thread(ctypes.byref(got))
@@ -48,13 +48,13 @@ def init(level: int = THREAD_MULTIPLE) -> int:
 
 
 def finalize() -> None:
-    """Finalise MPI, if it is to be done."""
+    """Finalize MPI, if this module initialized it."""
     if is_active():
         _lib.MPI_Finalize()
 
 
 def _f2c(kind: str, handle: int) -> Any:
-    """What C has for a handle of Fortran: in MPICH and its kin the same number."""
+    """Convert a Fortran handle to C; in MPICH they are the same number."""
     handle = ctypes.c_int(handle & 0xffffffff).value
     ours = {"Comm": "tutti_comm_f2c", "Type": "tutti_datatype_f2c", "Info": "tutti_info_f2c"}[kind]
     if hasattr(_c, ours):
@@ -74,7 +74,7 @@ def _c2f(handle: Any) -> int:
 
 
 class Comm:
-    """A communicator by its handle in Fortran: as much of MPI as programs without mpi4py need at least."""
+    """A communicator given by its Fortran handle, for programs without mpi4py."""
 
     def __init__(self, handle: int) -> None:
         self.handle = handle
@@ -87,7 +87,7 @@ class Comm:
         return value.value
 
     def py2f(self) -> int:
-        """The handle, by the name that it has in mpi4py."""
+        """Return the Fortran handle, as in mpi4py."""
         return self.handle
 
     def barrier(self) -> None:
@@ -95,7 +95,7 @@ class Comm:
         _lib.MPI_Barrier(self._c)
 
     def allgather(self, value: int) -> List[int]:
-        """A whole number of each rank, on all of them."""
+        """Gather an integer of each rank on all ranks."""
         mine, all_ = ctypes.c_int64(value), (ctypes.c_int64 * self.size)()
         byte = ctypes.c_void_p(ctypes.addressof(ctypes.c_char.in_dll(_lib, "ompi_mpi_byte"))) if _c.is_openmpi \
             else ctypes.c_int(0x4c00010d)
@@ -107,7 +107,7 @@ class Comm:
 
 
 def _fitting_mpi4py() -> Any:
-    """mpi4py, if it is there and of this MPI; asked before it is imported, because it initialises its MPI at once."""
+    """Return mpi4py if it uses this MPI; checked before the import, which initializes MPI."""
     if "mpi4py.MPI" in sys.modules:
         return sys.modules["mpi4py.MPI"]
     try:
@@ -125,7 +125,7 @@ def _fitting_mpi4py() -> Any:
 
 
 def world() -> Any:
-    """The communicator of all ranks; MPI is initialised if it was not."""
+    """Return the communicator of all ranks; initialize MPI if necessary."""
     found = _fitting_mpi4py()
     if found is not None:
         _c._same_mpi()
@@ -135,9 +135,9 @@ def world() -> Any:
 
 
 def handle_of(comm: Any) -> Any:
-    """A communicator as C has it; None is the one of all ranks."""
+    """Convert a communicator to C; None is that of all ranks."""
     if not is_active():
-        raise refused("STATE", "MPI is not initialised (import mpi4py.MPI, or call tutti.mpi.init()), or finalised already")
+        raise refused("STATE", "MPI is not initialized (import mpi4py.MPI or call tutti.mpi.init()), or is already finalized")
     if comm is None:
         return _world()
     if isinstance(comm, Comm):
@@ -146,43 +146,43 @@ def handle_of(comm: Any) -> Any:
         _c._same_mpi()
         comm = comm.py2f()
     elif isinstance(comm, bool) or not isinstance(comm, int):
-        raise TypeError(f"a communicator of mpi4py or a handle of Fortran, not {type(comm).__name__}")
+        raise TypeError(f"argument comm is {type(comm).__name__}: must be an mpi4py communicator or a Fortran handle")
     if not -2 ** 31 <= comm < 2 ** 32:
-        raise refused("ARG", f"{comm} is no handle of a communicator")
+        raise refused("ARG", f"argument comm is {comm}: not a communicator handle")
     handle = _f2c("Comm", comm)
     null = ctypes.addressof(ctypes.c_char.in_dll(_lib, "ompi_mpi_comm_null")) if _c.is_openmpi else 0x04000000
     if handle is None or handle == null:
-        raise refused("ARG", "there is no communicator of this handle")
+        raise refused("ARG", "argument comm is not a valid communicator handle")
     return _c.Handle(handle)
 
 
 def size_of(comm: Any) -> int:
-    """Ranks of a communicator."""
+    """Return the number of ranks of a communicator."""
     value = ctypes.c_int()
     _lib.MPI_Comm_size(handle_of(comm), ctypes.byref(value))
     return value.value
 
 
 def rank_of(comm: Any) -> int:
-    """This rank in a communicator."""
+    """Return this rank in a communicator."""
     value = ctypes.c_int()
     _lib.MPI_Comm_rank(handle_of(comm), ctypes.byref(value))
     return value.value
 
 
 def info_of(info: Any) -> Any:
-    """An MPI_Info of mpi4py, or its handle in Fortran, as C has it."""
+    """Convert an MPI_Info of mpi4py or a Fortran handle to C."""
     return _c.Handle(_f2c("Info", info.py2f() if hasattr(info, "py2f") else info))
 
 
 def datatype_of(datatype: Any) -> Any:
-    """An MPI_Datatype of mpi4py, or its handle in Fortran, as C has it."""
+    """Convert an MPI_Datatype of mpi4py or a Fortran handle to C."""
     return _c.Handle(_f2c("Type", datatype.py2f() if hasattr(datatype, "py2f") else datatype))
 
 
 def abort_on_exception() -> None:
-    """From now on an exception that nobody catches ends all ranks of the program, as `python -m mpi4py` does: they
-    would wait for the one that has left for ever."""
+    """End all ranks of the program on an uncaught exception, as `python -m mpi4py` does; otherwise the other ranks would
+    wait forever."""
     before = sys.excepthook
 
     def hook(kind, value, trace):

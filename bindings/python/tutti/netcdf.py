@@ -29,7 +29,7 @@ Path = Union[str, os.PathLike]
 
 
 class _Head:
-    """The bytes of a header, read one value after the other."""
+    """A reader of the values of a header."""
 
     def __init__(self, data: bytes, path: str) -> None:
         self.data, self.path, self.at = data, path, 4
@@ -41,7 +41,7 @@ class _Head:
 
     def take(self, n: int) -> bytes:
         if n < 0 or self.at + n > len(self.data):
-            raise self.wrong("the header ends too soon")
+            raise self.wrong("the header is truncated")
         self.at += n
         return self.data[self.at - n:self.at]
 
@@ -49,26 +49,26 @@ class _Head:
         return struct.unpack(">I", self.take(4))[0]
 
     def count(self) -> int:
-        """A number that is not negative: 4 bytes, or 8 in CDF-5."""
+        """Read a non-negative count: 4 bytes, or 8 in CDF-5."""
         value = struct.unpack(">q" if self.wide else ">i", self.take(8 if self.wide else 4))[0]
         if value < 0:
-            raise self.wrong("a negative count")
+            raise self.wrong("negative count in the header")
         return value
 
     def offset(self) -> int:
         wide = self.version != 1
         value = struct.unpack(">q" if wide else ">i", self.take(8 if wide else 4))[0]
         if value < 0:
-            raise self.wrong("a negative offset")
+            raise self.wrong("negative offset in the header")
         return value
 
     def items(self, tag: int) -> int:
-        """How many elements a list has; none may come without its tag."""
+        """Read the number of elements of a list; an empty list may lack its tag."""
         found, n = self.word(), self.count()
         if found not in (0, tag) or (found == 0 and n):
-            raise self.wrong(f"a list with the tag {found} instead of {tag}")
+            raise self.wrong(f"list has tag {found}: expected {tag}")
         if n > len(self.data):
-            raise self.wrong(f"a list of {n} elements")
+            raise self.wrong(f"list has {n} elements: more than the header can contain")
         return n
 
     def name(self) -> str:
@@ -85,7 +85,7 @@ class _Head:
         for _ in range(self.items(ATTRIBUTES)):
             name, kind, n = self.name(), self.word(), self.count()
             if kind not in TYPES:
-                raise self.wrong(f"an attribute of type {kind}")
+                raise self.wrong(f"attribute has unknown type {kind}")
             dtype = np.dtype(TYPES[kind])
             raw = self.take(n * dtype.itemsize)
             self.take(-len(raw) % 4)
@@ -124,7 +124,7 @@ class File(Mapping):
 
     def _parse(self, data: bytes, size: int) -> None:
         if len(data) < 8 or data[:3] != b"CDF" or data[3] not in (1, 2, 5):
-            raise refused("FORMAT", "is no netCDF file of a classic format (CDF-1, CDF-2, CDF-5)", file=self.path)
+            raise refused("FORMAT", "not a netCDF file in a classic format (CDF-1, CDF-2, CDF-5)", file=self.path)
         head = _Head(data, self.path)
         self.version = head.version
         records = head.take(8 if head.wide else 4)
@@ -143,15 +143,15 @@ class File(Mapping):
             raise head.wrong(f"'{name}' has {ndims} dimensions")
         ids = [head.count() if head.wide else head.word() for _ in range(ndims)]
         if any(i >= len(lengths) for i in ids):
-            raise head.wrong(f"'{name}' has a dimension that is not there")
+            raise head.wrong(f"variable '{name}' has an undefined dimension")
         attributes, kind = head.attributes(), head.word()
         if kind not in TYPES:
-            raise head.wrong(f"'{name}' is of type {kind}")
-        head.count()  # vsize: what it says follows from the rest, and is wrong for large variables
+            raise head.wrong(f"variable '{name}' has unknown type {kind}")
+        head.count()  # vsize is redundant, and wrong for large variables
         begin = head.offset()
         is_record = bool(ids) and lengths[ids[0]][1] == 0
         if any(lengths[i][1] == 0 for i in ids[1:]):
-            raise head.wrong(f"the record dimension of '{name}' is not its first")
+            raise head.wrong(f"the record dimension of variable '{name}' is not its first dimension")
         return name, ids, attributes, np.dtype(TYPES[kind]), begin, is_record
 
     def _lay_out(self, found: List[tuple], lengths: List[Tuple[str, int]], size: int) -> None:
@@ -197,12 +197,12 @@ class File(Mapping):
 
 
 def text(variable: LazyArray) -> List[str]:
-    """The texts in a variable of characters, one for each row of its last dimension."""
+    """Return the texts of a character variable, one per row of its last dimension."""
     rows = variable[...]
     rows = rows.reshape(-1, rows.shape[-1]) if rows.ndim else rows.reshape(1, 1)
     return [row.tobytes().split(b"\0")[0].decode("utf-8", "replace").strip() for row in rows]
 
 
 def open(path: Path) -> File:  # noqa: A001  # tutti.netcdf.open
-    """A netCDF file in a classic format, to look at.  Raises tutti.Error if it is none, or a damaged one."""
+    """Open a netCDF file in a classic format for reading.  Raises tutti.Error if it has another format or is damaged."""
     return File(path)

@@ -14,7 +14,7 @@ _byref = ctypes.byref
 
 
 class OptionRow(NamedTuple):
-    """What an option is."""
+    """The description of an option."""
     name: str
     type: str
     choices: str
@@ -24,7 +24,7 @@ class OptionRow(NamedTuple):
 
 
 class Options:
-    """All options, from defaults and the environment; then those that are given.
+    """All options: defaults, then the environment, then the arguments.
 
         tutti.Options(method="two-phase", cb_buffer_size="4m", explain=True)
 
@@ -62,17 +62,17 @@ class Options:
             return self[name]
         except Error as error:
             if error.code == CODES["TUTTI_ERR_OPTION"]:
-                raise AttributeError(f"there is no option '{name}'") from None
+                raise AttributeError(f"unknown option '{name}'") from None
             raise
 
     def update_from_info(self, info: Any) -> "Options":
-        """What an MPI_Info (of mpi4py) says; keys that are no options are ignored."""
+        """Set options from an MPI_Info of mpi4py; unknown keys are ignored."""
         _c.tutti_options_from_info(_byref(self._struct), mpi.info_of(info))
         return self
 
     @staticmethod
     def rows() -> Iterator[OptionRow]:
-        """The table of options."""
+        """Return the table of options."""
         i = 0
         while row := _c.tutti_options_row(i):
             yield OptionRow(*(getattr(row.contents, f).decode() for f in
@@ -80,7 +80,7 @@ class Options:
             i += 1
 
     def as_dict(self) -> Dict[str, str]:
-        """All options as a dict."""
+        """Return all options as a dict."""
         return {row.name: self[row.name] for row in self.rows()}
 
     def __repr__(self) -> str:
@@ -89,13 +89,13 @@ class Options:
 
 
 def options_pointer(options: Any) -> Any:
-    """None, Options, or a dict of them, for C."""
+    """Convert None, Options or a dict to C."""
     if options is None:
         return None
     if isinstance(options, dict):
         options = Options(**options)
     if not isinstance(options, Options):
-        raise TypeError(f"options are tutti.Options or a dict, not {type(options).__name__}")
+        raise TypeError(f"argument options is {type(options).__name__}: must be tutti.Options or a dict")
     return ctypes.pointer(options._struct)
 
 
@@ -104,13 +104,13 @@ METHODS = {value: name[len("TUTTI_METHOD_"):].lower().replace("_", "-")
 
 
 class Forecast(NamedTuple):
-    """Which way a request would go, and how long that would take."""
+    """The predicted method and time of a request."""
     method: str
     seconds: float
 
 
 class Profile:
-    """What a machine and a file system can do, in numbers: `tutti tune` measures them.
+    """Measured values of a machine and a file system; `tutti tune` measures them.
 
     Without a path: what is usual for a file system of that type.
     """
@@ -127,19 +127,19 @@ class Profile:
 
     @classmethod
     def filesystem(cls, path: Any) -> Dict[str, Any]:
-        """Which file system a path is on."""
+        """Return the file system of a path."""
         return _c.as_dict(cls._filesystem(path))
 
     @staticmethod
     def path() -> str:
-        """Where the user's profile is, or would be."""
+        """Return the path of the profile of the user."""
         out = ctypes.create_string_buffer(4096)
         _c.tutti_profile_path(out, len(out))
         return out.value.decode()
 
     @classmethod
     def load(cls, where: Any = ".", file: Any = None) -> "Profile":
-        """The numbers for the file system that `where` is on, from a profile or the user's."""
+        """Load the values for the file system of `where` from a profile; default: that of the user."""
         self = cls()
         found = cls._filesystem(where)
         _c.tutti_profile_load_sized(None if file is None else _c.path_bytes(file), _byref(found), _byref(self._struct),
@@ -147,13 +147,13 @@ class Profile:
         return self
 
     def save(self, file: Any, where: Any = ".") -> None:
-        """Put the numbers into a profile, for the file system that `where` is on."""
+        """Save the values for the file system of `where` to a profile."""
         found = self._filesystem(where)
         _c.tutti_profile_save_sized(_c.path_bytes(file), _byref(found), _byref(self._struct), _c.sized(self._struct))
 
     def predict(self, *, is_write: bool, ranks: int, nodes: int = 1, bytes: int, pieces: int,  # pylint: disable=redefined-builtin
                 options: Any = None) -> Forecast:
-        """How a request would go."""
+        """Predict the method and the time of a request."""
         forecast = _c.tutti_forecast(int(is_write), ranks, nodes, bytes, pieces)
         method, seconds = ctypes.c_int(), ctypes.c_double()
         options = Options() if options is None else options
@@ -163,7 +163,7 @@ class Profile:
 
     @staticmethod
     def rows() -> Iterator[Dict[str, str]]:
-        """The table of numbers: section, name, unit, help."""
+        """Return the table of values: section, name, unit, help."""
         i = 0
         while row := _c.tutti_profile_row(i):
             yield {f: getattr(row.contents, f).decode() for f in ("section", "name", "unit", "help")}
@@ -180,5 +180,5 @@ class Profile:
         setattr(self._struct, name, value)
 
     def as_dict(self) -> Dict[str, float]:
-        """All values as a dict."""
+        """Return all values as a dict."""
         return _c.as_dict(self._struct)

@@ -1,4 +1,4 @@
-"""Items that several ranks hold, and which copy is written.  <tutti/replicas.h>
+"""Items that several ranks hold, and the choice of their writers.  <tutti/replicas.h>
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
@@ -19,21 +19,21 @@ _byref = ctypes.byref
 
 
 class Share(NamedTuple):
-    """What one rank writes."""
+    """The items that one rank writes."""
     items: int
     intervals: int
     bytes: int
 
 
 def rule_of(rule: Any) -> int:
-    """"idg2", "idg", "own", "first" or "random"."""
+    """Return the rule of a name: "idg2", "idg", "own", "first" or "random"."""
     out = ctypes.c_int()
     _c.tutti_replicas_rule_parse(_c.text_bytes(rule, "the rule"), _byref(out))
     return out.value
 
 
 def rule_name(rule: int) -> str:
-    """The name of an owner rule, for example "idg2"."""
+    """Return the name of a rule, for example "idg2"."""
     return _c.tutti_replicas_rule_name(rule).decode()
 
 
@@ -43,7 +43,7 @@ def set_choice(choice: Any, rule: Any, seed: int, balance: float) -> None:
 
 
 class Replicas(Freeing):
-    """An inspector: from the numbers of the items that each rank holds, who writes which.
+    """An inspector: computes positions and writers of items from the numbers that each rank holds.
 
         r = tutti.Replicas(comm, node_numbers, own=own, value_bytes=8)
         r.write(f, 0, potential)
@@ -92,37 +92,37 @@ class Replicas(Freeing):
 
     @property
     def write_access(self) -> Access:
-        """What this rank writes, at offset 0 of a file."""
+        """The access of the items that this rank writes, at offset 0 of a file."""
         return Access._borrow(_c.tutti_replicas_write_access(self._live()), self).copy()
 
     @property
     def read_access(self) -> Access:
-        """What this rank holds."""
+        """The access of all items that this rank holds."""
         return Access._borrow(_c.tutti_replicas_read_access(self._live()), self).copy()
 
     @property
     def positions(self) -> np.ndarray:
-        """Where each item begins in the file, in bytes."""
+        """Position of each item in the file in bytes."""
         return view_of(_c.tutti_replicas_positions(self._live()), self._n, np.int64, self).copy()
 
     @property
     def writers(self) -> np.ndarray:
-        """The rank that writes each item, -1: it has no values."""
+        """The rank that writes each item, -1 for items without load."""
         return view_of(_c.tutti_replicas_writers(self._live()), self._n, np.intc, self).copy()
 
     @property
     def bytes(self) -> int:
-        """Of all items in the file."""
+        """Number of bytes of all items."""
         return _c.tutti_replicas_bytes(self._live())
 
     def stats(self) -> Dict[str, Any]:
-        """What the choice of writers comes to."""
+        """Statistics of the choice of writers."""
         out = _c.tutti_replicas_stats()
         _c.tutti_replicas_stats_sized(self._live(), _byref(out), _c.sized(out))
         return _c.as_dict(out)
 
     def share(self, rank: int) -> Share:
-        """What a rank writes."""
+        """Return the share of a rank."""
         out = _c.tutti_replicas_share()
         _c.tutti_replicas_share_get(self._live(), rank, _byref(out))
         return Share(out.items, out.intervals, out.bytes)
@@ -139,7 +139,7 @@ class Replicas(Freeing):
         return fitting(array, (self._n,), each, "the buffer", writable=writable, longer=True)
 
     def check(self, buf: Any) -> None:
-        """Do all copies agree?  Collective; raises TUTTI_ERR_MISMATCH on all ranks if they do not."""
+        """Check that all copies are equal.  Collective; raises TUTTI_ERR_MISMATCH on all ranks otherwise."""
         keep = []
 
         def prepare():
@@ -149,7 +149,7 @@ class Replicas(Freeing):
         _c.together(_c.tutti_replicas_check, prepare, (self._live(), None))
 
     def write(self, file: File, offset: int, buf: Any, *, check: bool = False) -> None:
-        """Write all items, each once, from an offset on; with `check` copies are compared first.  Collective."""
+        """Write all items, each once, beginning at an offset; with `check` copies are compared first.  Collective."""
         keep = []
         flags = NUMBERS["TUTTI_REPLICAS_CHECK"] if check else 0
 
@@ -176,7 +176,7 @@ class Replicas(Freeing):
     def choose(start: Any, holders: Any, parts: int, *, numbers: Any = None, load: Any = 1,  # pylint: disable=redefined-outer-name
                value_bytes: int = 8, rule: str = "idg2", seed: int = 0,
                balance: float = 0.0) -> Tuple[np.ndarray, Tuple[Share, ...], Dict[str, Any]]:
-        """The same in one process for any number of parts: (writer of each item, shares of the parts, statistics).  Local.
+        """Choose writers in one process for any number of parts; returns (writer of each item, shares of the parts, statistics).  Local.
 
         Item i is held by holders[start[i]:start[i + 1]], the first of which is its owner.
         """
@@ -185,9 +185,9 @@ class Replicas(Freeing):
         holders = _numbers(holders, np.intc, "holders")
         n = len(start) - 1
         if n < 0 or (np.diff(start) < 0).any() or (n and (start[0] != 0 or start[-1] != len(holders))):
-            raise ValueError("start does not rise from 0 to the number of holders")
+            raise ValueError("start must increase from 0 to the number of holders")
         if parts < 1 or parts > 1 << 28:
-            raise ValueError(f"{parts} parts")
+            raise ValueError(f"parts is {parts}: must be >= 1")
         loads = None if np.ndim(load) == 0 else _numbers(load, np.int64, "load", n)
         given = _numbers(numbers, np.int64, "numbers", n)
         lists.n, lists.parts, lists.start, lists.holders = n, parts, address(start), address(holders)

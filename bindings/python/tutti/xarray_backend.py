@@ -1,4 +1,4 @@
-"""xarray's way to Tutti's files: xr.open_dataset(path, engine="tutti").
+"""xarray engine for files of Tutti: xr.open_dataset(path, engine="tutti").
 
     run.tutti        a dataset: variables with time as their first dimension, as `tutti export --zarr` shows them
     a.tta            an array: the variable "array"
@@ -28,7 +28,7 @@ from ._lazy import LazyArray, Ranges, file_status
 
 
 class LazyBackendArray(BackendArray):
-    """A LazyArray for xarray."""
+    """Adapter of a LazyArray to xarray."""
 
     def __init__(self, array: LazyArray) -> None:
         self.array, self.shape, self.dtype = array, array.shape, array.dtype
@@ -37,7 +37,7 @@ class LazyBackendArray(BackendArray):
         return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.OUTER, self._outer)
 
     def _outer(self, key: Tuple[Any, ...]) -> np.ndarray:
-        """Lists of indices select rows of their own dimensions each, as xarray means them."""
+        """Apply outer indexing: each list selects along its own dimension."""
         lists = [d for d, k in enumerate(key) if isinstance(k, np.ndarray)]
         if not lists:
             return self.array[key]
@@ -91,7 +91,7 @@ def _attribute(value: Any) -> Any:
 
 
 def _steps(run: Run, names: Iterable[str], topology: Optional[int]) -> Dict[str, List[Segment]]:
-    """The segments to show each variable by.
+    """Select the segments of each variable.
 
     None that is archived; and where the size of a space changes, those of one topology, for all variables on it.
     """
@@ -115,7 +115,7 @@ def _steps(run: Run, names: Iterable[str], topology: Optional[int]) -> Dict[str,
 
 
 def open_run(path: str, topology: Optional[int] = None, drop: Iterable[str] = ()) -> xr.Dataset:
-    """A dataset of Tutti's as one of xarray's."""
+    """Convert a dataset to an xarray dataset."""
     run = Run(path)
     names = []
     for name in run:
@@ -149,7 +149,7 @@ def open_run(path: str, topology: Optional[int] = None, drop: Iterable[str] = ()
 
 
 def open_netcdf(path: str, drop: Iterable[str] = ()) -> xr.Dataset:
-    """A netCDF file; of an Exodus file, variables have the names of what they are as `long_name`."""
+    """Convert a netCDF file; variables of Exodus files get their names as `long_name`."""
     f = netcdf.open(path)
     names = _exodus_names(f)
     variables = {}
@@ -167,7 +167,7 @@ def open_netcdf(path: str, drop: Iterable[str] = ()) -> xr.Dataset:
 
 
 def _exodus_names(f: netcdf.File) -> Dict[str, str]:
-    """vals_nod_var1 -> what name_nod_var says of it; the same of elements and sets."""
+    """Map vals_nod_var1 to its name in name_nod_var, and likewise for elements and sets."""
     out = {}
     for kind in ("nod", "elem", "glo", "edge", "face", "nset", "sset", "elset"):
         key = f"name_{kind}_var"
@@ -181,7 +181,7 @@ def _exodus_names(f: netcdf.File) -> Dict[str, str]:
 
 
 def kind_of(path: Any) -> Optional[str]:
-    """dataset, array or netcdf, by what is there."""
+    """Return the kind of a path: dataset, array or netcdf."""
     if not isinstance(path, (str, os.PathLike)):
         return None
     if os.path.isdir(path):
@@ -205,7 +205,7 @@ class TuttiBackend(BackendEntrypoint):
 
     def open_dataset(self, filename_or_obj: Any, *, drop_variables: Any = None,
                      topology: Optional[int] = None) -> xr.Dataset:
-        """See the module."""
+        """Open a dataset; see the module."""
         drop = {drop_variables} if isinstance(drop_variables, str) else set(drop_variables or ())
         kind = kind_of(filename_or_obj)
         path = os.fspath(filename_or_obj) if isinstance(filename_or_obj, (str, os.PathLike)) else ""
@@ -218,7 +218,7 @@ class TuttiBackend(BackendEntrypoint):
             return open_netcdf(path, drop)
         if path and not os.path.exists(path):
             raise refused("NOT_FOUND", "no such file or directory", file=path)
-        raise refused("FORMAT", "is neither a dataset nor an array nor a classic netCDF file", file=path or None)
+        raise refused("FORMAT", "not a dataset, an array file or a classic netCDF file", file=path or None)
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
         """Whether the path looks like a dataset, an array file or a netCDF classic file."""
