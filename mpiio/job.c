@@ -47,7 +47,7 @@ static int check_amount(mpiio_job *job) {
                               (long long)c->count, (long long)size);
 #ifndef OPEN_MPI /* each MPI as it has always been: Open MPI takes such calls */
     if (job->bytes % v->etype_size != 0)
-        return mpiio_complain(MPI_ERR_IO, "%lld bytes are no whole number of etypes of %lld",
+        return mpiio_complain(MPI_ERR_IO, "%lld bytes are not a multiple of the etype size %lld",
                               (long long)job->bytes, (long long)v->etype_size);
 #endif
     if (job->bytes > 0 && v->tile_size == 0)

@@ -73,10 +73,12 @@ static int seek_target(const mpiio_file *f, MPI_Offset offset, MPI_Offset from, 
 static int check_whence(const mpiio_file *f, int whence) {
     if (f->amode & MPI_MODE_SEQUENTIAL)
         return mpiio_complain(MPI_ERR_UNSUPPORTED_OPERATION,
-                              "'%s' was opened with MPI_MODE_SEQUENTIAL: nothing to seek", f->path);
+                              "'%s' was opened with MPI_MODE_SEQUENTIAL and cannot seek", f->path);
     if (whence == MPI_SEEK_SET || whence == MPI_SEEK_CUR || whence == MPI_SEEK_END)
         return MPI_SUCCESS;
-    return mpiio_complain(MPI_ERR_ARG, "whence %d is none of MPI_SEEK_SET, _CUR and _END", whence);
+    return mpiio_complain(MPI_ERR_ARG,
+                          "unknown whence %d: must be MPI_SEEK_SET, MPI_SEEK_CUR or MPI_SEEK_END",
+                          whence);
 }
 
 int mpiio_seek(mpiio_file *f, MPI_Offset offset, int whence) {

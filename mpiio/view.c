@@ -145,7 +145,7 @@ static int view_make(const mpiio_file *f, MPI_Offset displacement, MPI_Datatype 
                      MPI_Datatype filetype, const char *name, mpiio_view *out) {
     const int which = representation_of(name);
     if (which < 0)
-        return mpiio_complain(MPI_ERR_UNSUPPORTED_DATAREP, "there is no representation '%.100s'",
+        return mpiio_complain(MPI_ERR_UNSUPPORTED_DATAREP, "unknown data representation '%.100s'",
                               name ? name : "");
     int code = check_types(f, etype, filetype);
     if (code != MPI_SUCCESS) return code;

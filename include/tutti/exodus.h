@@ -124,7 +124,8 @@ TUTTI_API tutti_err tutti_exodus_refresh(tutti_exodus *x, int *changed_out) TUTT
 /** Start a new mesh in the next file of the series, PATH-s0002 and so on.
  *  Collective.
  *  Definitions begin again.  Parameters of tutti_exodus_init (except counts and id maps),
- *  variables and options are kept; entities must be defined again. */
+ *  variables and options are kept; entities must be defined again.  An error while the previous
+ *  file is completed is returned, but that file is closed, and definitions begin nevertheless. */
 TUTTI_API tutti_err tutti_exodus_new_topology(tutti_exodus *x) TUTTI_MUST_USE;
 
 /** Close the file and open the next one of its series.

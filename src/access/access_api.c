@@ -19,7 +19,7 @@ static tutti_err make_packed(tutti__side file, tutti_access **out) {
 
 tutti_err tutti_access_contiguous(tutti_off offset, tutti_off bytes, tutti_access **out) {
     tutti__side file = {0, NULL};
-    TUTTI_CHECK(out, TUTTI_ERR_ARG, "NULL argument");
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
     TUTTI_CHECK(bytes >= 0, TUTTI_ERR_ARG, "length is %lld: must be >= 0", (long long)bytes);
     TUTTI_CHECK(offset >= 0, TUTTI_ERR_ARG, "file offset is %lld: must be >= 0", (long long)offset);
     TUTTI_TRY(tutti__side_run(offset, bytes, &file));
@@ -29,7 +29,7 @@ tutti_err tutti_access_contiguous(tutti_off offset, tutti_off bytes, tutti_acces
 tutti_err tutti_access_vector(tutti_off offset, tutti_count count, tutti_off block,
                               tutti_off stride, tutti_access **out) {
     tutti__side file = {0, NULL};
-    TUTTI_CHECK(out, TUTTI_ERR_ARG, "NULL argument");
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
     TUTTI_CHECK(offset >= 0, TUTTI_ERR_ARG, "file offset is %lld: must be >= 0", (long long)offset);
     TUTTI_CHECK(count >= 0 && block >= 0, TUTTI_ERR_ARG,
                 "count is %lld, length is %lld: must be >= 0", (long long)count, (long long)block);
@@ -164,7 +164,8 @@ static tutti_err repeat_side(tutti__side s, tutti_count count, tutti_off stride,
 tutti_err tutti_access_tile(const tutti_access *a, tutti_count count, tutti_off file_stride,
                             tutti_off memory_stride, tutti_access **out) {
     tutti_access all = {.file = {0, NULL}};
-    TUTTI_CHECK(a && out, TUTTI_ERR_ARG, "NULL argument");
+    TUTTI_CHECK(a, TUTTI_ERR_ARG, "argument a is NULL");
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
     tutti_err err = repeat_side(a->file, count, file_stride, &all.file);
     if (err == TUTTI_OK) err = repeat_side(a->memory, count, memory_stride, &all.memory);
     if (err == TUTTI_OK) err = repeat_side(a->repeats.file, count, file_stride, &all.repeats.file);
@@ -177,13 +178,16 @@ tutti_err tutti_access_tile(const tutti_access *a, tutti_count count, tutti_off 
 
 tutti_err tutti_access_join(const tutti_access *file, const tutti_access *memory,
                             tutti_access **out) {
-    TUTTI_CHECK(file && memory && out, TUTTI_ERR_ARG, "NULL argument");
+    TUTTI_CHECK(file, TUTTI_ERR_ARG, "argument file is NULL");
+    TUTTI_CHECK(memory, TUTTI_ERR_ARG, "argument memory is NULL");
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
     return tutti__access_make(tutti__side_ref(file->file), tutti__side_ref(memory->file), out);
 }
 
 tutti_err tutti_access_clip(const tutti_access *a, tutti_off lo, tutti_off hi, tutti_access **out) {
     tutti_access part = {.file = {0, NULL}};
-    TUTTI_CHECK(a && out, TUTTI_ERR_ARG, "NULL argument");
+    TUTTI_CHECK(a, TUTTI_ERR_ARG, "argument a is NULL");
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
     const tutti_off from = tutti__side_tell(a->file, lo), to = tutti__side_tell(a->file, hi);
     tutti_err err = tutti__side_slice(a->file, from, to, &part.file);
     if (err == TUTTI_OK) err = tutti__side_slice(a->memory, from, to, &part.memory);
@@ -195,7 +199,8 @@ tutti_err tutti_access_clip(const tutti_access *a, tutti_off lo, tutti_off hi, t
 
 tutti_err tutti_access_shift(const tutti_access *a, tutti_off file, tutti_off memory,
                              tutti_access **out) {
-    TUTTI_CHECK(a && out, TUTTI_ERR_ARG, "NULL argument");
+    TUTTI_CHECK(a, TUTTI_ERR_ARG, "argument a is NULL");
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
     tutti_access moved = tutti__access_share(a);
     tutti__side *const sides[] = {&moved.file, &moved.repeats.file, &moved.memory,
                                   &moved.repeats.memory};
@@ -211,7 +216,8 @@ tutti_err tutti_access_shift(const tutti_access *a, tutti_off file, tutti_off me
 
 tutti_err tutti_access_copy(const tutti_access *a, tutti_access **out) {
     if (!a) TUTTI_TRY(tutti__error_refused());
-    TUTTI_CHECK(a && out, TUTTI_ERR_ARG, "NULL argument");
+    TUTTI_CHECK(a, TUTTI_ERR_ARG, "argument a is NULL");
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
     return tutti__access_make_all(tutti__access_share(a), out);
 }
 

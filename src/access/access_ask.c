@@ -75,7 +75,8 @@ static int iter_peek(const tutti_access_iter *it, tutti_piece *p) {
 
 tutti_err tutti_access_iter_start(const tutti_access *a, tutti_off stream,
                                   tutti_access_iter **out) {
-    TUTTI_CHECK(a && out, TUTTI_ERR_ARG, "NULL argument");
+    TUTTI_CHECK(a, TUTTI_ERR_ARG, "argument a is NULL");
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
     TUTTI_CHECK(stream >= 0, TUTTI_ERR_ARG, "stream position is %lld: must be >= 0",
                 (long long)stream);
     tutti_access_iter *it = tutti__malloc(sizeof *it);
@@ -107,7 +108,8 @@ void tutti_access_iter_free(tutti_access_iter **it) {
 
 tutti_err tutti_access_seek(const tutti_access *a, tutti_off p, tutti_piece *piece) {
     tutti_access_iter it;
-    TUTTI_CHECK(a && piece, TUTTI_ERR_ARG, "NULL argument");
+    TUTTI_CHECK(a, TUTTI_ERR_ARG, "argument a is NULL");
+    TUTTI_CHECK(piece, TUTTI_ERR_ARG, "argument piece is NULL");
     TUTTI_CHECK(p >= 0 && p < tutti_access_bytes(a), TUTTI_ERR_ARG,
                 "stream position %lld is outside the access (%lld bytes)", (long long)p,
                 (long long)tutti_access_bytes(a));
@@ -153,7 +155,8 @@ static tutti_err parse_sides(const char *buf, size_t size, tutti_access *a) {
 
 tutti_err tutti_access_parse(const void *buf, size_t size, tutti_access **out) {
     tutti_access a = {.file = {0, NULL}};
-    TUTTI_CHECK(out && (buf || size == 0), TUTTI_ERR_ARG, "NULL argument");
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
+    TUTTI_CHECK(buf || size == 0, TUTTI_ERR_ARG, "argument buf is NULL");
     tutti_err err = parse_sides(buf, size, &a);
     if (err != TUTTI_OK) {
         tutti__access_drop(&a);

@@ -113,7 +113,8 @@ tutti_err tutti_access_section(const tutti_section *file, const tutti_section *m
                                tutti_access **out) {
     loops f;
     tutti__side fs = {0, NULL}, ms = {0, NULL};
-    TUTTI_CHECK(file && out, TUTTI_ERR_ARG, "NULL argument");
+    TUTTI_CHECK(file, TUTTI_ERR_ARG, "argument file is NULL");
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
     TUTTI_TRY(section_loops(file, "file", &f));
     TUTTI_CHECK(file->offset >= 0, TUTTI_ERR_ARG, "file section: offset is %lld: must be >= 0",
                 (long long)file->offset);

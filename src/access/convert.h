@@ -1,6 +1,6 @@
 /* access: numbers that are of another type, or in another byte order, in the file than in memory.
  *
- *   memory   native numbers  --- out --->  file image: the same elements as they lie in the file
+ *   memory   native numbers  --- out --->  file image: the same elements in the format of the file
  *                            <--- in ----
  *
  * Windows of the engine end at pages, not at elements, so that both ways also work on any bytes

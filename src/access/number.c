@@ -28,7 +28,8 @@ const char *tutti_type_name(tutti_type type) {
 }
 
 tutti_err tutti_type_parse(const char *name, tutti_type *out) {
-    TUTTI_CHECK(name && out, TUTTI_ERR_ARG, "NULL argument");
+    TUTTI_CHECK(name, TUTTI_ERR_ARG, "argument name is NULL");
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
     for (int i = 0; i < TYPES; i++) {
         if (strcmp(types[i].name, name) != 0) continue;
         *out = (tutti_type)i;

@@ -284,7 +284,7 @@ static tutti_err read_side(reader *r, int depth, tutti__side *out) {
 static tutti_err read_sides(reader *r, tutti__side *out) {
     uint64_t v = 0;
     TUTTI_TRY(read_number(r, UINT64_MAX, &v));
-    SOUND(v == MARK, "this is no description of an access");
+    SOUND(v == MARK, "the magic number is wrong");
     TUTTI_TRY(read_number(r, UINT64_MAX, &v));
     SOUND(v == VERSION, "another version of the format");
     if (r->at == r->size || r->buf[r->at] != EMPTY) return read_side(r, 0, out);

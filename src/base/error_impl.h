@@ -96,7 +96,7 @@ static inline void tutti__error_restore(const tutti__kept_error *kept) {
     })
 /* The error that the caller has set by tutti_set_local_error, once; otherwise that argument access is NULL. */
 tutti_err tutti__error_refusal(void);
-/* The same for another NULL argument: TUTTI_OK if the caller has set none. */
+/* The same for another argument that is NULL: TUTTI_OK if the caller has set none. */
 tutti_err tutti__error_refused(void);
 
 #endif

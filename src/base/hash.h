@@ -17,7 +17,7 @@ static inline uint64_t tutti__hash(uint64_t h, const void *data, size_t bytes) {
     return h;
 }
 
-/* Go on with a string; NULL differs from all strings. */
+/* Add a string to a hash; NULL differs from all strings. */
 static inline uint64_t tutti__hash_text(uint64_t h, const char *text) {
     return text ? tutti__hash(h, text, strlen(text) + 1) : tutti__hash(h, "\1", 1);
 }

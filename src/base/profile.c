@@ -299,9 +299,10 @@ static tutti_err read_line(reader *r, char *line) {
     double x = 0;
     int i = 0;
     while (i < ROWS && (facts[i].section != section || strcmp(key, rows[i].name) != 0)) i++;
-    if (i == ROWS) REFUSE(r, "no such number in this section:", key);
-    if (r->set_here[i]) REFUSE(r, "said twice:", key);
-    if (!parse_decimal(text, &x) || !is_in_range(i, x)) REFUSE(r, "an impossible number:", text);
+    if (i == ROWS) REFUSE(r, "unknown key in this section:", key);
+    if (r->set_here[i]) REFUSE(r, "duplicate key", key);
+    if (!parse_decimal(text, &x) || !is_in_range(i, x))
+        REFUSE(r, "value is invalid or out of range:", text);
     *field_of_row(now_filled(r), i) = x;
     r->set_here[i] = 1;
     return TUTTI_OK;
@@ -320,7 +321,7 @@ static tutti_err read_lines(reader *r, const char *text, size_t n) {
         TUTTI_TRY(read_line(r, line));
         at += length + 1;
     }
-    if (!r->version) REFUSE(r, "there is no", "version = 1");
+    if (!r->version) REFUSE(r, "missing line", "version = 1");
     section_end(r);
     return TUTTI_OK;
 }

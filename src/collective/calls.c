@@ -1,5 +1,5 @@
-/* collective: the public calls that move bytes: at once, by plans, split, non-blocking; of one access
- * or of parts.  Each describes its request and has it carried out.
+/* collective: the public calls that move bytes: blocking, by plans, split, non-blocking; of one access
+ * or of parts.  Each describes its request and executes it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 #include "collective/request.h"
@@ -8,7 +8,7 @@
 #define CHECK_FILE(f) TUTTI_TRY(tutti__file_live(f))
 #define CHECK_PLAN(p) TUTTI_TRY(tutti__plan_live(p))
 
-/* What a call is about: one access and its buffer, or parts. */
+/* The bytes of a call: one access and its buffer, or parts. */
 typedef struct {
     const tutti_access *access;
     const void *buf;
@@ -19,8 +19,8 @@ typedef struct {
 #define ONE(a, b) ((bytes){.access = (a), .buf = (b)})
 #define PARTS(count, v) ((bytes){.in_parts = 1, .n = (count), .parts = (v)})
 
-/* tutti__parts_free(&r.op.parts) when it has been carried out, or is under way. */
-static tutti_request asked_of(tutti_file *f, int is_write, tutti__how how, bytes b) {
+/* The caller releases r.op.parts with tutti__parts_free when the request has been executed or copied. */
+static tutti_request make_request(tutti_file *f, int is_write, tutti__how how, bytes b) {
     tutti_request r = {.asked.name = is_write ? "write" : "read",
                        .op = {.file = f,
                               .access = b.access,
@@ -36,20 +36,20 @@ static tutti_request asked_of(tutti_file *f, int is_write, tutti__how how, bytes
 tutti_err tutti_file_write(tutti_file *f, const tutti_access *a, const void *buf,
                            tutti_off *count_out) {
     CHECK_FILE(f);
-    tutti_request r = asked_of(f, 1, TUTTI__AT_ONCE, ONE(a, buf));
+    tutti_request r = make_request(f, 1, TUTTI__AT_ONCE, ONE(a, buf));
     return tutti__request_run(&r, count_out);
 }
 
 tutti_err tutti_file_read(tutti_file *f, const tutti_access *a, void *buf, tutti_off *count_out) {
     CHECK_FILE(f);
-    tutti_request r = asked_of(f, 0, TUTTI__AT_ONCE, ONE(a, buf));
+    tutti_request r = make_request(f, 0, TUTTI__AT_ONCE, ONE(a, buf));
     return tutti__request_run(&r, count_out);
 }
 
 static tutti_err parts_at_once(tutti_file *f, int is_write, bytes b, tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
-    tutti_request r = asked_of(f, is_write, TUTTI__AT_ONCE, b);
+    tutti_request r = make_request(f, is_write, TUTTI__AT_ONCE, b);
     const tutti_err err = tutti__request_run(&r, count_out);
     tutti__parts_free(&r.op.parts);
     return err;
@@ -65,10 +65,10 @@ tutti_err tutti_file_read_parts(tutti_file *f, int n, const tutti_part *parts,
     return parts_at_once(f, 0, PARTS(n, parts), count_out);
 }
 
-static tutti_err independent(tutti_file *f, int is_write, bytes b, tutti_off *count_out) {
+static tutti_err run_independent_parts(tutti_file *f, int is_write, bytes b, tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
-    tutti_request r = asked_of(f, is_write, TUTTI__INDEPENDENT, b);
+    tutti_request r = make_request(f, is_write, TUTTI__INDEPENDENT, b);
     r.asked.name = is_write ? "independent write" : "independent read";
     tutti__parts *p = r.op.parts;
     if (r.asked.refused == TUTTI_OK && p) {
@@ -83,23 +83,23 @@ static tutti_err independent(tutti_file *f, int is_write, bytes b, tutti_off *co
 
 tutti_err tutti_file_write_parts_independent(tutti_file *f, int n, const tutti_part *parts,
                                              tutti_off *count_out) {
-    return independent(f, 1, PARTS(n, parts), count_out);
+    return run_independent_parts(f, 1, PARTS(n, parts), count_out);
 }
 
 tutti_err tutti_file_read_parts_independent(tutti_file *f, int n, const tutti_part *parts,
                                             tutti_off *count_out) {
-    return independent(f, 0, PARTS(n, parts), count_out);
+    return run_independent_parts(f, 0, PARTS(n, parts), count_out);
 }
 
 /* ---- plans */
 
 /* A plan that will be started in the background has memory of its own. */
-static tutti_err plan(tutti_file *f, int is_write, bytes b, tutti_plan **p_out) {
+static tutti_err make_caller_plan(tutti_file *f, int is_write, bytes b, tutti_plan **p_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     TUTTI_USE(f);
     tutti__requests_settle(f);
-    tutti_request r = asked_of(f, is_write, TUTTI__PLAN_ONLY, b);
+    tutti_request r = make_request(f, is_write, TUTTI__PLAN_ONLY, b);
     tutti__op *op = &r.op;
     r.asked.name = "plan";
     r.progress.background = f->opt.background;
@@ -125,24 +125,24 @@ static tutti_err plan(tutti_file *f, int is_write, bytes b, tutti_plan **p_out) 
 }
 
 tutti_err tutti_plan_write(tutti_file *f, const tutti_access *a, tutti_plan **p_out) {
-    return plan(f, 1, ONE(a, NULL), p_out);
+    return make_caller_plan(f, 1, ONE(a, NULL), p_out);
 }
 
 tutti_err tutti_plan_read(tutti_file *f, const tutti_access *a, tutti_plan **p_out) {
-    return plan(f, 0, ONE(a, NULL), p_out);
+    return make_caller_plan(f, 0, ONE(a, NULL), p_out);
 }
 
 tutti_err tutti_plan_write_parts(tutti_file *f, int n, const tutti_part *parts,
                                  tutti_plan **p_out) {
-    return plan(f, 1, PARTS(n, parts), p_out);
+    return make_caller_plan(f, 1, PARTS(n, parts), p_out);
 }
 
 tutti_err tutti_plan_read_parts(tutti_file *f, int n, const tutti_part *parts, tutti_plan **p_out) {
-    return plan(f, 0, PARTS(n, parts), p_out);
+    return make_caller_plan(f, 0, PARTS(n, parts), p_out);
 }
 
-static tutti_request run_of(tutti_plan *p, tutti_off displacement, tutti__how how) {
-    tutti_request r = asked_of(p->file, p->asked.is_write, how, ONE(p->asked.access, NULL));
+static tutti_request make_plan_run(tutti_plan *p, tutti_off displacement, tutti__how how) {
+    tutti_request r = make_request(p->file, p->asked.is_write, how, ONE(p->asked.access, NULL));
     r.found.plan = p;
     r.found.displacement = displacement;
     return r;
@@ -160,7 +160,9 @@ typedef struct {
 
 static void ask_bufs(tutti_request *r, plan_bufs b) {
     if (b.only_read && !r->found.plan->asked.is_write)
-        r->asked.refused = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "the plan is one of reads");
+        r->asked.refused = tutti__error_set(
+            TUTTI_ERR_ARG, 0, -1,
+            "argument p is a plan of reads: use tutti_plan_run or tutti_plan_start");
     tutti__ask_bufs(r, b.n, b.bufs);
 }
 
@@ -168,7 +170,7 @@ static tutti_err plan_run(tutti_plan *p, plan_bufs b, tutti_off displacement,
                           tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_PLAN(p);
-    tutti_request r = run_of(p, displacement, TUTTI__AT_ONCE);
+    tutti_request r = make_plan_run(p, displacement, TUTTI__AT_ONCE);
     ask_bufs(&r, b);
     const tutti_err err = tutti__request_run(&r, count_out);
     tutti__parts_free(&r.op.parts);
@@ -180,7 +182,7 @@ static tutti_err plan_start(tutti_plan *p, plan_bufs b, tutti_off displacement) 
     CHECK_PLAN(p);
     TUTTI_USE(p->file);
     TUTTI_CHECK(!p->request, TUTTI_ERR_STATE, "the plan has been started and not waited for");
-    tutti_request asked = run_of(p, displacement, TUTTI__STARTED);
+    tutti_request asked = make_plan_run(p, displacement, TUTTI__STARTED);
     ask_bufs(&asked, b);
     const tutti_err err = tutti__request_start(&asked, &p->request);
     tutti__parts_free(&asked.op.parts);
@@ -218,7 +220,7 @@ tutti_err tutti_plan_test(tutti_plan *p, int *done_out, tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_PLAN(p);
     TUTTI_USE(p->file);
-    TUTTI_CHECK(done_out != NULL, TUTTI_ERR_ARG, "nowhere to put the answer");
+    TUTTI_CHECK(done_out != NULL, TUTTI_ERR_ARG, "argument done_out is NULL");
     TUTTI_CHECK(p->request, TUTTI_ERR_STATE, "the plan has not been started");
     *done_out = tutti__request_test(p->request);
     return *done_out ? tutti__request_collect(&p->request, count_out) : TUTTI_OK;
@@ -251,13 +253,13 @@ void tutti_plan_free(tutti_plan **p) {
     } else {
         tutti__plan_destroy(p);
     }
-    tutti__plan_gone(f);
+    tutti__plan_count_freed(f);
 }
 
 /* ---- split */
 
-/* Does the oldest operation that has begun fit this end? */
-static tutti_err split_fits(const tutti_file *f, int is_write) {
+/* Is the oldest split operation of this direction? */
+static tutti_err check_split(const tutti_file *f, int is_write) {
     const tutti_request *r = tutti__request_split(f);
     TUTTI_CHECK(r, TUTTI_ERR_STATE, "no split %s has begun on this file",
                 is_write ? "write" : "read");
@@ -267,52 +269,48 @@ static tutti_err split_fits(const tutti_file *f, int is_write) {
     return TUTTI_OK;
 }
 
-/* Does a split operation need the others to end?  The same on all ranks.  With background `all`
- * the communicator is the thread's, and ranks agree at the end of the operation. */
-static int split_is_away(const tutti_file *f) {
-    if (f->opt.background == TUTTI_BACKGROUND_ALL) return 0;
-    const tutti_request *r = tutti__request_split(f);
-    return r && r->found.all_split && !r->result.over;
-}
-
 static tutti_err split_end(tutti_file *f, int is_write, tutti_off *count_out) {
     const tutti__call call = {.object = "file", .name = is_write ? "write_end" : "read_end"};
-    const int away = split_is_away(f);
-    if (away) tutti__requests_settle(f);
-    tutti_err err = split_fits(f, is_write);
-    if (away) err = tutti__team_call(f->team, &call, err);
+    /* Does the end need the other ranks?  The same on all ranks.  With background `all` a thread uses the
+     * communicator, and ranks agree at the end of the operation. */
+    tutti_request *r = tutti__request_split(f);
+    const int is_collective =
+        f->opt.background != TUTTI_BACKGROUND_ALL && r && r->found.all_split && !r->result.over;
+    if (is_collective) tutti__requests_settle(f);
+    tutti_err err = check_split(f, is_write);
+    if (is_collective) err = tutti__team_call(f->team, &call, err);
     if (err != TUTTI_OK) {
         tutti__error_context(is_write ? "write_end" : "read_end", f->path, -1);
         return err;
     }
-    tutti_request *r = tutti__request_split(f);
+    r = tutti__request_split(f);
     tutti__request_wait(r);
     return tutti__request_collect(&r, count_out);
 }
 
-static tutti_err begin(tutti_file *f, int is_write, bytes b) {
+static tutti_err begin_split(tutti_file *f, int is_write, bytes b) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
-    tutti_request *r = NULL, asked = asked_of(f, is_write, TUTTI__SPLIT, b);
+    tutti_request *r = NULL, asked = make_request(f, is_write, TUTTI__SPLIT, b);
     const tutti_err err = tutti__request_start(&asked, &r);
     tutti__parts_free(&asked.op.parts);
     return err;
 }
 
 tutti_err tutti_file_write_begin(tutti_file *f, const tutti_access *a, const void *buf) {
-    return begin(f, 1, ONE(a, buf));
+    return begin_split(f, 1, ONE(a, buf));
 }
 
 tutti_err tutti_file_read_begin(tutti_file *f, const tutti_access *a, void *buf) {
-    return begin(f, 0, ONE(a, buf));
+    return begin_split(f, 0, ONE(a, buf));
 }
 
 tutti_err tutti_file_write_parts_begin(tutti_file *f, int n, const tutti_part *parts) {
-    return begin(f, 1, PARTS(n, parts));
+    return begin_split(f, 1, PARTS(n, parts));
 }
 
 tutti_err tutti_file_read_parts_begin(tutti_file *f, int n, const tutti_part *parts) {
-    return begin(f, 0, PARTS(n, parts));
+    return begin_split(f, 0, PARTS(n, parts));
 }
 
 tutti_err tutti_file_write_end(tutti_file *f, tutti_off *count_out) {
@@ -343,10 +341,10 @@ tutti_err tutti__start(const tutti_request *asked, tutti_request **r_out) {
     return tutti__request_collect(&r, NULL);
 }
 
-static tutti_err start(tutti_file *f, int is_write, bytes b, tutti_request **r_out) {
+static tutti_err start_nonblocking(tutti_file *f, int is_write, bytes b, tutti_request **r_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
-    tutti_request asked = asked_of(f, is_write, TUTTI__STARTED, b);
+    tutti_request asked = make_request(f, is_write, TUTTI__STARTED, b);
     const tutti_err err = tutti__start(&asked, r_out);
     tutti__parts_free(&asked.op.parts);
     return err;
@@ -354,28 +352,28 @@ static tutti_err start(tutti_file *f, int is_write, bytes b, tutti_request **r_o
 
 tutti_err tutti_file_write_start(tutti_file *f, const tutti_access *a, const void *buf,
                                  tutti_request **r_out) {
-    return start(f, 1, ONE(a, buf), r_out);
+    return start_nonblocking(f, 1, ONE(a, buf), r_out);
 }
 
 tutti_err tutti_file_read_start(tutti_file *f, const tutti_access *a, void *buf,
                                 tutti_request **r_out) {
-    return start(f, 0, ONE(a, buf), r_out);
+    return start_nonblocking(f, 0, ONE(a, buf), r_out);
 }
 
 tutti_err tutti_file_write_parts_start(tutti_file *f, int n, const tutti_part *parts,
                                        tutti_request **r_out) {
-    return start(f, 1, PARTS(n, parts), r_out);
+    return start_nonblocking(f, 1, PARTS(n, parts), r_out);
 }
 
 tutti_err tutti_file_read_parts_start(tutti_file *f, int n, const tutti_part *parts,
                                       tutti_request **r_out) {
-    return start(f, 0, PARTS(n, parts), r_out);
+    return start_nonblocking(f, 0, PARTS(n, parts), r_out);
 }
 
 tutti_err tutti_request_test(tutti_request **r, int *done_out, tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
-    TUTTI_CHECK(done_out != NULL, TUTTI_ERR_ARG, "nowhere to put the answer");
-    *done_out = 1; /* nothing more will come of one that is not live */
+    TUTTI_CHECK(done_out != NULL, TUTTI_ERR_ARG, "argument done_out is NULL");
+    *done_out = 1; /* a request that is not valid has ended */
     TUTTI_TRY(tutti__request_live(r));
     tutti_file *f = (*r)->asked.how == TUTTI__INDEPENDENT ? NULL : (*r)->op.file;
     *done_out = 0;

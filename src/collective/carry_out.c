@@ -38,7 +38,8 @@ tutti_err tutti__plan_usable(const tutti_plan *p, const tutti__op *op, tutti_off
         tutti__add_ok(p->file->origin + tutti__side_lo(p->asked.access->file), displacement, &lo) &&
         tutti__add_ok(p->file->origin + tutti__side_hi(p->asked.access->file), displacement, &hi);
     TUTTI_CHECK(fits && (lo >= 0 || tutti_access_bytes(p->asked.access) == 0), TUTTI_ERR_ARG,
-                "displacement %lld leads out of the file", (long long)displacement);
+                "displacement %lld moves the access out of the range of file offsets",
+                (long long)displacement);
     return TUTTI_OK;
 }
 
@@ -51,7 +52,7 @@ tutti_err tutti__request_usable(const tutti_request *r) {
 }
 
 /* The caller has a plan: do all ranks run it, at one displacement?  Collective, agrees. */
-static tutti_err plan_resume(tutti_request *r) {
+static tutti_err agree_on_plan(tutti_request *r) {
     enum { SIZE, BLOCKS, DISPLACEMENT, NUMBERS };
     tutti_plan *p = r->found.plan;
     tutti_err mine = r->asked.refused;
@@ -71,8 +72,8 @@ static tutti_err plan_resume(tutti_request *r) {
                               .range = all};
     TUTTI_TRY(tutti__team_call(p->file->team, &call, mine));
     TUTTI_CHECK(all[DISPLACEMENT].min == all[DISPLACEMENT].max, TUTTI_ERR_MISMATCH,
-                "displacements from %lld to %lld", (long long)all[DISPLACEMENT].min,
-                (long long)all[DISPLACEMENT].max);
+                "ranks use different displacements, from %lld to %lld",
+                (long long)all[DISPLACEMENT].min, (long long)all[DISPLACEMENT].max);
     r->found.file_size = all[SIZE].max;
     r->found.apart = all[BLOCKS].min == 0;
     if (!p->run || p->engine->ready(p)) return TUTTI_OK;
@@ -90,7 +91,7 @@ static tutti_err move_directly(const tutti_plan *p, tutti__op *op) {
                            p->choice.method == TUTTI_METHOD_INDEPENDENT ? 1 : TUTTI__LIST_BATCH);
 }
 
-static tutti_err message_wait(tutti__message *m) {
+static tutti_err wait_for_message(tutti__message *m) {
     int done = 0;
     for (;;) {
         TUTTI_TRY(tutti__message_test(m, &done));
@@ -106,7 +107,7 @@ static tutti_err move_in_rank_order(const tutti_plan *p, tutti__op *op) {
     tutti__message m = {.active = 0};
     if (t->rank > 0) {
         TUTTI_TRY(tutti__message_receive(t, t->rank - 1, tag, NULL, 0, &m));
-        TUTTI_TRY(message_wait(&m));
+        TUTTI_TRY(wait_for_message(&m));
     }
     tutti_err err = tutti__operation_refresh(op); /* of what the last one has written */
     if (err == TUTTI_OK) err = move_directly(p, op);
@@ -114,7 +115,7 @@ static tutti_err move_in_rank_order(const tutti_plan *p, tutti__op *op) {
     if (t->rank + 1 < t->size) {
         const tutti_error_info info = *tutti_last_error();
         TUTTI_TRY(tutti__message_send(t, t->rank + 1, tag, NULL, 0, &m));
-        TUTTI_TRY(message_wait(&m));
+        TUTTI_TRY(wait_for_message(&m));
         if (err != TUTTI_OK) tutti__error_assign(&info);
     }
     return err;
@@ -137,7 +138,7 @@ tutti_err tutti__move_bytes(tutti_plan *p, tutti__op *op) {
 }
 
 /* Written in the background: a sync that may follow should not find all of it still to do. */
-static void write_behind(const tutti_plan *p, const tutti__op *op) {
+static void start_writeback(const tutti_plan *p, const tutti__op *op) {
     tutti_off lo = tutti__side_lo(p->asked.access->file),
               hi = tutti__side_hi(p->asked.access->file);
     if (!p->asked.is_write) return;
@@ -204,20 +205,20 @@ int tutti__request_is_valid(const tutti_request *r) {
     const int placed = !r->progress.resident ||
                        (r->found.plan && r->found.plan->run && r->asked.how != TUTTI__AT_ONCE);
     const int ended =
-        !r->result.over || r->result.outcome == TUTTI_OK || r->result.trouble.code != TUTTI_OK;
+        !r->result.over || r->result.outcome == TUTTI_OK || r->result.error.code != TUTTI_OK;
     return asked && fine && found && found_well && placed && ended;
 }
 
 /* It is over, and all ranks know how it went.  If well: count what has been done; what was read goes
  * to all places that it is mentioned for. */
-static void agreed(tutti_request *r, tutti_err err) {
+static void complete_request(tutti_request *r, tutti_err err) {
     tutti__op *op = &r->op;
     r->result.over = 1;
     r->result.outcome = err;
     r->found.plan->used = 1;
     r->stats.operations++;
     if (err != TUTTI_OK) {
-        r->result.trouble = *tutti_last_error();
+        r->result.error = *tutti_last_error();
         return;
     }
     if (op->parts)
@@ -255,7 +256,7 @@ void tutti__placed(tutti_request *r) {
     }
 }
 
-void tutti__depart(tutti_request *r) {
+void tutti__request_first_half(tutti_request *r) {
     const int waits = r->asked.how == TUTTI__AT_ONCE;
     tutti__op *op = &r->op;
     tutti_file *f = op->file;
@@ -266,23 +267,23 @@ void tutti__depart(tutti_request *r) {
     op->store = r->progress.background != TUTTI_BACKGROUND_NONE && f->background_store
                     ? f->background_store
                     : f->store;
-    if (r->asked.refused != TUTTI_OK) tutti__error_assign(&r->result.trouble);
+    if (r->asked.refused != TUTTI_OK) tutti__error_assign(&r->result.error);
     tutti_err err = TUTTI_OK;
-    if (!r->found.done) err = r->found.plan ? plan_resume(r) : tutti__plan_find(r);
+    if (!r->found.done) err = r->found.plan ? agree_on_plan(r) : tutti__plan_find(r);
     if (err == TUTTI_OK && r->found.file_size < r->asked.least) /* the same everywhere */
-        err = tutti__error_set(TUTTI_ERR_TRUNCATED, 0, -1, "the file has %lld bytes, not %lld",
+        err = tutti__error_set(TUTTI_ERR_TRUNCATED, 0, -1, "the file has only %lld of %lld bytes",
                                (long long)r->found.file_size, (long long)r->asked.least);
     if (err != TUTTI_OK) {
         r->result.over = 1;
         r->result.outcome = err;
-        r->result.trouble = *tutti_last_error();
+        r->result.error = *tutti_last_error();
         return;
     }
 
     tutti__placed(r);
     if (r->asked.staging_out) *r->asked.staging_out = tutti__plan_staging(r->found.plan);
     if (r->found.done) {
-        agreed(r, TUTTI_OK);
+        complete_request(r, TUTTI_OK);
         return;
     }
 
@@ -293,13 +294,13 @@ void tutti__depart(tutti_request *r) {
         r->result.outcome = tutti__operation_refresh(op);
     else if (!r->found.moved)
         r->result.outcome = tutti__move_bytes(r->found.plan, op);
-    if (r->result.outcome != TUTTI_OK) r->result.trouble = *tutti_last_error();
+    if (r->result.outcome != TUTTI_OK) r->result.error = *tutti_last_error();
     if (r->progress.resident)
         (void)r->found.plan->engine->run(r->found.plan, op, TUTTI__FIRST_HALF);
-    if (!waits) write_behind(r->found.plan, op);
+    if (!waits) start_writeback(r->found.plan, op);
 }
 
-void tutti__arrive(tutti_request *r) {
+void tutti__request_second_half(tutti_request *r) {
     tutti__team *t = r->op.file->team;
     TUTTI_ASSERT(tutti__request_is_valid(r) && !r->result.over && r->found.plan);
     tutti_err err = r->result.outcome;
@@ -309,11 +310,11 @@ void tutti__arrive(tutti_request *r) {
         if (err == TUTTI_OK) err = last == TUTTI_OK ? tutti__operation_flush(&r->op) : last;
     }
     if (r->result.outcome != TUTTI_OK)
-        tutti__error_assign(&r->result.trouble); /* the first trouble counts */
+        tutti__error_assign(&r->result.error); /* the first trouble counts */
     err = tutti__operation_under_way(err);
     err = r->progress.tag < 0 ? tutti__team_agree(t, err)
                               : tutti__team_agree_apart(t, r->progress.tag, err);
-    agreed(r, err);
+    complete_request(r, err);
     TUTTI_ASSERT(tutti__request_is_valid(r));
 }
 

@@ -1,14 +1,13 @@
-/* collective: other options for a file that is open.  Only options that are looked at when an
- * operation is planned can change, and only while there is no plan and no operation that was
- * made with the old ones.
+/* collective: change of options of an open file.  Only options that are used for planning can change,
+ * and only while no plan or operation depends on the old values.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 #include "base/options_impl.h"
 #include "comm/call.h"
 #include "comm/vote.h"
 
-/* 1: there was something to change */
-static int take(tutti_options *to, const tutti_options *from) {
+/* 1: a value has changed */
+static int copy_changes(tutti_options *to, const tutti_options *from) {
     int changed = 0;
 #define TAKE(name) changed |= to->name != from->name, to->name = from->name;
     TUTTI_FILE_CHANGES(TAKE)
@@ -16,9 +15,9 @@ static int take(tutti_options *to, const tutti_options *from) {
     return changed;
 }
 
-static tutti_err change_allowed(const tutti_file *f, const tutti_options *opt,
-                                tutti_options *full_out) {
-    TUTTI_CHECK(opt != NULL, TUTTI_ERR_ARG, "there are no options");
+static tutti_err check_change(const tutti_file *f, const tutti_options *opt,
+                              tutti_options *full_out) {
+    TUTTI_CHECK(opt != NULL, TUTTI_ERR_ARG, "argument opt is NULL");
     TUTTI_TRY(tutti__requests_none(f));
     TUTTI_TRY(tutti__options_take(opt, full_out));
     return tutti__options_check(full_out);
@@ -31,14 +30,14 @@ tutti_err tutti_file_change(tutti_file *f, const tutti_options *opt) {
     tutti__requests_settle(f);
     tutti_options first = f->opt;
     const tutti__call call = {.object = "file", .name = "change"};
-    const tutti_err err = tutti__team_call(f->team, &call, change_allowed(f, opt, &first));
+    const tutti_err err = tutti__team_call(f->team, &call, check_change(f, opt, &first));
     if (err != TUTTI_OK) {
         tutti__error_context("change", f->path, -1);
         return err;
     }
     TUTTI_TRY(tutti__team_tell(f->team, &first, (int)sizeof first));
     tutti_options after = f->opt;
-    if (!take(&after, &first)) return TUTTI_OK;
+    if (!copy_changes(&after, &first)) return TUTTI_OK;
     tutti__plan_cache_clear(f); /* they were made with the old ones */
     f->opt = after;
     return TUTTI_OK;

@@ -1,15 +1,15 @@
-/* collective: may a handle be used?  Asked first in every public call, on this rank alone: a
- * handle that leads nowhere has no ranks that could be told.
+/* collective: validity of handles, checked first in every public call, without communication: an
+ * invalid handle has no communicator.
  *
  * MPI_Finalize closes files that are still open (open_files.c).  What the caller holds of them
- * then, the file, its plans and requests, stays in memory as an empty shell until it is
- * closed or freed, and is good for nothing else.
+ * then, the file, its plans and requests, stays allocated without contents until it is closed or
+ * freed; all other calls fail.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/request.h"
 
 const tutti__class tutti__request_class = {"request", "request", "completed or abandoned"};
 
-static tutti_err ended(const char *what) {
+static tutti_err report_ended(const char *what) {
     return tutti__error_set(TUTTI_ERR_STATE, 0, -1,
                             "%s is used after MPI_Finalize, which has closed its file", what);
 }
@@ -23,12 +23,12 @@ tutti_err tutti__mpi_is_up(void) {
 
 tutti_err tutti__file_live(const tutti_file *f) {
     TUTTI_TRY(tutti__handle_check(f, &tutti__file_class));
-    return f->ended ? ended("a file") : TUTTI_OK;
+    return f->ended ? report_ended("a file") : TUTTI_OK;
 }
 
 /* A thread or an operation halfway may still need what is left of it: then it stays for
  * good. */
-static void shell_free(tutti_file *f) {
+static void free_shell(tutti_file *f) {
     if (!f->team && f->plans.callers == 0) tutti__free_lent(f);
 }
 
@@ -38,17 +38,17 @@ void tutti__file_forget(tutti_file **pf) {
     if (!tutti__handle_alive(&f->handle, &tutti__file_class) || !f->ended) return;
     tutti__handle_remove(&f->handle);
     f->ended = TUTTI__FORGOTTEN;
-    shell_free(f);
+    free_shell(f);
 }
 
 tutti_err tutti__plan_live(const tutti_plan *p) {
     TUTTI_TRY(tutti__handle_check(p, &tutti__plan_class));
-    return p->file->ended ? ended("a plan") : TUTTI_OK;
+    return p->file->ended ? report_ended("a plan") : TUTTI_OK;
 }
 
-void tutti__plan_gone(tutti_file *f) {
+void tutti__plan_count_freed(tutti_file *f) {
     f->plans.callers--;
-    if (f->ended == TUTTI__FORGOTTEN) shell_free(f);
+    if (f->ended == TUTTI__FORGOTTEN) free_shell(f);
 }
 
 tutti_err tutti__request_live(tutti_request **pr) {
@@ -65,5 +65,5 @@ tutti_err tutti__request_live(tutti_request **pr) {
     r->progress.abandoned = 1;
     if (!r->op.file) tutti__free_lent(r); /* tutti__requests_drop has left nothing but this */
     *pr = NULL;
-    return ended("a request");
+    return report_ended("a request");
 }

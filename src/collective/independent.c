@@ -1,10 +1,9 @@
-/* collective: independent accesses: one rank alone, any thread.
+/* collective: independent accesses by one rank, in any thread.
  *
- * They go straight to the store, whose write and read several threads may call at once; what
- * they count is added under the file's lock when they end.  Those that do not block are carried
- * out by a few threads of the file that touch nothing but it, so that they go on under any
- * thread level of MPI.  The end of the file is where a read comes short: nobody needs to know
- * the size beforehand.
+ * They call the store directly; several threads may do so at once.  Their statistics are added under
+ * the lock of the file when they end.  Non-blocking ones are executed by a few threads of the file,
+ * which do not call MPI and so work with any thread level.  A short read marks the end of the file, so
+ * that its size is not needed beforehand.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/request.h"
 
@@ -19,8 +18,8 @@
 
 /* ---- one access, at once */
 
-/* Nobody else may be between a read and the write that follows: alone, only reads are sieved. */
-static tutti_err independent_move(tutti__op *op) {
+/* Only reads are sieved: another rank could write between the read and the write of a sieved write. */
+static tutti_err move_independent(tutti__op *op) {
     tutti_off size = 0;
     if (op->atomic) return tutti__run_atomic(op);
     if (op->file->opt.method != TUTTI_METHOD_SIEVE || op->is_write)
@@ -31,7 +30,7 @@ static tutti_err independent_move(tutti__op *op) {
 }
 
 /* Carry a request out on this rank alone; its outcome. */
-static tutti_err independent_access(tutti_request *r) {
+static tutti_err access_independently(tutti_request *r) {
     tutti__op *op = &r->op;
     tutti_file *f = op->file;
     op->store = f->store;
@@ -40,7 +39,7 @@ static tutti_err independent_access(tutti_request *r) {
     op->eof = TUTTI__OFF_END;
     op->eof_unknown = 1;
     op->atomic = f->atomic.on;
-    const tutti_err err = independent_move(op);
+    const tutti_err err = move_independent(op);
     r->stats.operations++;
     r->stats.runs += tutti_access_runs_count(op->access);
     if (err != TUTTI_OK) return tutti__operation_under_way(err);
@@ -53,8 +52,8 @@ static tutti_err independent_access(tutti_request *r) {
     return TUTTI_OK;
 }
 
-static tutti_request independent_request(tutti_file *f, const tutti_access *a, void *buf,
-                                         int is_write) {
+static tutti_request make_independent(tutti_file *f, const tutti_access *a, void *buf,
+                                      int is_write) {
     return (tutti_request){.asked.name = is_write ? "independent write" : "independent read",
                            .op = {.file = f, .access = a, .is_write = is_write, .buf = buf},
                            .asked.how = TUTTI__INDEPENDENT};
@@ -65,7 +64,7 @@ tutti_err tutti__independent(tutti_request *r, tutti_off *count_out) {
     tutti__operation_begin(&r->stats);
     tutti_err err = r->asked.refused == TUTTI_OK ? tutti__request_usable(r) : r->asked.refused;
     atomic_fetch_add(&f->independent.n, 1);
-    if (err == TUTTI_OK) err = independent_access(r);
+    if (err == TUTTI_OK) err = access_independently(r);
     atomic_fetch_sub(&f->independent.n, 1);
     if (err != TUTTI_OK) tutti__error_context(NULL, NULL, f->team->rank);
     if (err == TUTTI_OK && count_out) *count_out = r->result.count;
@@ -76,7 +75,7 @@ tutti_err tutti_file_write_independent(tutti_file *f, const tutti_access *a, con
                                        tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
-    tutti_request r = independent_request(f, a, (void *)buf, 1);
+    tutti_request r = make_independent(f, a, (void *)buf, 1);
     return tutti__independent(&r, count_out);
 }
 
@@ -84,7 +83,7 @@ tutti_err tutti_file_read_independent(tutti_file *f, const tutti_access *a, void
                                       tutti_off *count_out) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
-    tutti_request r = independent_request(f, a, buf, 0);
+    tutti_request r = make_independent(f, a, buf, 0);
     return tutti__independent(&r, count_out);
 }
 
@@ -93,7 +92,7 @@ tutti_err tutti_file_size_independent(tutti_file *f, tutti_off *size_out) {
     tutti_stats stats;
     tutti_off size = 0;
     CHECK_FILE(f);
-    TUTTI_CHECK(size_out != NULL, TUTTI_ERR_ARG, "nowhere to put the size");
+    TUTTI_CHECK(size_out != NULL, TUTTI_ERR_ARG, "argument size_out is NULL");
     memset(&stats, 0, sizeof stats);
     tutti_stats *before = tutti__store_account(&stats);
     const tutti_err err = tutti__store_size(f->store, &size);
@@ -106,15 +105,7 @@ tutti_err tutti_file_size_independent(tutti_file *f, tutti_off *size_out) {
     return err;
 }
 
-/* ---- under way */
-
-static void list_independent(tutti_file *f, tutti_request *r) {
-    atomic_fetch_add(&f->independent.n, 1);
-    pthread_mutex_lock(&f->lock);
-    r->next.of_file = f->independent.first;
-    f->independent.first = r;
-    pthread_mutex_unlock(&f->lock);
-}
+/* ---- non-blocking */
 
 /* The lock is held. */
 static void unlist_independent(tutti_file *f, const tutti_request *r) {
@@ -123,65 +114,67 @@ static void unlist_independent(tutti_file *f, const tutti_request *r) {
     *at = r->next.of_file;
 }
 
-static void independent_free(tutti_request *r) {
+static void free_independent(tutti_request *r) {
     tutti__handle_remove(&r->handle);
     tutti_access_free(&r->access);
     tutti__free(r);
 }
 
-static int arrived(const tutti_request *r) {
-    return atomic_load_explicit(&r->progress.state, memory_order_acquire) == TUTTI__ARRIVED;
+static int is_complete(const tutti_request *r) {
+    return atomic_load_explicit(&r->progress.state, memory_order_acquire) == TUTTI__COMPLETED;
 }
 
-/* From the moment it has arrived it is the caller's, unless nobody cares any more. */
-static void independent_arrive(tutti_request *r) {
+/* A completed request belongs to the caller, unless it has been abandoned. */
+static void complete_independent(tutti_request *r) {
     tutti_file *f = r->op.file;
     pthread_mutex_lock(&f->lock);
     const int abandoned = r->progress.abandoned;
     if (abandoned) unlist_independent(f, r);
     atomic_fetch_sub(&f->independent.n, 1);
-    atomic_store_explicit(&r->progress.state, TUTTI__ARRIVED, memory_order_release);
+    atomic_store_explicit(&r->progress.state, TUTTI__COMPLETED, memory_order_release);
     pthread_mutex_unlock(&f->lock);
     if (!abandoned) return;
     tutti__stats_settle(f, &r->stats, 1);
-    independent_free(r);
+    free_independent(r);
 }
 
-static void independent_travel(tutti_request *r) {
+static void run_independent(tutti_request *r) {
     tutti_file *f = r->op.file;
     const double since = tutti__now();
     tutti_stats *before = tutti__store_account(&r->stats);
-    r->result.outcome = independent_access(r);
+    r->result.outcome = access_independently(r);
     (void)tutti__store_account(before);
     r->stats.seconds_total = tutti__now() - since;
     tutti__trace_call(r->asked.name, f->trace.number, since, r->stats.bytes);
     if (r->result.outcome != TUTTI_OK) {
         tutti__error_context(r->asked.name, f->path, f->team->rank);
-        r->result.trouble = *tutti_last_error();
+        r->result.error = *tutti_last_error();
     }
     if (r->op.is_write)
         tutti__store_write_behind(f->store, f->origin + tutti__side_lo(r->access->file),
                                   f->origin + tutti__side_hi(r->access->file));
-    independent_arrive(r);
+    complete_independent(r);
 }
 
 /* Without a thread it is carried out here. */
-static void independent_send(tutti_request *r) {
+static void submit_independent(tutti_request *r) {
     tutti_file *f = r->op.file;
     TUTTI_KEEP_LAST_ERROR;
-    list_independent(f, r);
+    atomic_fetch_add(&f->independent.n, 1);
     pthread_mutex_lock(&f->lock);
+    r->next.of_file = f->independent.first;
+    f->independent.first = r;
     const tutti_err err =
-        tutti__worker_give(&f->independent.helpers, f->opt.io_threads, independent_travel, r);
+        tutti__worker_give(&f->independent.helpers, f->opt.io_threads, run_independent, r);
     pthread_mutex_unlock(&f->lock);
-    if (err != TUTTI_OK) independent_travel(r);
+    if (err != TUTTI_OK) run_independent(r);
 }
 
-static tutti_err independent_start(tutti_file *f, const tutti_access *a, void *buf, int is_write,
+static tutti_err start_independent(tutti_file *f, const tutti_access *a, void *buf, int is_write,
                                    tutti_request **r_out) {
     CHECK_FILE(f);
-    TUTTI_CHECK(r_out != NULL, TUTTI_ERR_ARG, "nowhere to put the request");
-    const tutti_request asked = independent_request(f, a, buf, is_write);
+    TUTTI_CHECK(r_out != NULL, TUTTI_ERR_ARG, "argument r_out is NULL");
+    const tutti_request asked = make_independent(f, a, buf, is_write);
     tutti_request *r = NULL;
     tutti_err err = tutti__request_usable(&asked);
     if (err == TUTTI_OK && !(r = tutti__malloc(sizeof *r))) err = TUTTI_ERR_NOMEM;
@@ -197,20 +190,20 @@ static tutti_err independent_start(tutti_file *f, const tutti_access *a, void *b
     r->op.access = r->access;
     tutti__handle_add(&r->handle, &tutti__request_class);
     *r_out = r;
-    independent_send(r);
+    submit_independent(r);
     return TUTTI_OK;
 }
 
 tutti_err tutti_file_write_independent_start(tutti_file *f, const tutti_access *a, const void *buf,
                                              tutti_request **r_out) {
     TUTTI_KEEP_ERRNO;
-    return independent_start(f, a, (void *)buf, 1, r_out);
+    return start_independent(f, a, (void *)buf, 1, r_out);
 }
 
 tutti_err tutti_file_read_independent_start(tutti_file *f, const tutti_access *a, void *buf,
                                             tutti_request **r_out) {
     TUTTI_KEEP_ERRNO;
-    return independent_start(f, a, buf, 0, r_out);
+    return start_independent(f, a, buf, 0, r_out);
 }
 
 /* ---- their end */
@@ -225,15 +218,15 @@ tutti_err tutti__independent_collect(tutti_request **pr, tutti_off *count_out) {
         pthread_mutex_unlock(&f->lock);
         tutti__stats_settle(f, &r->stats, 1);
     }
-    if (err != TUTTI_OK) tutti__error_assign(&r->result.trouble);
+    if (err != TUTTI_OK) tutti__error_assign(&r->result.error);
     if (err == TUTTI_OK && count_out) *count_out = r->result.count;
-    independent_free(r);
+    free_independent(r);
     *pr = NULL;
     return err;
 }
 
 void tutti__independent_wait(tutti_request *r, long microseconds) {
-    if (arrived(r)) return;
+    if (is_complete(r)) return;
     pthread_mutex_lock(&r->op.file->lock);
     struct tutti__worker *w = r->op.file->independent.helpers;
     pthread_mutex_unlock(&r->op.file->lock);
@@ -245,13 +238,13 @@ void tutti__independent_abandon(tutti_request *r) {
     if (f) {
         pthread_mutex_lock(&f->lock);
         r->progress.abandoned = 1;
-        const int under_way = !arrived(r);
+        const int under_way = !is_complete(r);
         if (!under_way) unlist_independent(f, r);
         pthread_mutex_unlock(&f->lock);
         if (under_way) return;
         tutti__stats_settle(f, &r->stats, 1);
     }
-    independent_free(r);
+    free_independent(r);
 }
 
 void tutti__independent_end(tutti_file *f) {

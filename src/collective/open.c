@@ -1,7 +1,7 @@
 /* collective: the file object: open, close, size, sync.
  *
- * Rank 0 alone creates and truncates; the others open what is then there.  So a file
- * appears once, with one set of permissions, and "exclusive" means what it says.
+ * Only rank 0 creates and truncates; the other ranks then open the existing file.  So a file is created
+ * once, with one set of permissions, and TUTTI_EXCLUSIVE is exact.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 #include "collective/request.h"
@@ -32,20 +32,20 @@ enum {
 
 /* ---- open */
 
-static tutti_err open_check(const char *path, int mode, const tutti_options *opt) {
+static tutti_err check_file_arguments(const char *path, int mode, const tutti_options *opt) {
     TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "the path is empty");
     TUTTI_CHECK((mode & ~ALL_MODES) == 0, TUTTI_ERR_ARG, "mode %d has unknown bits", mode);
     TUTTI_CHECK(mode & (TUTTI_READ | TUTTI_WRITE), TUTTI_ERR_ARG,
-                "neither TUTTI_READ nor TUTTI_WRITE");
+                "mode %d has neither TUTTI_READ nor TUTTI_WRITE", mode);
     TUTTI_CHECK(!(mode & TUTTI_EXCLUSIVE) || (mode & TUTTI_CREATE), TUTTI_ERR_ARG,
-                "TUTTI_EXCLUSIVE without TUTTI_CREATE");
+                "mode %d has TUTTI_EXCLUSIVE without TUTTI_CREATE", mode);
     TUTTI_CHECK(!(mode & (TUTTI_TRUNCATE | TUTTI_APPEND | TUTTI_CREATE)) || (mode & TUTTI_WRITE),
                 TUTTI_ERR_ARG, "TUTTI_CREATE, TUTTI_TRUNCATE and TUTTI_APPEND need TUTTI_WRITE");
     if (mode & TUTTI_WRITE) TUTTI_TRY(tutti__launch_check());
     return tutti__options_check(opt);
 }
 
-/* A thread of ours that talks to other ranks needs an MPI that allows it. */
+/* A thread of the library that communicates needs MPI_THREAD_MULTIPLE. */
 static tutti_err threads_check(const tutti_options *opt) {
     int level = MPI_THREAD_SINGLE;
     if (opt->background != TUTTI_BACKGROUND_ALL) return TUTTI_OK;
@@ -55,29 +55,27 @@ static tutti_err threads_check(const tutti_options *opt) {
     return TUTTI_OK;
 }
 
-static int64_t text_hash(const char *s) {
-    return (int64_t)(tutti__hash(TUTTI__HASH_START, s, s ? strlen(s) : 0) >> 1);
-}
-
-/* What rank 0 wants; the others must want the same. */
+/* Arguments of open on rank 0, with which those of the other ranks are compared. */
 typedef struct {
     tutti_options opt;
     tutti_profile profile;
     int64_t path;   /* a hash */
     char name[224]; /* its end, for messages: two of them fit into one */
     int mode, permissions;
-} wish;
+} open_arguments;
 
-static tutti_err wish_compare(const wish *mine, const wish *first) {
+static tutti_err compare_arguments(const open_arguments *mine, const open_arguments *first) {
     TUTTI_CHECK(mine->path == first->path, TUTTI_ERR_MISMATCH,
                 "ranks open different paths: '%s' here, '%s' on rank 0", mine->name, first->name);
-    TUTTI_CHECK(mine->mode == first->mode, TUTTI_ERR_MISMATCH, "ranks open with different modes");
+    TUTTI_CHECK(mine->mode == first->mode, TUTTI_ERR_MISMATCH,
+                "ranks open with different modes: %d here, %d on rank 0", mine->mode, first->mode);
     TUTTI_CHECK(mine->permissions == first->permissions, TUTTI_ERR_MISMATCH,
-                "ranks open with different permissions");
+                "ranks open with different permissions: 0%o here, 0%o on rank 0",
+                (unsigned)mine->permissions, (unsigned)first->permissions);
     return TUTTI_OK;
 }
 
-static tutti_err store_open(tutti_file *f, int permissions, int creates) {
+static tutti_err open_own_store(tutti_file *f, int permissions, int creates) {
     int flags = tutti__file_flags(f);
     if (creates && (f->mode & TUTTI_CREATE)) flags |= TUTTI_STORE_CREATE;
     if (creates && (f->mode & TUTTI_EXCLUSIVE)) flags |= TUTTI_STORE_EXCL;
@@ -87,19 +85,13 @@ static tutti_err store_open(tutti_file *f, int permissions, int creates) {
                              &f->store);
 }
 
-/* Ranks that are bound have their cores to themselves, others share those of the node. */
-static int cores_to_spare(const tutti_file *f) {
-    cpu_set_t set;
-    const int all = tutti__cores();
-    if (sched_getaffinity(0, sizeof set, &set) != 0) return 0;
-    const int mine = CPU_COUNT(&set);
-    return mine < all ? mine > 1 : mine > f->team->nodes.size;
-}
-
-/* What was found out of the file system completes the options. */
-static tutti_err layout_vote(tutti_file *f, tutti_err mine) {
+/* Complete the options with the layout of the file system, agreed on by all ranks.  Bound ranks do not
+ * share their cores; others share those of the node. */
+static tutti_err agree_on_layout(tutti_file *f, tutti_err mine) {
     int64_t block = 0, direct_align = 0, origin = 0, striped = 0, client_cache = 0, synchronous = 0;
-    int64_t spare_cores = cores_to_spare(f);
+    cpu_set_t set;
+    const int bound = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+    int64_t spare_cores = bound > (bound < tutti__cores() ? 1 : f->team->nodes.size);
     const tutti__reduction all[] = {
         {TUTTI__MAX, &block},       {TUTTI__MAX, &direct_align}, {TUTTI__MAX, &origin},
         {TUTTI__MAX, &striped},     {TUTTI__MAX, &client_cache}, {TUTTI__MAX, &synchronous},
@@ -130,19 +122,18 @@ static tutti_err layout_vote(tutti_file *f, tutti_err mine) {
     return TUTTI_OK;
 }
 
-/* The rank that had the trouble names the file; all ranks mean the same one then. */
-static tutti_err of_file(const tutti_file *f, tutti_err err) {
+/* The rank that failed names the file in the error, which all ranks get. */
+static tutti_err name_open_error(const tutti_file *f, tutti_err err) {
     if (err != TUTTI_OK) tutti__error_context("open", f->path, -1);
     return err;
 }
 
-static int changes_file(int mode) {
+static int modifies_file(int mode) {
     return (mode & (TUTTI_CREATE | TUTTI_TRUNCATE)) != 0;
 }
 
-/* At MPI_Finalize, without the others; what the caller holds stays as a shell
- * (handles.c). */
-static void file_finalize(tutti_file *f) {
+/* At MPI_Finalize, without communication; handles of the caller stay allocated (handles.c). */
+static void finalize_file(tutti_file *f) {
     if (!tutti__requests_drop(f)) return;
     tutti__plan_cache_clear(f);
     if (tutti__file_stores_close(f) != TUTTI_OK) tutti__error_clear();
@@ -152,30 +143,25 @@ static void file_finalize(tutti_file *f) {
     tutti__memory_lend(f);
 }
 
-/* Opening what is there changes nothing, so that all do it at once and one vote tells how it went.
- * A file that may be created or emptied waits until everybody agrees. */
-static tutti_err open_store(tutti_file *f, int permissions) {
+/* An existing file is opened by all ranks at once, with one agreement on the outcome.  A file is
+ * created or truncated only after all ranks have agreed. */
+static tutti_err open_stores(tutti_file *f, int permissions) {
     const int creates = f->team->rank == 0 && (f->mode & TUTTI_CREATE);
     tutti_err err = TUTTI_OK;
-    if (changes_file(f->mode)) TUTTI_TRY(tutti__team_agree(f->team, TUTTI_OK));
-    if (creates) err = of_file(f, store_open(f, permissions, 1));
+    if (modifies_file(f->mode)) TUTTI_TRY(tutti__team_agree(f->team, TUTTI_OK));
+    if (creates) err = name_open_error(f, open_own_store(f, permissions, 1));
     if (f->mode & TUTTI_CREATE) TUTTI_TRY(tutti__team_agree(f->team, err));
-    if (!creates) err = of_file(f, store_open(f, permissions, 0));
+    if (!creates) err = name_open_error(f, open_own_store(f, permissions, 0));
     if (err == TUTTI_OK) tutti__trace_begin(f);
-    if (err == TUTTI_OK) err = tutti__open_files_add(f, file_finalize);
+    if (err == TUTTI_OK) err = tutti__open_files_add(f, finalize_file);
     if (f->mode & TUTTI_TRUNCATE) { /* not before all have it open: a refusal changes nothing */
         TUTTI_TRY(tutti__team_agree(f->team, err));
-        if (f->team->rank == 0) err = of_file(f, tutti__store_resize(f->store, 0));
+        if (f->team->rank == 0) err = name_open_error(f, tutti__store_resize(f->store, 0));
     }
-    return layout_vote(f, err);
+    return agree_on_layout(f, err);
 }
 
-/* A rank that cannot even begin tells the others, where they expect it. */
-static tutti_err open_refuse(tutti__team *t, int mode, tutti_err mine) {
-    return changes_file(mode) ? tutti__team_agree(t, mine) : tutti__team_reduce(t, mine, 0, NULL);
-}
-
-static void file_free(tutti_file *f) {
+static void free_file(tutti_file *f) {
     if (f->background_store && tutti__store_close(&f->background_store) != TUTTI_OK)
         f->background_store = NULL;
     if (f->store && tutti__store_close(&f->store) != TUTTI_OK) f->store = NULL;
@@ -189,15 +175,8 @@ static void file_free(tutti_file *f) {
     tutti__free(f);
 }
 
-static void use_init(tutti_file *f) {
-    pthread_mutexattr_t kind;
-    pthread_mutexattr_init(&kind);
-    pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(&f->use, &kind);
-    pthread_mutexattr_destroy(&kind);
-}
-
-static tutti_err file_make(const char *path, int mode, const wish *first, tutti_file **out) {
+static tutti_err make_file(const char *path, int mode, const open_arguments *first,
+                           tutti_file **out) {
     tutti_file *f = tutti__calloc(1, sizeof *f);
     if (!f) return TUTTI_ERR_NOMEM;
     f->mode = mode;
@@ -211,24 +190,24 @@ static tutti_err file_make(const char *path, int mode, const wish *first, tutti_
     }
     pthread_mutex_init(&f->lock, NULL);
     pthread_mutex_init(&f->atomic.turn, NULL);
-    use_init(f);
+    pthread_mutexattr_t kind;
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&f->use, &kind);
+    pthread_mutexattr_destroy(&kind);
     *out = f;
     return TUTTI_OK;
 }
 
-/* A file that is surely ours and was not there before does not stay after a failure. */
-static void created_remove(const tutti_file *f) {
-    const int ours = f->store && f->team->rank == 0 && (f->mode & TUTTI_EXCLUSIVE);
-    if (ours && tutti__store_delete(f->path, &f->opt) != TUTTI_OK) tutti__error_clear();
-}
-
-static tutti_err open_file(tutti_file *f, int permissions) {
-    const tutti_err err = open_store(f, permissions);
+static tutti_err open_or_free(tutti_file *f, int permissions) {
+    const tutti_err err = open_stores(f, permissions);
     if (err == TUTTI_OK) return TUTTI_OK;
     TUTTI_KEEP_LAST_ERROR;
     tutti__open_files_remove(f);
-    created_remove(f);
-    file_free(f);
+    /* remove a file that this call has certainly created */
+    const int is_created = f->store && f->team->rank == 0 && (f->mode & TUTTI_EXCLUSIVE);
+    if (is_created && tutti__store_delete(f->path, &f->opt) != TUTTI_OK) tutti__error_clear();
+    free_file(f);
     return err;
 }
 
@@ -248,22 +227,24 @@ tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int pe
     TUTTI_TRY(tutti__comm_usable(comm));
     int rank = 0;
     TUTTI_MPI(MPI_Comm_rank(comm, &rank));
-    wish mine = {.path = text_hash(path), .mode = mode, .permissions = permissions};
+    const int64_t path_hash =
+        (int64_t)(tutti__hash(TUTTI__HASH_START, path, path ? strlen(path) : 0) >> 1);
+    open_arguments mine = {.path = path_hash, .mode = mode, .permissions = permissions};
     tutti_err err = TUTTI_OK;
     if (path) tutti__copy_path_end(mine.name, sizeof mine.name, path);
     err = opt ? tutti__options_take(opt, &mine.opt) : tutti_options_init(&mine.opt);
-    if (err == TUTTI_OK) err = open_check(path, mode, &mine.opt);
+    if (err == TUTTI_OK) err = check_file_arguments(path, mode, &mine.opt);
     if (err == TUTTI_OK && !f_out)
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the file");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument f_out is NULL");
     if (err == TUTTI_OK && rank == 0) tutti__choose_profile(path, &mine.opt, &mine.profile);
 
-    wish first = mine;
-    MPI_Request told;
+    open_arguments first = mine;
+    MPI_Request broadcast;
     tutti__collective_add();
-    TUTTI_MPI(MPI_Ibcast(&first, (int)sizeof first, MPI_BYTE, 0, comm, &told));
-    TUTTI_TRY(tutti__team_finish(1, &told));
+    TUTTI_MPI(MPI_Ibcast(&first, (int)sizeof first, MPI_BYTE, 0, comm, &broadcast));
+    TUTTI_TRY(tutti__team_finish(1, &broadcast));
     first.opt.nodes[sizeof first.opt.nodes - 1] = '\0';
-    if (err == TUTTI_OK) err = wish_compare(&mine, &first);
+    if (err == TUTTI_OK) err = compare_arguments(&mine, &first);
     if (err == TUTTI_OK) err = threads_check(&first.opt);
     const tutti_error_info trouble = *tutti_last_error();
     tutti__team *team = NULL;
@@ -275,15 +256,17 @@ tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int pe
     }
     if (err == TUTTI_OK) {
         err = tutti__staging_attach(team);
-        if (err == TUTTI_OK) err = file_make(path, mode, &first, &f);
+        if (err == TUTTI_OK) err = make_file(path, mode, &first, &f);
     } else {
         tutti__error_assign(&trouble);
     }
     if (f) {
         f->team = team;
-        err = open_file(f, permissions);
+        err = open_or_free(f, permissions);
     } else {
-        err = open_refuse(team, first.mode, err);
+        /* this rank has failed: take part in the first agreement of the others */
+        err = modifies_file(first.mode) ? tutti__team_agree(team, err)
+                                        : tutti__team_reduce(team, err, 0, NULL);
         tutti__team_give(&team);
     }
     if (err != TUTTI_OK) {
@@ -302,7 +285,7 @@ tutti_err tutti_file_open(MPI_Comm comm, const char *path, int mode, const tutti
 
 /* ---- close */
 
-/* Without plans and operations under way, which all ranks start, nobody can have any left. */
+/* Agree that no rank has plans or pending operations. */
 static tutti_err close_agree(tutti_file *f) {
     const tutti__call call = {.object = "file", .name = "close"};
     TUTTI_USE(f);
@@ -331,7 +314,7 @@ tutti_err tutti_file_close(tutti_file **pf) {
     if (err == TUTTI_OK) tutti__trace_write(f);
     if (err != TUTTI_OK) tutti__error_context("close", f->path, -1);
     TUTTI_KEEP_LAST_ERROR_IF(err != TUTTI_OK);
-    file_free(f);
+    free_file(f);
     return err;
 }
 
@@ -347,7 +330,7 @@ tutti_err tutti_file_delete(const char *path, const tutti_options *opt) {
 
 /* ---- size and durability.  Rank 0 acts, all agree. */
 
-static tutti_err named(const tutti_file *f, const char *operation, tutti_err err) {
+static tutti_err name_error(const tutti_file *f, const char *operation, tutti_err err) {
     if (err != TUTTI_OK) tutti__error_context(operation, f->path, -1);
     return err;
 }
@@ -359,19 +342,19 @@ tutti_err tutti_file_size(tutti_file *f, tutti_off *size_out) {
     TUTTI_USE(f);
     tutti__requests_settle(f);
     tutti_err err = TUTTI_OK;
-    if (!size_out) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "nowhere to put the size");
+    if (!size_out) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument size_out is NULL");
     if (err == TUTTI_OK && f->team->rank == 0) err = tutti__store_size(f->store, &size);
     tutti__range known = {size, size}; /* rank 0's is the largest: the others have not asked */
     const tutti__call call = {.object = "file", .name = "size", .ranges = 1, .range = &known};
     err = tutti__team_call(f->team, &call, err);
     TUTTI_ASSERT(err != TUTTI_OK || size_out);
     if (err == TUTTI_OK) *size_out = known.max;
-    return named(f, "size", err);
+    return name_error(f, "size", err);
 }
 
 typedef tutti_err change_fn(tutti_store *s, tutti_off size);
 
-static tutti_err change(tutti_file *f, tutti_off size, const char *name, change_fn *fn) {
+static tutti_err resize_store(tutti_file *f, tutti_off size, const char *name, change_fn *fn) {
     const tutti__call call = {
         .object = "file", .name = name, .hash = (uint64_t)size, .what = "the size", .is_number = 1};
     tutti_err err = TUTTI_OK;
@@ -389,14 +372,15 @@ tutti_err tutti_file_resize(tutti_file *f, tutti_off size) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     TUTTI_USE(f);
-    return named(f, "resize", change(f, size, "resize", tutti__store_resize));
+    return name_error(f, "resize", resize_store(f, size, "resize", tutti__store_resize));
 }
 
 tutti_err tutti_file_preallocate(tutti_file *f, tutti_off size) {
     TUTTI_KEEP_ERRNO;
     CHECK_FILE(f);
     TUTTI_USE(f);
-    return named(f, "preallocate", change(f, size, "preallocate", tutti__store_preallocate));
+    return name_error(f, "preallocate",
+                      resize_store(f, size, "preallocate", tutti__store_preallocate));
 }
 
 tutti_err tutti_file_sync(tutti_file *f) {
@@ -406,12 +390,12 @@ tutti_err tutti_file_sync(tutti_file *f) {
     tutti__requests_settle(f);
     const tutti__call call = {.object = "file", .name = "sync"};
     const tutti_err all = tutti__team_call(f->team, &call, TUTTI_OK);
-    if (all != TUTTI_OK || !(f->mode & TUTTI_WRITE)) return named(f, "sync", all);
+    if (all != TUTTI_OK || !(f->mode & TUTTI_WRITE)) return name_error(f, "sync", all);
     const double start = tutti__now();
     const tutti_err err = tutti__store_sync(f->store);
     f->stats.other.seconds_file += tutti__now() - start;
     tutti__trace_call("sync", f->trace.number, start, -1);
-    return named(f, "sync", tutti__team_agree(f->team, err));
+    return name_error(f, "sync", tutti__team_agree(f->team, err));
 }
 
 tutti_err tutti__sync_here(tutti_file *f) {
@@ -424,7 +408,7 @@ tutti_err tutti__sync_here(tutti_file *f) {
     stats.seconds_file += tutti__now() - start;
     tutti__trace_call("sync", f->trace.number, start, -1);
     tutti__stats_settle(f, &stats, 0);
-    return named(f, "sync", err);
+    return name_error(f, "sync", err);
 }
 
 tutti_err tutti__cut_here(tutti_file *f, tutti_off size) {
@@ -436,7 +420,7 @@ tutti_err tutti__cut_here(tutti_file *f, tutti_off size) {
     if (err == TUTTI_OK && is > size) err = tutti__store_resize(f->store, size);
     (void)tutti__store_account(before);
     tutti__stats_settle(f, &stats, 0);
-    return named(f, "resize", err);
+    return name_error(f, "resize", err);
 }
 
 /* ---- atomic mode */
@@ -467,7 +451,7 @@ tutti_err tutti_file_options_sized(const tutti_file *f, tutti_options *opt_out,
 }
 
 /* As much as the caller's struct has; what it has beyond ours is 0. */
-static void stats_give(const tutti_stats *from, tutti_stats *out, size_t size) {
+static void copy_stats(const tutti_stats *from, tutti_stats *out, size_t size) {
     if (!out) return;
     memset(out, 0, size);
     memcpy(out, from, size < sizeof *from ? size : sizeof *from);
@@ -483,8 +467,8 @@ void tutti_file_stats_sized(const tutti_file *f, tutti_stats *last_out, tutti_st
     all = f->stats.all;
     pthread_mutex_unlock(lock);
     tutti__stats_add(&all, &f->stats.other);
-    stats_give(&last, last_out, struct_size);
-    stats_give(&all, all_out, struct_size);
+    copy_stats(&last, last_out, struct_size);
+    copy_stats(&all, all_out, struct_size);
 }
 
 const char *tutti_file_explain(const tutti_file *f) {

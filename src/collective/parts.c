@@ -1,21 +1,21 @@
-/* collective: requests of several parts (<tutti/parts.h>): how a caller's parts, or the buffers for those
- * that were planned, become an operation's.
+/* collective: requests of several parts (<tutti/parts.h>): conversion of the parts of a caller, or of the
+ * buffers for planned parts, into those of an operation.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 
-static tutti_err part_put(tutti__batch *b, int i, const tutti_part *part) {
+static tutti_err add_caller_part(tutti__batch *b, int i, const tutti_part *part) {
     TUTTI_TRY(tutti__access_usable(part->access));
     TUTTI_CHECK_RESERVED(part, "a part");
     return tutti__batch_put(b, i, part->access, &part->convert);
 }
 
-static tutti_err batch_of(int n, const tutti_part *parts, tutti__batch **out) {
+static tutti_err make_batch(int n, const tutti_part *parts, tutti__batch **out) {
     tutti__batch *b = NULL;
-    TUTTI_CHECK(n >= 0 && (parts || n == 0), TUTTI_ERR_ARG, "%d parts%s", n,
-                parts ? "" : " at NULL");
+    TUTTI_CHECK(n >= 0, TUTTI_ERR_ARG, "number of parts is %d: must be >= 0", n);
+    TUTTI_CHECK(parts || n == 0, TUTTI_ERR_ARG, "argument parts is NULL, but n is %d", n);
     TUTTI_TRY(tutti__batch_make(n, &b));
     tutti_err err = TUTTI_OK;
-    for (int i = 0; i < n && err == TUTTI_OK; i++) err = part_put(b, i, &parts[i]);
+    for (int i = 0; i < n && err == TUTTI_OK; i++) err = add_caller_part(b, i, &parts[i]);
     if (err == TUTTI_OK)
         *out = b;
     else
@@ -23,9 +23,9 @@ static tutti_err batch_of(int n, const tutti_part *parts, tutti__batch **out) {
     return err;
 }
 
-static tutti_err parts_of(tutti__op *op, int n, const tutti_part *parts) {
+static tutti_err set_parts(tutti__op *op, int n, const tutti_part *parts) {
     tutti__batch *b = NULL;
-    TUTTI_TRY(batch_of(n, parts, &b));
+    TUTTI_TRY(make_batch(n, parts, &b));
     tutti_err err = TUTTI_OK;
     if (n == 1 && !b->converts) { /* an access like any other */
         op->access = parts[0].access;
@@ -39,13 +39,13 @@ static tutti_err parts_of(tutti__op *op, int n, const tutti_part *parts) {
 }
 
 void tutti__ask_parts(tutti_request *r, int n, const tutti_part *parts) {
-    if (r->asked.refused == TUTTI_OK) r->asked.refused = parts_of(&r->op, n, parts);
+    if (r->asked.refused == TUTTI_OK) r->asked.refused = set_parts(&r->op, n, parts);
 }
 
-static tutti_err bufs_of(const tutti_plan *p, tutti__op *op, int n, void *const *bufs) {
+static tutti_err set_buffers(const tutti_plan *p, tutti__op *op, int n, void *const *bufs) {
     const int planned = p->asked.batch ? p->asked.batch->n : 1;
     TUTTI_CHECK(n == planned && (bufs || n == 0), TUTTI_ERR_ARG,
-                "%d buffers for a plan of %d parts", bufs ? n : 0, planned);
+                "number of buffers is %d: the plan has %d parts", bufs ? n : 0, planned);
     if (!p->asked.batch) {
         op->buf = bufs[0];
         return TUTTI_OK;
@@ -57,5 +57,6 @@ static tutti_err bufs_of(const tutti_plan *p, tutti__op *op, int n, void *const 
 }
 
 void tutti__ask_bufs(tutti_request *r, int n, void *const *bufs) {
-    if (r->asked.refused == TUTTI_OK) r->asked.refused = bufs_of(r->found.plan, &r->op, n, bufs);
+    if (r->asked.refused == TUTTI_OK)
+        r->asked.refused = set_buffers(r->found.plan, &r->op, n, bufs);
 }

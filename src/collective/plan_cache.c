@@ -1,14 +1,14 @@
-/* collective: the plan cache.  A program that asks for the same bytes again, or for the same
- * shape at another offset, gets the plan that was made before.
+/* collective: the plan cache.  A request for the same bytes, or for the same shape at another offset,
+ * reuses an earlier plan.
  *
  * A plan fits if file side and memory side (of a read also repeats) are the same trees, wherever
  * they begin; handles do not matter.  Of parts only the file sides matter, one by one: their memory
  * and conversions are the request's own.  Each rank says for each cached plan how far its access
  * lies from the one that was planned (a displacement), or that it does not fit.  One agreement
- * of all ranks, which starts every operation anyway, so tells which plans fit everybody at one
+ * of all ranks, which starts every operation anyway, shows which plans fit all ranks at one
  * displacement; ranks without bytes go along with any.  Lists are the same on all ranks: plans
  * enter, move to the front and leave in step.  One that is in use on some rank does not fit
- * there, and so is used by nobody; if it has to leave, that rank frees it when its operation has
+ * there, and so no rank uses it; if it is evicted, that rank frees it when its operation has
  * ended.
  *
  * A plan that was made for bytes in the page cache does not suit cold ones, nor the other way
@@ -17,13 +17,13 @@
  *
  * Which displacements?  Without staging every rank writes its own bytes, and any will do.
  * Domains of a staged plan are cut at pages, blocks or stripes, so that each has one writer; a
- * displacement that is no multiple of them would lose that:
+ * displacement that is not a multiple of them would lose that:
  *
  *   reads        any, but with O_DIRECT, stripes, or caches of several nodes multiples only
  *   writes       multiples; others where a shared page costs a little time and nothing else (one
  *                machine's page cache), and only for requests so small that planning takes longer
  *
- * Blocks of an array (domains=array) are where they are: displaced, such a plan fits nobody.
+ * Blocks of an array (domains=array) have fixed offsets: such a plan cannot be displaced.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
@@ -39,25 +39,25 @@ static const tutti_off SMALL_BYTES = 1 << 20;
 /* ---- do they fit? */
 
 /* Wherever they begin. */
-static int same_shape(tutti__side a, tutti__side b) {
+static int have_same_shape(tutti__side a, tutti__side b) {
     a.disp = b.disp = 0;
     return tutti__side_equal(a, b);
 }
 
 /* Is the plan's access that of the request, so far displaced? */
-static int fits_access(const tutti_plan *p, const tutti__op *op, tutti_off *by_out) {
+static int matches_access(const tutti_plan *p, const tutti__op *op, tutti_off *by_out) {
     const tutti_access *a = op->access;
     if (p->asked.batch || op->parts)
         return p->asked.batch && op->parts &&
                tutti__batch_alike(p->asked.batch, op->parts->batch, by_out);
     *by_out = a->file.disp - p->asked.access->file.disp;
-    return same_shape(p->asked.access->file, a->file) &&
-           same_shape(p->asked.access->memory, a->memory) &&
+    return have_same_shape(p->asked.access->file, a->file) &&
+           have_same_shape(p->asked.access->memory, a->memory) &&
            (p->asked.is_write || tutti__repeats_alike(p->asked.access, a));
 }
 
 /* Was it made for bytes that are as cold? */
-static int as_cold(const tutti_plan *p, int cold) {
+static int is_as_cold(const tutti_plan *p, int cold) {
     return p->choice.cold == (cold && p->cache.span >= TUTTI__COLD_SPAN);
 }
 
@@ -70,17 +70,17 @@ void tutti__plan_cache_match(const tutti_request *r, tutti__finding *x) {
         const int fits = x->local_err == TUTTI_OK && !(p->cache.state & TUTTI__BUSY) &&
                          p->asked.is_write == r->op.is_write && p->cache.resident == resident &&
                          p->means.room == r->op.room && p->cache.inside == x->inside &&
-                         p->means.block == x->block && fits_access(p, &r->op, &by);
+                         p->means.block == x->block && matches_access(p, &r->op, &by);
         if (!fits) continue;
         *range = p->asked.access->file.node ? (tutti__range){by, by} : tutti__range_none();
         x->has_match = 1;
-        if (x->match || !as_cold(p, x->cold)) continue;
+        if (x->match || !is_as_cold(p, x->cold)) continue;
         x->match = p;
         x->displacement = p->asked.access->file.node ? by : 0;
     }
 }
 
-static int may_shift(const tutti_plan *p, tutti_off by) {
+static int may_displace(const tutti_plan *p, tutti_off by) {
     const tutti_file *f = p->file;
     if (p->means.block > 0 && by % p->means.block != 0) return 0;
     if (p->run && p->two->domains.kind == TUTTI_DOMAINS_ARRAY) return by == 0; /* cuts stay there */
@@ -94,9 +94,9 @@ tutti_plan *tutti__plan_cache_choose(const tutti_file *f, tutti__finding *x,
     tutti_plan *p = f->plans.cached;
     for (int i = 0; i < x->n; i++, p = p->cache.older) {
         const tutti__range r = all[i];
-        const int silent = r.min > r.max; /* nobody has any bytes */
+        const int silent = r.min > r.max; /* no rank has bytes */
         if (!silent && (r.min != r.max || r.min == NO_FIT)) continue;
-        if (!may_shift(p, silent ? 0 : r.min) || !as_cold(p, x->cold)) continue;
+        if (!may_displace(p, silent ? 0 : r.min) || !is_as_cold(p, x->cold)) continue;
         x->displacement = silent ? 0 : r.min;
         return p;
     }
@@ -125,8 +125,8 @@ void tutti__plan_cache_take(tutti_plan *p) {
     p->cache.hits++;
 }
 
-/* With background `all` an operation may end while the thread evicts its plan: who clears the last
- * of the two marks frees it. */
+/* With background `all` an operation may end while another thread evicts its plan: the thread that
+ * clears the last of the two flags frees it. */
 void tutti__plan_cache_evict(tutti_plan *p) {
     unlist_plan(p);
     p->file->plans.cached_n--;
@@ -148,7 +148,7 @@ void tutti__plan_release(tutti_plan **pp) {
 enum { LARGE_KEPT = 2 };
 
 /* The oldest large plan goes if there are as many as there may be. */
-static void large_make_room(const tutti_file *f, int is_write) {
+static void evict_large(const tutti_file *f, int is_write) {
     tutti_plan *last = NULL;
     int n = 0;
     for (tutti_plan *p = f->plans.cached; p; p = p->cache.older)
@@ -164,7 +164,7 @@ void tutti__plan_cache_add(tutti_plan *p) {
     const int most = (int)tutti__min(f->opt.plan_cache, TUTTI__RANGES);
     const int large = p->cache.described > TUTTI__CACHED_BYTES;
     if ((large && p->cache.described > p->cache.worth) || p->cache.degraded || most == 0) return;
-    if (large) large_make_room(f, p->asked.is_write);
+    if (large) evict_large(f, p->asked.is_write);
     if (f->plans.cached_n == most) {
         tutti_plan *last = f->plans.cached;
         while (last->cache.older) last = last->cache.older;

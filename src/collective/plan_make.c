@@ -1,13 +1,13 @@
-/* collective: making a plan from what all ranks have said of a request.
+/* collective: making a plan from the summary of the requests of all ranks.
  *
  *   method          by predicted times (choose.c), or as asked for
  *   -> decide       aggregators, file domains, windows: the same on every rank, no memory per rank
- *   -> describe     destinations of my bytes; descriptors to their aggregators; who overlaps whom
+ *   -> describe     destinations, descriptions to the aggregators, overlaps
  *   -> memory       staging, and what the engine needs to run
- *   -> vote         all ranks go on, or none
+ *   -> vote         all ranks continue, or none
  *
- * Where something is missing it plans once more: without the background, without shared memory,
- * or in rank order because ranks overlap.
+ * If memory is missing or ranks overlap, planning is repeated: without the background, without shared
+ * memory, or in rank order.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/options_impl.h"
 #include "collective/find.h"
@@ -21,7 +21,7 @@
 #include "twophase/overlap.h"
 
 /* Complete the explanation, and say it if asked to. */
-static void plan_explain(tutti_plan *p, int overlap) {
+static void explain_plan(tutti_plan *p, int overlap) {
     const tutti_file *f = p->file;
     const tutti__two_phase *t = p->two;
     const size_t size = sizeof p->explain;
@@ -66,11 +66,11 @@ static void plan_explain(tutti_plan *p, int overlap) {
                 p->explain);
 }
 
-static void forms_forget(tutti__team *t) {
+static void forget_forms(tutti__team *t) {
     t->staging->form[0].slots = t->staging->form[1].slots = 0;
 }
 
-/* A shorter buffer for sieving does not pay. */
+/* With a smaller buffer sieving is slower than list. */
 static const tutti_off SIEVE_LEAST = 64 << 10;
 
 /* ---- two phases */
@@ -81,9 +81,9 @@ typedef struct {
     int ordered; /* and what they bring is placed in rank order */
 } attempt;
 
-/* Nobody sends what a higher rank writes too.  *large_out, the same on all ranks: the plan would
- * be too large so.   Collective, agrees. */
-static tutti_err overlap_remove(tutti_plan *p, int mine, int *large_out) {
+/* Remove bytes that higher ranks write, too.  *large_out, the same on all ranks: the plan would be
+ * too large.   Collective, agrees. */
+static tutti_err remove_overlap(tutti_plan *p, int mine, int *large_out) {
     int is_large = 0;
     const tutti_err err = tutti__overlap_trim(p, mine, &is_large);
     int64_t large = is_large, bytes = (int64_t)tutti__plan_bytes(p);
@@ -94,20 +94,20 @@ static tutti_err overlap_remove(tutti_plan *p, int mine, int *large_out) {
     return TUTTI_OK;
 }
 
-/* What several ranks write must come together somewhere. */
-static void for_checksums(tutti_plan *p) {
+/* Blocks that several ranks write must be complete on one rank for their checksums. */
+static void stage_for_checksums(tutti_plan *p) {
     p->choice.method = TUTTI_METHOD_TWO_PHASE;
     snprintf(p->choice.why, sizeof p->choice.why, "two-phase: for checksums");
 }
 
 /* By what is known of all requests. */
-static void method_choose(tutti_plan *p, const tutti__summary *s) {
+static void choose_method(tutti_plan *p, const tutti__summary *s) {
     tutti__choose(p->file, s, p->asked.is_write, &p->choice);
-    if (s->broken && !tutti__is_staged(p->choice.method)) for_checksums(p);
+    if (s->broken && !tutti__is_staged(p->choice.method)) stage_for_checksums(p);
 }
 
-/* One try.  Collective, agrees; *again_out: the plan is empty, try once more as *how says now. */
-static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *how,
+/* One attempt.  Collective, agrees; *again_out: the plan is empty, try again with the new *how. */
+static tutti_err try_two_phase(tutti_plan *p, const tutti__summary *s, attempt *how,
                                int *overlap_out, int *again_out) {
     tutti__team *team = p->file->team;
     tutti__two_phase *t = p->two;
@@ -135,7 +135,7 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
         p->cache.degraded |= t->elsewhere > 0;
         tutti__resident_not(p);
         if (p->means.room > 0) /* what staging in the background made of the method is undone */
-            method_choose(p, s);
+            choose_method(p, s);
         return TUTTI_OK;
     }
     const int staged = tutti__is_staged(p->choice.method);
@@ -161,7 +161,7 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
                                     {TUTTI__MAX, &bytes}};
     const tutti_err agreed = tutti__team_reduce(team, err, sizeof all / sizeof *all, all);
     if (agreed != TUTTI_OK || no_shared || no_resident)
-        forms_forget(team); /* not all have closed theirs */
+        forget_forms(team); /* not all have closed theirs */
     TUTTI_TRY(agreed);
     p->cache.described = tutti__max(p->cache.described, bytes);
     p->cache.degraded |= no_shared || no_resident;
@@ -179,11 +179,11 @@ static tutti_err two_phase_try(tutti_plan *p, const tutti__summary *s, attempt *
     if (any_overlap) *overlap_out = 1;
     *again_out = 0;
     if (any_overlap && !staged && p->means.block > 0) {
-        for_checksums(p); /* the highest rank's bytes count */
+        stage_for_checksums(p); /* the highest rank's bytes count */
         *again_out = 1;
         return TUTTI_OK;
     }
-    if (any_overlap && staged) TUTTI_TRY(overlap_remove(p, overlap, again_out));
+    if (any_overlap && staged) TUTTI_TRY(remove_overlap(p, overlap, again_out));
     if (*again_out) { /* in rank order, window by window */
         tutti__resident_not(p);
         how->singles = how->ordered = 1;
@@ -205,7 +205,7 @@ tutti_err tutti__plan_wake(tutti_plan *p, tutti_off elsewhere, int *awake_out) {
     TUTTI_TRY(tutti__team_max(p->file->team, TUTTI_OK, &failed));
     if (!failed) return TUTTI_OK;
     tutti__error_clear(); /* not the caller's concern: there are other ways */
-    forms_forget(p->file->team);
+    forget_forms(p->file->team);
     *awake_out = 0;
     return TUTTI_OK;
 }
@@ -219,7 +219,7 @@ tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) {
 
     /* the method, and whether bytes can wait in memory for their file access at all: seen at
      * once, and not only when windows have been counted */
-    method_choose(p, s);
+    choose_method(p, s);
     const tutti_off on_node = s->bytes / f->team->nodes.n;
     if (on_node > o->background_bytes || (p->means.room > 0 && on_node > p->means.room) ||
         f->atomic.on)
@@ -238,7 +238,7 @@ tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) {
     const int proves =
         p->asked.is_write && s->ranks > 1 && !tutti__summary_is_in_rank_order(s, f->team->size);
     for (int again = s->bytes > 0 && (tutti__is_staged(p->choice.method) || proves); again;) {
-        TUTTI_TRY(two_phase_try(p, s, &how, &overlap, &again));
+        TUTTI_TRY(try_two_phase(p, s, &how, &overlap, &again));
         if (!again) break;
         tutti__plan_run_free(p);
         tutti__two_phase_clear(p->two);
@@ -258,7 +258,7 @@ tutti_err tutti__plan_make(tutti_plan *p, const tutti__summary *s) {
     p->cache.joint = p->asked.is_write && !overlap && s->bytes > 0 && s->bytes == s->hi - s->lo &&
                      s->bytes <= TUTTI__CONSENSUS_ROOM && !p->cache.resident && !f->atomic.on &&
                      !o->direct_io;
-    plan_explain(p, overlap);
+    explain_plan(p, overlap);
     if (o->explain && f->team->rank == 0) tutti__choose_explain(f, s, p->asked.is_write);
     return TUTTI_OK;
 }

@@ -1,5 +1,4 @@
-/* collective: predicted time of a request without a file: the cost model for callers that ask before
- * they run (`tutti mesh tree`).
+/* collective: predicted time of a request without a file (used by `tutti mesh tree`).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
@@ -8,15 +7,6 @@
 #include "exchange/shuffle.h"
 #include "plan/cost.h"
 
-static tutti_err forecast_check(const tutti_forecast *f) {
-    TUTTI_CHECK_RESERVED(f, "the forecast");
-    TUTTI_CHECK(f->ranks >= 1 && f->nodes >= 1 && f->nodes <= f->ranks, TUTTI_ERR_ARG,
-                "%d ranks on %d nodes", f->ranks, f->nodes);
-    TUTTI_CHECK(f->bytes >= 1 && f->pieces >= 1 && f->pieces <= f->bytes, TUTTI_ERR_ARG,
-                "%lld pieces of %lld bytes", (long long)f->pieces, (long long)f->bytes);
-    return TUTTI_OK;
-}
-
 tutti_err tutti_profile_predict_sized(const tutti_profile *p, size_t struct_size,
                                       const tutti_options *opt, const tutti_forecast *f,
                                       int *method_out, double *seconds_out) {
@@ -24,8 +14,17 @@ tutti_err tutti_profile_predict_sized(const tutti_profile *p, size_t struct_size
     tutti__candidate k[TUTTI__CANDIDATES];
     tutti_options full;
     tutti_profile profile;
-    TUTTI_CHECK(p && opt && f && method_out && seconds_out, TUTTI_ERR_ARG, "something is NULL");
-    TUTTI_TRY(forecast_check(f));
+    TUTTI_CHECK(p, TUTTI_ERR_ARG, "argument p is NULL");
+    TUTTI_CHECK(opt, TUTTI_ERR_ARG, "argument opt is NULL");
+    TUTTI_CHECK(f, TUTTI_ERR_ARG, "argument f is NULL");
+    TUTTI_CHECK(method_out, TUTTI_ERR_ARG, "argument method_out is NULL");
+    TUTTI_CHECK(seconds_out, TUTTI_ERR_ARG, "argument seconds_out is NULL");
+    TUTTI_CHECK_RESERVED(f, "the forecast");
+    TUTTI_CHECK(f->ranks >= 1 && f->nodes >= 1 && f->nodes <= f->ranks, TUTTI_ERR_ARG,
+                "ranks is %d and nodes is %d: must be 1 <= nodes <= ranks", f->ranks, f->nodes);
+    TUTTI_CHECK(f->bytes >= 1 && f->pieces >= 1 && f->pieces <= f->bytes, TUTTI_ERR_ARG,
+                "pieces is %lld and bytes is %lld: must be 1 <= pieces <= bytes",
+                (long long)f->pieces, (long long)f->bytes);
     TUTTI_TRY(tutti__options_take(opt, &full));
     tutti_profile_defaults(&profile, NULL); /* of numbers that the caller does not have */
     memcpy(&profile, p, struct_size < sizeof profile ? struct_size : sizeof profile);

@@ -1,10 +1,9 @@
-/* collective: a request: what one rank asks for in one call, and how far it has come.
- * Everything that moves bytes is described by this one struct, from the public call to the
- * agreement on its outcome.
+/* collective: a request: the arguments of one call on one rank, and its progress.  This struct describes
+ * every transfer from the public call to the agreement on its outcome.
  *
- *   what is asked     the caller, or a layer above (layer.h), fills this in and leaves the rest 0
- *   what was found    the plan, and what all ranks know of the request (find.c)
- *   how it goes       its two halves (carry_out.c), its life (request.c)
+ *   asked      set by the caller or a layer above (layer.h); the rest is 0
+ *   found      the plan, and what all ranks have agreed on (find.c)
+ *   progress   its two halves (carry_out.c), its execution mode (request.c)
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_REQUEST_H
@@ -15,9 +14,9 @@
 #include "file/operation.h"
 
 enum {
-    TUTTI__QUEUED,  /* the first half waits for its turn, or goes on */
-    TUTTI__AWAY,    /* what is left needs nobody else, but for the agreement */
-    TUTTI__ARRIVED, /* the outcome is known */
+    TUTTI__QUEUED,    /* the first half has not ended */
+    TUTTI__SUBMITTED, /* the first half has ended: only the agreement needs other ranks */
+    TUTTI__COMPLETED, /* the outcome is known */
 };
 
 struct tutti__finding; /* find.h */
@@ -65,13 +64,13 @@ struct tutti_request {
         int over;          /* nothing is left to do */
         tutti_err outcome; /* this rank's until it has arrived, then that of all */
         tutti_off count;   /* bytes of this rank, if it succeeded */
-        tutti_error_info trouble;
+        tutti_error_info error;
     } result;
     tutti_stats stats;
     tutti_access *access; /* a copy of its own, if it outlives the call; parts have one too */
     struct {
         tutti_request *of_file;
-        tutti_request *travelling; /* those that progress in calls of the library */
+        tutti_request *active; /* those that progress in calls of the library */
         tutti_request *of_worker;
     } next;
 };
@@ -80,9 +79,9 @@ struct tutti_request {
 int tutti__request_is_valid(const tutti_request *r); /* for TUTTI_ASSERT */
 /* The plan, and what needs the other ranks at once: the exchange of a write.   Collective, but for a
  * request that was found to be done: that is over now. */
-void tutti__depart(tutti_request *r);
+void tutti__request_first_half(tutti_request *r);
 /* The rest, unless it is over: file access, the exchange of a read, the agreement.   Collective. */
-void tutti__arrive(tutti_request *r);
+void tutti__request_second_half(tutti_request *r);
 /* The bytes of a plan that is not carried out in the background.  Every rank takes its part, whatever
  * happened to it before.  This rank's outcome.   Collective, unless the plan has no staging. */
 tutti_err tutti__move_bytes(tutti_plan *p, tutti__op *op) TUTTI_MUST_USE;
@@ -100,8 +99,8 @@ void tutti__plan_explained(tutti_file *f, const tutti_plan *p);
 /* ---- request.c: requests under way */
 /* Both halves at once: what tutti_file_write and tutti_file_read do.   Collective, agrees. */
 tutti_err tutti__request_run(tutti_request *r, tutti_off *count_out) TUTTI_MUST_USE;
-/* Start what `asked` describes.  A split operation goes as far as it goes in `begin`, and an
- * error of that part is returned (there is no request then); otherwise everything is told later. */
+/* Start the request `asked`.  A split operation executes its first half, and an error of that is
+ * returned (then there is no request); all other errors are returned by test or wait. */
 tutti_err tutti__request_start(const tutti_request *asked, tutti_request **out) TUTTI_MUST_USE;
 /* The oldest split operation that has not ended and is no walk's, or NULL. */
 tutti_request *tutti__request_split(const tutti_file *f);
@@ -141,6 +140,6 @@ tutti_err tutti__request_live(tutti_request **r) TUTTI_MUST_USE;
 /* Null a file handle that is not live, and free what is left of it. */
 void tutti__file_forget(tutti_file **f);
 /* One of the caller's plans less. */
-void tutti__plan_gone(tutti_file *f);
+void tutti__plan_count_freed(tutti_file *f);
 
 #endif

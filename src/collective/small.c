@@ -7,8 +7,8 @@
  *                              know writes all of it by one call and tells the others how that went;
  *                              if not, nothing has been written
  *
- * Where every rank has pages of its own to write, gathering pays only for the smallest: it copies
- * everything once more and leaves all of it to one core.
+ * If every rank writes its own pages, gathering is faster only for the smallest requests: it needs one
+ * more copy, and one core writes everything.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
@@ -22,7 +22,7 @@ static const tutti_off READ_FIRST_BYTES = 256 << 10;
 /* Of all ranks: more than this they write side by side, if the plan has no staging. */
 static const tutti_off GATHER_BYTES = 16 << 10;
 
-/* Somebody else may refuse a write: only a read, or a rank that is alone, goes first. */
+/* Another rank may refuse a write: only a read, or a single rank, moves bytes before the agreement. */
 static int may_go_first(const tutti__op *op, const tutti_plan *p, tutti_off bytes) {
     if (op->is_write && (op->file->team->size > 1 || op->sums)) return 0;
     if (p->cache.hits == 0 || p->run || op->file->layout.incoherent || op->file->atomic.on)

@@ -25,12 +25,12 @@ struct tutti__worker {
 
 static _Thread_local struct tutti__worker *me;
 
-static int park(void) {
+static int park_thread(void) {
     while (atomic_load(&me->parks)) pause();
     return 0;
 }
 
-static tutti_request *worker_take(struct tutti__worker *w) {
+static tutti_request *take_request(struct tutti__worker *w) {
     while (!w->first && !w->ends) pthread_cond_wait(&w->work, &w->lock);
     tutti_request *r = w->first;
     if (!r) return NULL;
@@ -40,14 +40,14 @@ static tutti_request *worker_take(struct tutti__worker *w) {
     return r;
 }
 
-static void *worker_main(void *context) {
+static void *run_requests(void *context) {
     struct tutti__worker *w = context;
     tutti_request *r;
     me = w;
     tutti__worker_mark();
-    tutti__on_idle(park);
+    tutti__on_idle(park_thread);
     pthread_mutex_lock(&w->lock);
-    while ((r = worker_take(w))) {
+    while ((r = take_request(w))) {
         pthread_mutex_unlock(&w->lock);
         w->fn(r); /* and then it is the caller's again */
         pthread_mutex_lock(&w->lock);
@@ -58,7 +58,7 @@ static void *worker_main(void *context) {
     return NULL;
 }
 
-static tutti_err worker_make(tutti__worker_fn *fn, struct tutti__worker **out) {
+static tutti_err make_worker(tutti__worker_fn *fn, struct tutti__worker **out) {
     struct tutti__worker *w = tutti__calloc(1, sizeof *w);
     if (!w) return TUTTI_ERR_NOMEM;
     w->fn = fn;
@@ -70,27 +70,28 @@ static tutti_err worker_make(tutti__worker_fn *fn, struct tutti__worker **out) {
 }
 
 /* One more thread, if all are busy; the lock is held.  Without any it is an error. */
-static tutti_err worker_grow(struct tutti__worker *w, int most) {
+static tutti_err add_thread(struct tutti__worker *w, int most) {
     const int wanted = (int)tutti__max(1, tutti__min(most, MOST_THREADS));
     if (w->threads > 0 && (w->threads >= wanted || (!w->first && w->busy < w->threads)))
         return TUTTI_OK;
     sigset_t all, before; /* signals are the program's, not ours */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int code = pthread_create(&w->thread[w->threads], NULL, worker_main, w);
+    const int code = pthread_create(&w->thread[w->threads], NULL, run_requests, w);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (code == 0) w->threads++;
     if (w->threads == 0)
-        return tutti__error_set(TUTTI_ERR_NOMEM, code, -1, "no thread for the background");
+        return tutti__error_set(TUTTI_ERR_NOMEM, code, -1,
+                                "cannot create a thread for background I/O");
     return TUTTI_OK;
 }
 
 tutti_err tutti__worker_give(struct tutti__worker **pw, int most, tutti__worker_fn *fn,
                              tutti_request *r) {
-    if (!*pw) TUTTI_TRY(worker_make(fn, pw));
+    if (!*pw) TUTTI_TRY(make_worker(fn, pw));
     struct tutti__worker *w = *pw;
     pthread_mutex_lock(&w->lock);
-    const tutti_err err = worker_grow(w, most);
+    const tutti_err err = add_thread(w, most);
     if (err == TUTTI_OK) {
         r->next.of_worker = NULL;
         if (w->last)
@@ -104,13 +105,6 @@ tutti_err tutti__worker_give(struct tutti__worker **pw, int most, tutti__worker_
     return err;
 }
 
-/* What a request's thread has said before it takes the lock is seen here before one sleeps. */
-static int nothing_new(const struct tutti__worker *w, const tutti_request *r) {
-    if (r && atomic_load_explicit(&r->progress.state, memory_order_acquire) == TUTTI__ARRIVED)
-        return 0;
-    return w->first || w->busy;
-}
-
 void tutti__worker_wait(struct tutti__worker *w, const tutti_request *r, long microseconds) {
     struct timespec until;
     if (!w) return;
@@ -119,7 +113,11 @@ void tutti__worker_wait(struct tutti__worker *w, const tutti_request *r, long mi
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&w->lock);
-    if (nothing_new(w, r)) (void)pthread_cond_timedwait(&w->news, &w->lock, &until);
+    /* a state that the thread of a request sets before it takes the lock is visible here */
+    const int is_complete =
+        r && atomic_load_explicit(&r->progress.state, memory_order_acquire) == TUTTI__COMPLETED;
+    if (!is_complete && (w->first || w->busy))
+        (void)pthread_cond_timedwait(&w->news, &w->lock, &until);
     pthread_mutex_unlock(&w->lock);
 }
 

@@ -1,6 +1,6 @@
-/* collective: threads that carry requests of one file out while the caller computes.  One for
- * background `all`, which talks to other ranks and takes the requests one after the other; a few
- * for independent accesses, which touch the file only.
+/* collective: threads that execute requests of one file in the background.  One for background `all`,
+ * which communicates with other ranks and executes requests one after the other; a few for independent
+ * accesses, which only access the file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_WORKER_H
 #define TUTTI_WORKER_H

@@ -49,7 +49,7 @@ static tutti_err submit_batch(io_list *l) {
 }
 
 /* Add one piece, which is contiguous in the file and in memory. */
-static tutti_err add_piece(io_list *l, tutti_off file, char *memory, tutti_off bytes) {
+static tutti_err add_io_piece(io_list *l, tutti_off file, char *memory, tutti_off bytes) {
     const int joins = l->n > 0 && l->io[l->n - 1].offset + (tutti_off)l->io[l->n - 1].bytes == file;
     if (l->n == l->room || (!joins && l->file_runs == l->batch)) TUTTI_TRY(submit_batch(l));
     l->file_runs += !joins || l->n == 0;
@@ -72,7 +72,7 @@ static tutti_err write_with_checksums(io_list *l, tutti_off file, char *memory, 
         const tutti_off end = tutti__sums_floor(l->op->sums, start + at + some, some);
         n = tutti__min(end - (start + at), bytes - at);
         TUTTI_TRY(tutti__sums_add(l->op->sums, start + at, memory + at, n));
-        TUTTI_TRY(add_piece(l, file + at, memory + at, n));
+        TUTTI_TRY(add_io_piece(l, file + at, memory + at, n));
         TUTTI_TRY(submit_batch(l));
         tutti__file_report(l->op->file, l->op->moved, l->total, "file");
     }
@@ -88,7 +88,7 @@ static tutti_err move_access(io_list *l, const tutti_access *a, char *buf, tutti
         char *at = tutti__place(buf, tutti__side_lo(a->memory));
         const tutti_off from = shift + tutti__side_lo(a->file);
         return checksums_early(l->op) ? write_with_checksums(l, from, at, total)
-                                      : add_piece(l, from, at, total);
+                                      : add_io_piece(l, from, at, total);
     }
     tutti__cursor_seek(&file, a->file, 0);
     tutti__cursor_seek(&memory, a->memory, 0);
@@ -96,7 +96,7 @@ static tutti_err move_access(io_list *l, const tutti_access *a, char *buf, tutti
         (void)tutti__cursor_peek(&file, &fb);
         (void)tutti__cursor_peek(&memory, &mb);
         const tutti_off n = tutti__min(tutti__min(fb.bytes, mb.bytes), total - at);
-        TUTTI_TRY(add_piece(l, shift + fb.offset, tutti__place(buf, mb.offset), n));
+        TUTTI_TRY(add_io_piece(l, shift + fb.offset, tutti__place(buf, mb.offset), n));
         tutti__cursor_skip(&file, n);
         tutti__cursor_skip(&memory, n);
         at += n;
@@ -163,7 +163,7 @@ static tutti_err move_section_staged(io_list *l, tutti_off from, tutti_off lo, t
     tutti__cursor_seek(&c, s, from);
     while (!l->at_eof && tutti__cursor_peek(&c, &b) && b.offset < hi) {
         const tutti_off n = tutti__min(b.bytes, hi - b.offset);
-        TUTTI_TRY(add_piece(l, op->shift + b.offset, stage + (b.offset - lo), n));
+        TUTTI_TRY(add_io_piece(l, op->shift + b.offset, stage + (b.offset - lo), n));
         tutti__cursor_skip(&c, n);
     }
     TUTTI_TRY(submit_batch(l));

@@ -3,16 +3,16 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/cycles.h"
 
-static int slot_of(const tutti__run *r, tutti_count k) {
+static int sub_buffer_of(const tutti__run *r, tutti_count k) {
     return (int)(k % r->cycles->slots);
 }
 
 static void wait_for_shuffle(tutti__run *r, tutti_count k) {
-    if (k >= 0) tutti__cycle_shuffle_wait(r, slot_of(r, k));
+    if (k >= 0) tutti__cycle_shuffle_wait(r, sub_buffer_of(r, k));
 }
 
 static void wait_for_store(tutti__run *r, tutti_count k) {
-    if (k >= 0) tutti__cycle_store_wait(r, slot_of(r, k));
+    if (k >= 0) tutti__cycle_store_wait(r, sub_buffer_of(r, k));
 }
 
 static void wait_for_all(tutti__run *r, tutti_count cycles) {
@@ -26,15 +26,15 @@ static void wait_for_all(tutti__run *r, tutti_count cycles) {
 
 static int begin_shuffle(tutti__run *r, tutti_count k) {
     if (!tutti__cycle_more(r)) return 0;
-    tutti__cycle_open(r, slot_of(r, k));
-    tutti__cycle_shuffle_init(r, slot_of(r, k));
+    tutti__cycle_open(r, sub_buffer_of(r, k));
+    tutti__cycle_shuffle_init(r, sub_buffer_of(r, k));
     return 1;
 }
 
 static void write_none(tutti__run *r) {
     for (tutti_count k = 0; begin_shuffle(r, k); k++) {
         wait_for_shuffle(r, k);
-        tutti__cycle_store(r, slot_of(r, k));
+        tutti__cycle_store(r, sub_buffer_of(r, k));
     }
 }
 
@@ -45,7 +45,7 @@ static void write_comm(tutti__run *r) {
         begun += begin_shuffle(r, begun);
         if (k == begun) return;
         wait_for_shuffle(r, k);
-        tutti__cycle_store(r, slot_of(r, k));
+        tutti__cycle_store(r, sub_buffer_of(r, k));
     }
 }
 
@@ -53,7 +53,7 @@ static void write_write(tutti__run *r) {
     tutti_count k = 0;
     for (; begin_shuffle(r, k); k++) {
         wait_for_shuffle(r, k);
-        tutti__cycle_store_init(r, slot_of(r, k));
+        tutti__cycle_store_init(r, sub_buffer_of(r, k));
         wait_for_store(r, k - r->cycles->slots + 1);
     }
     wait_for_all(r, k);
@@ -63,7 +63,7 @@ static void write_write_comm(tutti__run *r) {
     int more = begin_shuffle(r, 0);
     wait_for_shuffle(r, 0);
     for (tutti_count k = 0; more; k++) {
-        tutti__cycle_store_init(r, slot_of(r, k));
+        tutti__cycle_store_init(r, sub_buffer_of(r, k));
         more = begin_shuffle(r, k + 1);
         wait_for_store(r, k);
         wait_for_shuffle(r, k + 1);
@@ -75,7 +75,7 @@ static void write_write_comm_2(tutti__run *r) {
     tutti_count k = 0;
     for (; more; k++) {
         wait_for_shuffle(r, k);
-        tutti__cycle_store_init(r, slot_of(r, k));
+        tutti__cycle_store_init(r, sub_buffer_of(r, k));
         if (!tutti__cycle_more(r)) break;
         wait_for_store(r, k + 1 - r->cycles->slots);
         more = begin_shuffle(r, k + 1);
@@ -87,21 +87,21 @@ static void write_write_comm_2(tutti__run *r) {
 
 static int begin_read(tutti__run *r, tutti_count k) {
     if (!tutti__cycle_more(r)) return 0;
-    tutti__cycle_open(r, slot_of(r, k));
-    tutti__cycle_store_init(r, slot_of(r, k));
+    tutti__cycle_open(r, sub_buffer_of(r, k));
+    tutti__cycle_store_init(r, sub_buffer_of(r, k));
     return 1;
 }
 
 static int read_blocking(tutti__run *r, tutti_count k) {
     if (!tutti__cycle_more(r)) return 0;
-    tutti__cycle_open(r, slot_of(r, k));
-    tutti__cycle_store(r, slot_of(r, k));
+    tutti__cycle_open(r, sub_buffer_of(r, k));
+    tutti__cycle_store(r, sub_buffer_of(r, k));
     return 1;
 }
 
 static void read_none(tutti__run *r) {
     for (tutti_count k = 0; read_blocking(r, k); k++) {
-        tutti__cycle_shuffle_init(r, slot_of(r, k));
+        tutti__cycle_shuffle_init(r, sub_buffer_of(r, k));
         wait_for_shuffle(r, k);
     }
 }
@@ -109,7 +109,7 @@ static void read_none(tutti__run *r) {
 static void read_comm(tutti__run *r) {
     tutti_count k = 0;
     for (; read_blocking(r, k); k++) {
-        tutti__cycle_shuffle_init(r, slot_of(r, k));
+        tutti__cycle_shuffle_init(r, sub_buffer_of(r, k));
         wait_for_shuffle(r, k - r->cycles->slots + 1);
     }
     wait_for_all(r, k);
@@ -122,7 +122,7 @@ static void read_write(tutti__run *r) {
         begun += begin_read(r, begun);
         if (k == begun) return;
         wait_for_store(r, k);
-        tutti__cycle_shuffle_init(r, slot_of(r, k));
+        tutti__cycle_shuffle_init(r, sub_buffer_of(r, k));
         wait_for_shuffle(r, k);
     }
 }
@@ -131,7 +131,7 @@ static void read_write_comm(tutti__run *r) {
     int more = begin_read(r, 0);
     wait_for_store(r, 0);
     for (tutti_count k = 0; more; k++) {
-        tutti__cycle_shuffle_init(r, slot_of(r, k));
+        tutti__cycle_shuffle_init(r, sub_buffer_of(r, k));
         more = begin_read(r, k + 1);
         if (more) wait_for_store(r, k + 1);
         wait_for_shuffle(r, k);
@@ -143,7 +143,7 @@ static void read_write_comm_2(tutti__run *r) {
     while (begun < r->cycles->slots && begin_read(r, begun)) begun++;
     for (tutti_count k = 0; k < begun; k++) {
         wait_for_store(r, k);
-        tutti__cycle_shuffle_init(r, slot_of(r, k));
+        tutti__cycle_shuffle_init(r, sub_buffer_of(r, k));
         wait_for_shuffle(r, k);
         begun += begin_read(r, begun);
     }

@@ -94,7 +94,7 @@ static tutti_off extent_end(const tutti__extent *e) {
 }
 
 /* Fill the holes between extents [from, to) from the file, through `buffer`. */
-static tutti_err fill_holes(tutti__window_io *w, size_t from, size_t to, char *buffer) {
+static tutti_err fill_window_holes(tutti__window_io *w, size_t from, size_t to, char *buffer) {
     const tutti__extent *e = w->extents.v;
     const tutti_off end = extent_end(&e[to - 1]);
     size_t i = from; /* the hole behind extent i is the next one */
@@ -130,7 +130,7 @@ static tutti_err add_filled_runs(tutti__window_io *w, char *buffer) {
                 memset(w->stage + (hole - w->lo), 0, (size_t)(e[i + 1].offset - hole));
             }
         } else {
-            TUTTI_TRY(fill_holes(w, from, to, buffer));
+            TUTTI_TRY(fill_window_holes(w, from, to, buffer));
         }
         TUTTI_TRY(add_run(w, e[from].offset, extent_end(&e[to - 1]) - e[from].offset));
     }

@@ -257,11 +257,13 @@ tutti_err tutti_exodus_new_topology(tutti_exodus *x) {
     err = tutti__exodus_call(x, "new_topology", 0, err);
     if (err == TUTTI_OK)
         err = tutti__exodus_named(x, "new_topology", tutti__exodus_path_next(x, &naming, &path));
-    if (err == TUTTI_OK) err = tutti__exodus_named(x, "new_topology", leave(x));
     if (err != TUTTI_OK) {
         tutti__free(path);
         return err;
     }
+    /* the old file is closed even if this fails, so that the handle must not use it any more */
+    err = tutti__exodus_named(x, "new_topology", leave(x));
+    tutti__exodus_region_free(&x->mesh); /* of a mesh that could not be synced */
     tutti__free(x->path);
     x->path = path;
     x->naming = naming;
@@ -270,7 +272,7 @@ tutti_err tutti_exodus_new_topology(tutti_exodus *x) {
     tutti__cdf_free(&x->cdf);
     tutti__exodus_model_forget(&x->model);
     model_begin(x);
-    return TUTTI_OK;
+    return err;
 }
 
 /* ---- asking */

@@ -39,7 +39,7 @@ void tutti__trace_begin(tutti_file *f) {
         return;
     }
     tutti__error_clear();
-    trace_complain(f, "there is no memory for it");
+    trace_complain(f, "cannot allocate memory for it");
 }
 
 /* A file that is or was one of ours is never a trace, also while nothing has been written to it. */
@@ -58,12 +58,12 @@ static int trace_is_data(const tutti_file *closing, const struct stat *st) {
 /* Whether it may be overwritten: NULL, or the reason why not. */
 static const char *trace_refused(const tutti_file *f, const struct stat *st, int fd) {
     char head[sizeof trace_head - 1];
-    if (!S_ISREG(st->st_mode)) return "it is no regular file";
-    if (trace_is_data(f, st)) return "it is a file that is read or written itself";
+    if (!S_ISREG(st->st_mode)) return "it is not a regular file";
+    if (trace_is_data(f, st)) return "this file is also read or written by the program";
     if (fd >= 0 && st->st_size > 0 &&
         (pread(fd, head, sizeof head, 0) != (ssize_t)sizeof head ||
          memcmp(head, trace_head, sizeof head) != 0))
-        return "it is there, and is no trace";
+        return "it exists and is not a trace";
     return NULL;
 }
 

@@ -18,7 +18,7 @@ static int rank_order(const void *x, const void *y, void *group_of) {
 }
 
 /* The end of the group that begins at `from` in the sorted ranks. */
-static int find_group_end(const tutti__topology *t, const int *rank, int from) {
+static int end_of_ranks(const tutti__topology *t, const int *rank, int from) {
     int to = from + 1;
     while (to < t->ranks && t->group_of[rank[to]] == t->group_of[rank[from]]) to++;
     return to;
@@ -28,7 +28,7 @@ static int find_group_end(const tutti__topology *t, const int *rank, int from) {
 static int count_at_level(const tutti__topology *t, const int *rank, int level, int *larger_out) {
     int sum = 0, larger = 0;
     for (int from = 0, to; from < t->ranks; from = to) {
-        to = find_group_end(t, rank, from);
+        to = end_of_ranks(t, rank, from);
         sum += to - from < level ? to - from : level;
         larger += to - from > level;
     }
@@ -49,7 +49,7 @@ static void select_evenly(const tutti__topology *t, int n, int *rank) {
     }
     const int extra = n - count_at_level(t, rank, level, &larger);
     for (int from = 0, to; from < t->ranks; from = to) {
-        to = find_group_end(t, rank, from);
+        to = end_of_ranks(t, rank, from);
         const int size = to - from;
         int take = size < level ? size : level;
         if (larger > 0 && size > level) take += (tutti_off)k++ * extra % larger < extra;

@@ -43,7 +43,7 @@ typedef struct {
 } sweep;
 
 /* Advance to the next run; 0: none before hi. */
-static int next_run(sender *s, tutti_off hi) {
+static int advance_sender(sender *s, tutti_off hi) {
     if (s->b.count == 0) {
         if (!tutti__cursor_next(&s->c, s->burst_bytes, &s->b)) return 0;
         s->burst_bytes = s->b.bytes * s->b.count;
@@ -114,7 +114,7 @@ static tutti_err sweep_runs(sweep *w) {
             const int i = w->active[k];
             if (w->sender[i].end > at)
                 w->active[kept++] = i;
-            else if (next_run(&w->sender[i], w->hi))
+            else if (advance_sender(&w->sender[i], w->hi))
                 push_sender(w, i);
         }
         w->running = kept;
@@ -167,7 +167,7 @@ static tutti_err sweep_lost(const tutti__incoming *l, tutti_off lo, tutti_off hi
             tutti__cursor_seek(&s->c, l->side[i], tutti__side_tell(l->side[i], lo));
             if (!tutti__cursor_peek(&s->c, &s->b)) continue;
             s->burst_bytes = s->b.bytes * s->b.count;
-            if (next_run(s, hi)) push_sender(&w, i);
+            if (advance_sender(s, hi)) push_sender(&w, i);
         }
         err = sweep_runs(&w);
     }

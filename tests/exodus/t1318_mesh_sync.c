@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=60 own=1 */
 /* After a failed sync of the mesh no step can begin, though a second sync would succeed: the system has dropped the data.  Close works, and the
- * file can be created again. */
+ * file can be created again.  If new_topology fails to sync the mesh, the file is closed, and later calls do not use it. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "sample.h"
@@ -33,6 +33,16 @@ int main(int argc, char **argv) {
     CHECK_SAME(tutti_exodus_begin(x, 1), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_ERR_STATE);
     CHECK(!x, "the handle is still there");
+
+    x = create(path);
+    if (rank == ranks - 1) io_fault_set(IO_SYNC, "mesh.e$", 1, EIO);
+    CHECK_SAME(tutti_exodus_new_topology(x), TUTTI_ERR_IO);
+    CHECK(rank != ranks - 1 || io_fault_end() == 1, "the fault did not happen once");
+    CHECK_SAME(tutti_exodus_begin(x, 1), TUTTI_ERR_STATE);
+    CHECK_SAME(tutti_exodus_refresh(x, NULL), TUTTI_ERR_STATE);
+    CHECK_SAME(tutti_exodus_new_topology(x), TUTTI_ERR_STATE);
+    CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
+
     x = create(path);
     CHECK_SAME(tutti_exodus_begin(x, 1), TUTTI_OK);
     CHECK_SAME(tutti_exodus_commit(x), TUTTI_OK);
