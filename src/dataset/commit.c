@@ -186,12 +186,6 @@ static void fill_message(tutti_dataset *d) {
     for (int64_t i = 0; i < d->now.sections_n; i++) d->message->sums[i] = d->now.sections[i].sum;
 }
 
-static int has_new_file(const tutti_dataset *d) {
-    int new_file = d->now.new_file;
-    for (int64_t i = 0; i < d->waiting_n; i++) new_file |= d->waiting[i].new_file;
-    return new_file;
-}
-
 /* All rows of the model are in the database now. */
 static void mark_model_stored(tutti_dataset *d) {
     for (int64_t i = 0; i < d->model.spaces_n; i++) d->model.spaces[i].fresh = 0;
@@ -202,7 +196,9 @@ static void mark_model_stored(tutti_dataset *d) {
 /* End the transaction; containers with another commit point publish the segment afterwards. */
 static tutti_err publish_segment(void *dataset) {
     tutti_dataset *d = dataset;
-    if (d->opt.level == TUTTI_DURABLE && has_new_file(d))
+    int has_new_file = d->now.new_file;
+    for (int64_t i = 0; i < d->waiting_n; i++) has_new_file |= d->waiting[i].new_file;
+    if (d->opt.level == TUTTI_DURABLE && has_new_file)
         TUTTI_TRY(tutti__meta_sync_directory(d->meta));
     TUTTI_TRY(tutti__meta_commit(d->meta));
     fill_message(d);

@@ -25,10 +25,6 @@ static tutti_err find_space(const tutti_dataset *d, const char *name, tutti__spa
     return TUTTI_OK;
 }
 
-static int shapes_equal(const tutti__size *s, int ndims, const tutti_count *shape) {
-    return s && s->ndims == ndims && memcmp(s->shape, shape, (size_t)ndims * sizeof *shape) == 0;
-}
-
 /* ---- spaces */
 
 static int64_t find_next_id(const tutti__model *m, int variables) {
@@ -75,7 +71,9 @@ static tutti_err check_grid(const tutti_dataset *d, const char *name, int ndims,
     const tutti__space *s = tutti__model_space(&d->model, name);
     if (!s) return TUTTI_OK;
     const tutti__size *z = tutti__model_size(&d->model, s->id, INT64_MAX);
-    TUTTI_CHECK(s->kind == TUTTI__SPACE_GRID && shapes_equal(z, ndims, shape), TUTTI_ERR_EXISTS,
+    const int is_same_shape =
+        z && z->ndims == ndims && memcmp(z->shape, shape, (size_t)ndims * sizeof *shape) == 0;
+    TUTTI_CHECK(s->kind == TUTTI__SPACE_GRID && is_same_shape, TUTTI_ERR_EXISTS,
                 "space '%s' exists already as %s", name,
                 s->kind == TUTTI__SPACE_GRID ? "a grid of another shape" : "a list");
     return TUTTI_OK;
@@ -140,13 +138,6 @@ tutti_err tutti__space_resize(tutti_dataset *d, int64_t space, int ndims, const 
     return TUTTI_OK;
 }
 
-static tutti_err check_topology_begun(const tutti_dataset *d) {
-    TUTTI_TRY(tutti__dataset_writable(d));
-    TUTTI_CHECK(d->now.under_way && d->now.segment.kind == TUTTI_TOPOLOGY, TUTTI_ERR_STATE,
-                "no topology segment has begun");
-    return TUTTI_OK;
-}
-
 /* The size cannot change once a section of this segment uses it. */
 static tutti_err check_space_unused(const tutti_dataset *d, const tutti__space *s) {
     for (int64_t k = 0; k < d->model.variables_n; k++) {
@@ -163,7 +154,9 @@ static tutti_err check_space_unused(const tutti_dataset *d, const tutti__space *
 
 static tutti_err check_resize(const tutti_dataset *d, const char *space, int ndims,
                               const tutti_count *shape, tutti__space **s) {
-    TUTTI_TRY(check_topology_begun(d));
+    TUTTI_TRY(tutti__dataset_writable(d));
+    TUTTI_CHECK(d->now.under_way && d->now.segment.kind == TUTTI_TOPOLOGY, TUTTI_ERR_STATE,
+                "no topology segment has begun");
     TUTTI_TRY(find_space(d, space, s));
     TUTTI_CHECK(
         shape && tutti__shape_right(ndims, shape, NULL) &&

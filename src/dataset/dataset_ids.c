@@ -60,13 +60,6 @@ static tutti_err check_ids_unique(tutti__team *t, tutti_count n, const int64_t *
 
 /* ---- writing */
 
-static tutti__section *find_ids_section(const tutti_dataset *d, const tutti__space *space) {
-    char name[TUTTI__NAME + 16];
-    snprintf(name, sizeof name, "%s:ids", space->name);
-    const tutti__variable *v = tutti__model_variable(&d->model, name);
-    return v ? tutti__writing_section(&d->now, v->id, 0) : NULL;
-}
-
 static tutti_err check_ids(const tutti_dataset *d, const char *space, tutti_count n,
                            const int64_t *ids, tutti__space **s) {
     TUTTI_TRY(tutti__dataset_writable(d));
@@ -83,7 +76,10 @@ static tutti_err check_ids(const tutti_dataset *d, const char *space, tutti_coun
     for (tutti_count i = 0; i < n; i++)
         TUTTI_CHECK(ids[i] >= 0, TUTTI_ERR_ARG, "id %lld of entry %lld is negative",
                     (long long)ids[i], (long long)i);
-    const tutti__section *old = find_ids_section(d, *s);
+    char name[TUTTI__NAME + 16];
+    snprintf(name, sizeof name, "%s:ids", (*s)->name);
+    const tutti__variable *map = tutti__model_variable(&d->model, name);
+    const tutti__section *old = map ? tutti__writing_section(&d->now, map->id, 0) : NULL;
     const int again = old && tutti__section_status_of(&tutti__section_progress_of(d, old)->state) !=
                                  TUTTI__SECTION_WHOLE;
     for (int64_t i = 0; i < d->now.sections_n && !again; i++) {

@@ -28,11 +28,10 @@ static tutti_err check_info_owner(const tutti_dataset *d, const tutti_info_owner
     return TUTTI_OK;
 }
 
-static tutti_err check_info_set(const tutti_dataset *d, const tutti_info_owner *owner,
-                                const char *name, tutti__info *io, tutti_type type,
-                                tutti_count count, const void *value) {
-    TUTTI_TRY(tutti__dataset_writable(d));
-    TUTTI_TRY(check_info_owner(d, owner, name, io));
+/* Check the value and set it in `io`, which has a name. */
+static tutti_err set_info_value(tutti__info *io, tutti_type type, tutti_count count,
+                                const void *value) {
+    const char *name = io->name;
     TUTTI_CHECK(count == 0 || tutti__name_valid(name, TUTTI__NAME), TUTTI_ERR_ARG,
                 "the name '%.60s' of the info is not valid UTF-8", name);
     const tutti_off size = type == TUTTI_BYTES ? 1 : tutti_type_size(type);
@@ -90,7 +89,9 @@ tutti_err tutti_dataset_info_set(tutti_dataset *d, const tutti_info_owner *owner
     TUTTI_KEEP_ERRNO;
     tutti__info info = {0};
     TUTTI_TRY(tutti__dataset_enter(d));
-    tutti_err err = check_info_set(d, owner, name, &info, type, count, value);
+    tutti_err err = tutti__dataset_writable(d);
+    if (err == TUTTI_OK) err = check_info_owner(d, owner, name, &info);
+    if (err == TUTTI_OK) err = set_info_value(&info, type, count, value);
     tutti__call same = {.name = "info_set", .what = "the info"};
     if (err == TUTTI_OK) {
         const int64_t words[] = {info.variable, info.segment, info.type, info.count};
@@ -124,20 +125,15 @@ static tutti_err find_info(tutti_dataset *d, tutti__info *io) {
     return tutti__meta_info_get(d->meta, io);
 }
 
-static tutti_err get_take(const tutti_dataset *d, const tutti_info_owner *owner, const char *name,
-                          tutti__info *io, const tutti_type *type_out,
-                          const tutti_count *count_out) {
-    TUTTI_CHECK(type_out && count_out, TUTTI_ERR_ARG, "argument %s is NULL",
-                type_out ? "count_out" : "type_out");
-    return check_info_owner(d, owner, name, io);
-}
-
 tutti_err tutti_dataset_info_get(tutti_dataset *d, const tutti_info_owner *owner, const char *name,
                                  tutti_type *type_out, tutti_count *count_out, void *value_out) {
     TUTTI_KEEP_ERRNO;
     tutti__info info = {0};
     TUTTI_TRY(tutti__dataset_enter(d));
-    tutti_err err = get_take(d, owner, name, &info, type_out, count_out);
+    tutti_err err = type_out && count_out
+                        ? check_info_owner(d, owner, name, &info)
+                        : tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument %s is NULL",
+                                           type_out ? "count_out" : "type_out");
     tutti__call same = {.name = "info_get", .what = "the info"};
     if (err == TUTTI_OK) {
         const int64_t words[] = {info.variable, info.segment, value_out != NULL};

@@ -43,11 +43,6 @@ tutti_err tutti__dataset_options_take(const tutti_dataset_options *opt,
     return TUTTI_OK;
 }
 
-static tutti_err options_take(const tutti_dataset_options *opt, tutti_dataset *d) {
-    TUTTI_TRY(tutti__dataset_options_take(opt, &d->opt));
-    return d->opt.io ? tutti__options_take(d->opt.io, &d->io) : tutti_options_init(&d->io);
-}
-
 /* ---- open */
 
 static tutti_err check_open_arguments(const char *path, int mode, const void *d_out) {
@@ -79,7 +74,8 @@ static tutti_err create_dataset(const char *path, int mode, const tutti_dataset_
     d->chunk_bytes = TUTTI__CHUNK_BYTES;
     d->path = tutti__strdup(path);
     if (!d->path) return TUTTI_ERR_NOMEM;
-    return options_take(opt, d);
+    TUTTI_TRY(tutti__dataset_options_take(opt, &d->opt));
+    return d->opt.io ? tutti__options_take(d->opt.io, &d->io) : tutti_options_init(&d->io);
 }
 
 static void free_dataset(tutti_dataset *d) {
@@ -103,22 +99,19 @@ static void free_dataset(tutti_dataset *d) {
     tutti__free(d);
 }
 
-/* Rank 0: an empty dataset, whatever was there. */
-static tutti_err empty(tutti_dataset *d) {
+/* Rank 0: open the database; TUTTI_TRUNCATE removes its contents. */
+static tutti_err open_metadata(tutti_dataset *d, int mode) {
     tutti__model m;
-    TUTTI_TRY(tutti__meta_load(d->meta, &m));
-    tutti_err err = tutti__meta_clear(d->meta, m.generation + 1);
-    tutti__model_free(&m);
-    return err;
-}
-
-static tutti_err meta_open(tutti_dataset *d, int mode) {
     const tutti__meta_options opt = {.mode = mode,
                                      .durable = d->opt.level == TUTTI_DURABLE,
                                      .without_locks = d->opt.without_locks,
                                      .busy = d->opt.lock_timeout};
     TUTTI_TRY(tutti__meta_open(d->path, &opt, &d->meta));
-    return mode & TUTTI_TRUNCATE ? empty(d) : TUTTI_OK;
+    if (!(mode & TUTTI_TRUNCATE)) return TUTTI_OK;
+    TUTTI_TRY(tutti__meta_load(d->meta, &m));
+    const tutti_err err = tutti__meta_clear(d->meta, m.generation + 1);
+    tutti__model_free(&m);
+    return err;
 }
 
 /* Writers: the first one that sets it determines the container of an empty dataset. Collective. */
@@ -140,30 +133,20 @@ static const tutti__container *const CONTAINERS[] = {
     [TUTTI_CONTAINER_NETCDF] = &tutti__container_netcdf,
 };
 
-/* Rank 0, writers: what a killed one has left. */
-static tutti_err tidy(tutti_dataset *d) {
-    tutti__meta_sweep(d->meta, &d->model);
-    return tutti__dataset_reclaim(d);
-}
-
-/* Add a team for the first data file to the pool: creating one blocks in MPI, which a started operation must not do. */
-static tutti_err make_file_team(const tutti_dataset *d) {
-    tutti__team *team = NULL;
-    TUTTI_TRY(tutti__team_take(d->team->comm, d->io.nodes, &team));
-    tutti__team_give(&team);
-    return TUTTI_OK;
-}
-
 static tutti_err open_on_team(int mode, tutti_dataset *d) {
     const int root = d->team->rank == 0;
-    TUTTI_TRY(make_file_team(d));
-    TUTTI_TRY(tutti__dataset_agree(d, root ? meta_open(d, mode) : TUTTI_OK));
+    tutti__team *team = NULL;
+    /* add a team for the first data file to the pool: creating one blocks in MPI, which a started operation must not do */
+    TUTTI_TRY(tutti__team_take(d->team->comm, d->io.nodes, &team));
+    tutti__team_give(&team);
+    TUTTI_TRY(tutti__dataset_agree(d, root ? open_metadata(d, mode) : TUTTI_OK));
     TUTTI_TRY(tutti__dataset_load(d, &d->model));
     if (mode & TUTTI_WRITE) TUTTI_TRY(set_container(d));
     d->container = CONTAINERS[d->model.container];
     if (!(mode & TUTTI_WRITE)) return TUTTI_OK;
     TUTTI_TRY(tutti__dataset_recover(d));
-    return tutti__dataset_agree(d, root ? tidy(d) : TUTTI_OK);
+    if (root) tutti__meta_sweep(d->meta, &d->model); /* data files of a killed writer */
+    return tutti__dataset_agree(d, root ? tutti__dataset_reclaim(d) : TUTTI_OK);
 }
 
 static uint64_t hash_open_arguments(int mode, const tutti_dataset *d) {
@@ -224,12 +207,6 @@ static int is_same_dataset(const tutti__model *a, const tutti__model *b) {
     return a->generation == b->generation && memcmp(a->id, b->id, sizeof a->id) == 0;
 }
 
-static int models_equal(const tutti__model *a, const tutti__model *b) {
-    return is_same_dataset(a, b) && a->segments_n == b->segments_n &&
-           (a->segments_n == 0 ||
-            a->segments[a->segments_n - 1].id == b->segments[b->segments_n - 1].id);
-}
-
 tutti_err tutti_dataset_refresh(tutti_dataset *d, int *changed_out) {
     TUTTI_KEEP_ERRNO;
     const tutti__call same = {.name = "refresh"};
@@ -240,8 +217,13 @@ tutti_err tutti_dataset_refresh(tutti_dataset *d, int *changed_out) {
     if (d->mode & TUTTI_WRITE) return TUTTI_OK; /* there is no other writer */
     tutti_err err = tutti__dataset_load(d, &new);
     if (err != TUTTI_OK) return tutti__dataset_named(d, "refresh", err);
-    if (changed_out) *changed_out = !models_equal(&d->model, &new);
-    if (!is_same_dataset(&d->model, &new)) { /* file names may refer to other files now */
+    const tutti__model *old = &d->model;
+    const int64_t n = old->segments_n;
+    const int is_same = is_same_dataset(old, &new);
+    if (changed_out)
+        *changed_out = !is_same || n != new.segments_n ||
+                       (n > 0 && old->segments[n - 1].id != new.segments[n - 1].id);
+    if (!is_same) { /* file names may refer to other files now */
         err = tutti__dataset_file_close(d, NULL);
         for (int64_t i = 0; i < new.sizes_n; i++) new.sizes[i].stamp = ++d->stamps;
     }

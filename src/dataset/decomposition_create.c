@@ -7,14 +7,6 @@ static tutti_err read_ids(void *from, const tutti__space_view *view, tutti_count
     return tutti__dataset_check_unchanged(from, tutti__dataset_ids(from, view, lo, hi, ids_out));
 }
 
-static tutti_err create_check(const tutti_dataset *d, const char *space, tutti_count segment,
-                              const tutti_decomposition_spec *spec, tutti_decomposition **out,
-                              tutti__decomposed *of) {
-    TUTTI_CHECK(space, TUTTI_ERR_ARG, "argument space is NULL");
-    TUTTI_CHECK(spec && out, TUTTI_ERR_ARG, "argument %s is NULL", spec ? "out" : "spec");
-    return tutti__dataset_space(d, space, segment, &of->view);
-}
-
 tutti_err tutti_decomposition_create_at(tutti_dataset *d, const char *space, tutti_count segment,
                                         const tutti_decomposition_spec *spec,
                                         tutti_decomposition **out) {
@@ -23,7 +15,12 @@ tutti_err tutti_decomposition_create_at(tutti_dataset *d, const char *space, tut
     TUTTI_TRY(tutti__dataset_live(d));
     tutti__decomposed of = {.name = space, .ids = read_ids, .from = d};
     tutti_err local_err = tutti__dataset_idle(d);
-    if (local_err == TUTTI_OK) local_err = create_check(d, space, segment, spec, out, &of);
+    if (local_err == TUTTI_OK && !(space && spec && out))
+        local_err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument %s is NULL",
+                                     !space  ? "space"
+                                     : !spec ? "spec"
+                                             : "out");
+    if (local_err == TUTTI_OK) local_err = tutti__dataset_space(d, space, segment, &of.view);
     const tutti_err err = tutti__decomposition_make(d->team, &of, spec, local_err, &p);
     if (err != TUTTI_OK) return tutti__dataset_named(d, "decomposition", err);
     p->facts.object = tutti__dataset_number(d);

@@ -101,19 +101,15 @@ static tutti_err check_removal(const tutti_dataset *d) {
     return tutti__start_queue_empty(&d->starts, NULL);
 }
 
-static tutti_err erase_check(const tutti_dataset *d, tutti_count segment) {
-    TUTTI_TRY(check_removal(d));
-    if (segment == -1) return TUTTI_OK;
-    return tutti__dataset_segment_check(d, segment);
-}
-
 tutti_err tutti_dataset_erase_after(tutti_dataset *d, tutti_count segment) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__dataset_enter(d));
     const tutti__call same = {.name = "erase",
                               .what = "the segment",
                               .hash = tutti__hash(TUTTI__HASH_START, &segment, sizeof segment)};
-    TUTTI_TRY(tutti__dataset_call(d, &same, erase_check(d, segment)));
+    tutti_err err = check_removal(d);
+    if (err == TUTTI_OK && segment != -1) err = tutti__dataset_segment_check(d, segment);
+    TUTTI_TRY(tutti__dataset_call(d, &same, err));
     return tutti__dataset_named(d, "erase", remove_segments_from(d, segment + 1));
 }
 
@@ -154,12 +150,6 @@ static tutti_err keep_needed_segments(const tutti_dataset *d, unsigned char *is_
     return err;
 }
 
-static tutti_err drop_check(const tutti_dataset *d, int keep) {
-    TUTTI_TRY(check_removal(d));
-    TUTTI_CHECK(keep >= 0, TUTTI_ERR_ARG, "keep is %d: number of files must be >= 0", keep);
-    return TUTTI_OK;
-}
-
 tutti_err tutti_dataset_drop_oldest(tutti_dataset *d, int keep) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__dataset_enter(d));
@@ -167,12 +157,16 @@ tutti_err tutti_dataset_drop_oldest(tutti_dataset *d, int keep) {
                               .what = "the number of files to keep",
                               .hash = tutti__hash(TUTTI__HASH_START, &keep, sizeof keep)};
     const tutti__model *m = &d->model;
-    TUTTI_TRY(tutti__dataset_call(d, &same, drop_check(d, keep)));
+    tutti_err err = check_removal(d);
+    if (err == TUTTI_OK && keep < 0)
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "keep is %d: number of files must be >= 0",
+                               keep);
+    TUTTI_TRY(tutti__dataset_call(d, &same, err));
     if (m->files_n <= keep) return TUTTI_OK;
     const int64_t last = m->files[m->files_n - keep - 1].id; /* the newest file that goes */
     unsigned char *is_removed = tutti__calloc((size_t)m->segments_n + 1, 1);
     int64_t first_kept = 0;
-    tutti_err err = tutti__dataset_agree(d, is_removed ? TUTTI_OK : TUTTI_ERR_NOMEM);
+    err = tutti__dataset_agree(d, is_removed ? TUTTI_OK : TUTTI_ERR_NOMEM);
     for (; err == TUTTI_OK && first_kept < m->segments_n && m->segments[first_kept].file <= last;
          first_kept++)
         is_removed[first_kept] = 1;

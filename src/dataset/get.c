@@ -15,7 +15,7 @@ typedef struct {
     tutti_error_info why;
 } reading;
 
-static tutti_err get_take(const tutti_dataset *d, tutti_count segment, tutti__item_list *b) {
+static tutti_err check_get_items(const tutti_dataset *d, tutti_count segment, tutti__item_list *b) {
     TUTTI_CHECK(d->mode & TUTTI_READ, TUTTI_ERR_MODE, "the dataset was not opened for reading");
     TUTTI_TRY(tutti__dataset_segment_check(d, segment));
     TUTTI_TRY(tutti__dataset_check_not_archived(d, segment));
@@ -37,14 +37,6 @@ static tutti_err fill_holes(const tutti__item *t) {
         for (tutti_count j = 0; j < numbers; j++)
             memcpy((char *)t->buf + (t->holes[i] * numbers + j) * size, pattern, (size_t)size);
     return TUTTI_OK;
-}
-
-static tutti_err shift_entries(const tutti_dataset *d, tutti__item *t, const tutti__section *s) {
-    const tutti_access *access = NULL;
-    (void)d;
-    TUTTI_TRY(
-        tutti__decomposition_access(t->entries, tutti__item_bytes(t->v, s->type), 0, &access));
-    return tutti_access_shift(access, s->start, 0, &t->access);
 }
 
 /* The section of a variable in a segment, verified if option check_reads is set. Collective; the same error on all
@@ -78,12 +70,19 @@ static tutti_err add_section_part(tutti_dataset *d, tutti__item *t, tutti_count 
         const tutti__compressed to = tutti__item_compressed(d, t, s.type);
         return tutti__compressed_get(d, r->file, &s, &to);
     }
+    const tutti_off item = tutti__item_bytes(t->v, s.type);
     tutti_err local_err = TUTTI_OK;
-    if (t->v->layout == TUTTI_RANKED)
-        TUTTI_TRY(tutti__ranked_reads(d, &s, tutti__item_bytes(t->v, s.type), t->entries,
-                                      &t->access, &t->holes, &t->holes_n));
-    else
-        local_err = shift_entries(d, t, &s);
+    if (t->v->layout == TUTTI_RANKED) {
+        tutti__ranked_reading ranked;
+        TUTTI_TRY(tutti__ranked_reads(d, &s, item, t->entries, &ranked));
+        t->access = ranked.access;
+        t->holes = ranked.holes;
+        t->holes_n = ranked.holes_n;
+    } else {
+        const tutti_access *access = NULL;
+        local_err = tutti__decomposition_access(t->entries, item, 0, &access);
+        if (local_err == TUTTI_OK) local_err = tutti_access_shift(access, s.start, 0, &t->access);
+    }
     if (local_err == TUTTI_OK) local_err = fill_holes(t);
     if (local_err != TUTTI_OK && r->local_err == TUTTI_OK) {
         r->local_err = local_err;
@@ -121,7 +120,7 @@ static tutti_err run_reading(tutti_dataset *d, const char *name, int64_t file, c
 /* Get, with this rank's error so far. */
 static tutti_err get_items(tutti_dataset *d, tutti_count segment, tutti__item_list *b,
                            tutti_err refused) {
-    tutti_err err = refused == TUTTI_OK ? get_take(d, segment, b) : refused;
+    tutti_err err = refused == TUTTI_OK ? check_get_items(d, segment, b) : refused;
     tutti__call same = {.name = "get",
                         .what = "the segment, the variables, their types or decompositions"};
     if (err == TUTTI_OK) same.hash = tutti__hash(tutti__items_hash(b), &segment, sizeof segment);

@@ -87,21 +87,19 @@ static void end_segment(tutti_dataset *d) {
     g->end = g->trailer + TUTTI__SEGMENT_ALIGN;
 }
 
-static tutti_err write_header(tutti_file *f) {
-    char *head = tutti__malloc(TUTTI__SEGMENT_ALIGN);
-    if (!head) return TUTTI_ERR_NOMEM;
-    tutti__datafile_head(head);
-    const tutti_err err = tutti__file_put(f, 0, TUTTI__SEGMENT_ALIGN, head);
-    tutti__free(head);
-    return err;
-}
-
 /* The header of a new file, and the trailer. */
 static tutti_err finish_segment(tutti_dataset *d, const tutti__trailer_spec *spec) {
     tutti__segment_row *g = &d->now.segment;
     char *buf = NULL;
-    if (d->now.new_file) TUTTI_TRY(write_header(d->now.file));
-    tutti_err err = tutti__trailer_make(d->meta, spec, g, &buf);
+    tutti_err err = TUTTI_OK;
+    if (d->now.new_file) {
+        char *head = tutti__malloc(TUTTI__SEGMENT_ALIGN);
+        if (!head) return TUTTI_ERR_NOMEM;
+        tutti__datafile_head(head);
+        err = tutti__file_put(d->now.file, 0, TUTTI__SEGMENT_ALIGN, head);
+        tutti__free(head);
+    }
+    if (err == TUTTI_OK) err = tutti__trailer_make(d->meta, spec, g, &buf);
     if (err == TUTTI_OK) err = tutti__file_put(d->now.file, g->trailer, g->end - g->trailer, buf);
     tutti__free(buf);
     return err;

@@ -320,11 +320,15 @@ const tutti__variable *tutti__ranked_lists(const tutti_dataset *d, int64_t space
 void tutti__ranked_free(tutti_dataset *d);
 
 /* ---- ranked_get.c */
-/* What this rank reads of a section: an access of the data file. *holes_out: positions in memory of entries that no
- * rank has written, to be freed. Collective. */
+/* What this rank reads of a section: an access of the data file. holes: positions in memory of entries that no
+ * rank has written; the caller frees both. Collective. */
+typedef struct tutti__ranked_reading {
+    tutti_access *access;
+    tutti_count *holes;
+    tutti_count holes_n;
+} tutti__ranked_reading;
 tutti_err tutti__ranked_reads(tutti_dataset *d, const tutti__section *s, tutti_off item,
-                              tutti_decomposition *p, tutti_access **out, tutti_count **holes_out,
-                              tutti_count *holes_n_out) TUTTI_MUST_USE;
+                              tutti_decomposition *p, tutti__ranked_reading *out) TUTTI_MUST_USE;
 
 /* ---- checksums.c */
 /* Blocks of the segment being written, section by section, and the checksums that this rank knows: to be freed.

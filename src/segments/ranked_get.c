@@ -17,18 +17,6 @@ typedef struct {
     tutti_off *file, *memory, *length;
 } pieces;
 
-static tutti_err allocate_pieces(tutti_count room, pieces *out) {
-    const size_t bytes = (size_t)room * sizeof *out->file;
-    *out = (pieces){0, tutti__malloc(bytes), tutti__malloc(bytes), tutti__malloc(bytes)};
-    return out->file && out->memory && out->length ? TUTTI_OK : TUTTI_ERR_NOMEM;
-}
-
-static void free_pieces(pieces *p) {
-    tutti__free(p->file);
-    tutti__free(p->memory);
-    tutti__free(p->length);
-}
-
 static void add_piece(pieces *p, tutti_off file, tutti_off memory, tutti_off bytes) {
     const tutti_count k = p->n - 1;
     if (k >= 0 && p->file[k] + p->length[k] == file && p->memory[k] + p->length[k] == memory) {
@@ -284,7 +272,6 @@ static tutti_err find_places(tutti_dataset *d, const tutti__section *s, tutti_de
 /* The entries of a rank as bytes from the first place on, and those that have none: made once for each
  * size of items.   Not collective. */
 static tutti_err create_places_access(tutti__places *at, tutti_decomposition *p, tutti_off item) {
-    pieces list = {0};
     const size_t n = (size_t)at->n;
     if (at->access && at->item == item) return TUTTI_OK;
     tutti_access_free(&at->access);
@@ -292,7 +279,10 @@ static tutti_err create_places_access(tutti__places *at, tutti_decomposition *p,
     at->holes_n = 0;
     at->holes = tutti__malloc(n * sizeof *at->holes);
     tutti_count *memory = tutti__malloc(n * sizeof *memory);
-    tutti_err err = memory && at->holes ? allocate_pieces(at->n, &list) : TUTTI_ERR_NOMEM;
+    const size_t bytes = n * sizeof(tutti_off);
+    pieces list = {0, tutti__malloc(bytes), tutti__malloc(bytes), tutti__malloc(bytes)};
+    const int has_memory = memory && at->holes && list.file && list.memory && list.length;
+    tutti_err err = has_memory ? TUTTI_OK : TUTTI_ERR_NOMEM;
     if (err == TUTTI_OK) err = tutti__decomposition_list(p, NULL, memory, NULL);
     for (size_t i = 0; err == TUTTI_OK && i < n; i++) {
         if (at->place[i] < 0)
@@ -303,29 +293,20 @@ static tutti_err create_places_access(tutti__places *at, tutti_decomposition *p,
     if (err == TUTTI_OK)
         err = tutti_access_pieces(list.n, list.file, list.memory, list.length, &at->access);
     if (err == TUTTI_OK) at->item = item;
-    free_pieces(&list);
+    tutti__free(list.file);
+    tutti__free(list.memory);
+    tutti__free(list.length);
     tutti__free(memory);
     return err;
 }
 
-/* A copy, for the caller. */
-static tutti_err copy_holes(const tutti__places *at, tutti_count **out, tutti_count *n_out) {
-    const size_t bytes = (size_t)at->holes_n * sizeof **out;
-    *out = tutti__malloc(bytes);
-    if (!*out) return TUTTI_ERR_NOMEM;
-    if (bytes > 0) memcpy(*out, at->holes, bytes);
-    *n_out = at->holes_n;
-    return TUTTI_OK;
-}
-
 tutti_err tutti__ranked_reads(tutti_dataset *d, const tutti__section *s, tutti_off item,
-                              tutti_decomposition *p, tutti_access **out, tutti_count **holes_out,
-                              tutti_count *holes_n_out) {
+                              tutti_decomposition *p, tutti__ranked_reading *out) {
     const tutti__segment_row *g = tutti__model_segment_id(&d->model, s->segment);
     tutti_file *f = NULL;
     tutti__ranked_head head = {0, 0};
     tutti__places *places = NULL;
-    tutti_count *holes = NULL, holes_n = 0;
+    tutti__ranked_reading r = {0};
     tutti_err err = tutti__dataset_file(d, tutti__model_file_id(&d->model, g->file), &f);
     TUTTI_TRY(err);
     if (d->team->rank == 0) err = read_header(f, s, item, &head);
@@ -333,16 +314,22 @@ tutti_err tutti__ranked_reads(tutti_dataset *d, const tutti__section *s, tutti_o
     TUTTI_TRY(tutti__team_tell(d->team, &head, (int)sizeof head));
     TUTTI_TRY(find_places(d, s, p, head.entries, &places));
     err = create_places_access(places, p, item);
-    if (err == TUTTI_OK) err = copy_holes(places, &holes, &holes_n);
+    if (err == TUTTI_OK) {
+        const size_t bytes = (size_t)places->holes_n * sizeof *r.holes;
+        r.holes_n = places->holes_n;
+        r.holes = tutti__malloc(bytes);
+        if (!r.holes) err = TUTTI_ERR_NOMEM;
+        if (r.holes && bytes > 0) memcpy(r.holes, places->holes, bytes);
+    }
     if (err == TUTTI_OK)
         err = tutti_access_shift(places->access, s->start + tutti__ranked_header((int)head.ranks),
-                                 0, out);
+                                 0, &r.access);
     err = tutti__dataset_agree(d, err);
     if (err != TUTTI_OK) {
-        tutti__free(holes);
+        tutti__free(r.holes);
+        tutti_access_free(&r.access);
         return err;
     }
-    *holes_out = holes;
-    *holes_n_out = holes_n;
+    *out = r;
     return TUTTI_OK;
 }

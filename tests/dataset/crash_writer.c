@@ -1,5 +1,5 @@
-/* crash_writer DIRECTORY MICROSECONDS   goes on with a dataset, and is killed on all ranks after a while (0: never, and ends
- * after three more segments).  What it finds must be whole: all segments verify and have the values that were put.
+/* crash_writer DIRECTORY MICROSECONDS   resumes a dataset, and is killed on all ranks after a while (0: never, and ends
+ * after three more segments).  The dataset that it opens must be complete: all segments verify and have the values that were written.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <signal.h>
 #include <stdio.h>

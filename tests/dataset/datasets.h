@@ -101,7 +101,7 @@ static inline tutti_dataset_options visible(void) {
 typedef struct {
     tutti_decomposition_kind kind;
     uint64_t seed;
-    int holes, copies; /* in 16: entries that nobody holds, that another rank holds too */
+    int holes, copies; /* in 16: entries that no rank has, that another rank has too */
 } deal;
 
 static inline int held_by(const deal *l, tutti_count position, int r, int n) {

@@ -56,7 +56,7 @@ static void topology(int64_t index, tutti_count n) {
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
 }
 
-/* The state with this index, by entries as they lie. */
+/* Check the state with this index, with entries in rank order. */
 static void look(int64_t index, tutti_count n) {
     double u[2 * EACH];
     tutti_count segment = -1;

@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=120 */
-/* Repair: metadata gone, cut short, zeroed, flipped, another dataset's or older; data files gone or short.  What comes back has the values
- * it had, what was erased stays away, and writing goes on.
+/* Repair: metadata missing, truncated, zeroed, flipped, older or of another dataset; data files missing or truncated.
+ * Restored segments have their values, erased ones do not reappear, and the dataset can be written.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 

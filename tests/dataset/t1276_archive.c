@@ -61,7 +61,7 @@ static void right(unsigned away) {
             if (away >> s & 1) {
                 CHECK_SAME(tutti_dataset_get(d, s, 1, &get), TUTTI_ERR_STATE);
                 CHECK(strstr(tutti_last_message(), "is archived in '"), "%s", tutti_last_message());
-                CHECK(g.archived && g.archived[0], "nobody says where segment %d is", (int)s);
+                CHECK(g.archived && g.archived[0], "segment %d has no archive location", (int)s);
                 CHECK_SAME(tutti_dataset_verify_segment(d, s, NULL), TUTTI_ERR_STATE);
                 continue;
             }
@@ -246,8 +246,8 @@ static void directories(int per_file) {
 }
 
 /* All states of the last file away, then appended, erased, dropped. */
-static void taken_away(int per_file) {
-    check_where("taken away");
+static void check_missing_archive(int per_file) {
+    check_where("missing archive");
     const tutti_count last = tutti_dataset_segments(d) - 1;
     CHECK_SAME(tutti_dataset_archive(d, 6, last, place, NULL), TUTTI_OK);
     state(50);
@@ -280,7 +280,7 @@ int main(int argc, char **argv) {
         refused();
         if (per_file == 0) streams();
         directories(per_file);
-        taken_away(per_file);
+        check_missing_archive(per_file);
         closed();
     }
     dataset_remove(path);

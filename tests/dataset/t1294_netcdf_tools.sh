@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi
-# Data files that are netCDF in the hands of others: ncvalidator and ncdump, netCDF4 and xarray in Python; and in those of our own command:
+# Other programs read netCDF data files: ncvalidator and ncdump, netCDF4 and xarray in Python; and the command tutti:
 # cp to netCDF and back, diff, verify, ls, export.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu

@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=60 */
-/* Data files that are netCDF whose metadata are gone, damaged or another dataset's: spaces, variables, ids and states come back from
- * the headers, and no file has changed; what is left of files that are cut off, damaged or missing.
+/* netCDF data files whose metadata is missing, damaged or of another dataset: repair restores spaces, variables, ids and
+ * states from the headers and changes no file; truncated, damaged and missing files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Data files that are netCDF: what stands in the header, and every number where netCDF has it, big-endian; the same bytes for
- * any number of ranks, and by any MPI; what is read back.
+/* netCDF data files: the header, every value at its netCDF offset, big-endian; the same bytes for any number of ranks
+ * and any MPI; values read back.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/stat.h>
 #include "base/sums.h"
@@ -62,7 +62,7 @@ static tutti_count entries_of(int i) {
     return strcmp(spec_of(i).space, "nodes") == 0 ? NODES : (tutti_count)ROWS * WIDE;
 }
 
-/* Holes in what is put: what nobody puts has the fill value. */
+/* Entries that no rank writes have the fill value. */
 static deal deal_of(int i) {
     return (deal){.kind = TUTTI_BY_INDEX,
                   .seed = (uint64_t)i,

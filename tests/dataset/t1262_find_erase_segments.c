@@ -1,6 +1,6 @@
 /* TEST ranks=1,3,5 timeout=60 */
-/* Segments come and go: found by index and time, erased, dropped, discarded, followed by readers; infos;
- * types that change; bytes that are the same whoever writes them, and are found to be damaged.
+/* Segments are found by index and time, erased, dropped, discarded and followed by readers; infos; types that change;
+ * files have the same bytes for any number of ranks; damage is detected.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/sums.h"
 #include "dataset/datasets.h"

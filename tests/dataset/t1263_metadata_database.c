@@ -1,5 +1,5 @@
 /* TEST ranks=0 timeout=60 */
-/* The database of a dataset by itself: locks, a journal of somebody who was killed, rows that lie.
+/* The database of a dataset: locks, the journal of a killed writer, invalid rows.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "metadata/meta.h"
 
@@ -111,7 +111,7 @@ static void locks(void) {
     tutti__meta_close(&m);
 }
 
-/* Killed when pages have gone to the file already: the journal brings them back. */
+/* Killed when pages have been written to the file already: the journal restores them. */
 static void hot_journal(int readonly_first) {
     char path[600], text[100];
     struct stat st;

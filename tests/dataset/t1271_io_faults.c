@@ -1,5 +1,5 @@
 /* TEST ranks=1,3 timeout=120 own=1 */
-/* Harm from outside: writes, syncs and opens that fail at every place, a database that cannot grow, a full disk, a read-only one, a
+/* Faults of the environment: writes, syncs and opens that fail at every place, a database that cannot grow, a full disk, a read-only one, a
  * database that another program has, links instead of data files, erased segments.  The same error on all ranks; the dataset is as before, and
  * the same handle or the next writer goes on.
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -1,5 +1,5 @@
 /* TEST ranks=1,3 timeout=60 */
-/* What there is in a dataset that one does not know: rows of spaces, variables, sections, names of infos; one segment
+/* List the contents of a dataset: rows of spaces, variables, sections, names of infos; one segment
  * verified; the same refusals on all ranks; a dataset whose first writer was killed before it had made a table.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>

@@ -1,6 +1,5 @@
 /* TEST ranks=1,2,3,5 timeout=120 tsan=1 */
-/* Commits that do not block.  Somebody else's lock holds the database's transaction up: start and test return
- * all the same, another dataset is written meanwhile, calls for this one are refused on all ranks; and it
+/* Non-blocking commits. The lock of another program delays the transaction of the database: start and test return, another dataset is written meanwhile, calls for this one are refused on all ranks; and it
  * comes out as a commit that blocks does.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"

@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=60 */
-/* Data files that are netCDF: what netCDF cannot have is refused, the same on all ranks and with the reason; what begins a new
- * file; a commit whose records are not counted is not there; damage that verify names and a writer mends.
+/* netCDF data files: definitions that netCDF cannot store fail with the same error on all ranks; when a new file begins; a
+ * commit without published records is not part of the dataset; verify reports damage and a writer corrects it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <sys/stat.h>

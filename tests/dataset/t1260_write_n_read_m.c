@@ -1,7 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
 /* Datasets written on N ranks and read on M: all types and conversions, both layouts, both byte orders,
- * three topologies of different sizes, partial puts and entries that nobody put; as a serial model has
- * it.
+ * three topologies of different sizes, partial writes and entries that no rank writes, compared with a serial model.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2
-# The example goes on where it stopped, on another number of ranks; what it writes is read by Python with sqlite3 and NumPy alone.
+# The example resumes on another number of ranks; Python reads its files with sqlite3 and NumPy alone.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)

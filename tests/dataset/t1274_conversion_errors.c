@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=60 */
-/* Values that do not fit their type in the file: rank, variable, position and value are told on all ranks, by
- * puts that block and that do not, and by gets; with the option ieee they are infinities.
+/* Values that do not fit their type in the file: rank, variable, position and value are reported on all ranks,
+ * by blocking and non-blocking puts and by gets; with the option ieee they are infinities.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 #include "dataset/datasets.h"

@@ -1,5 +1,5 @@
 /* TEST ranks=1,3 timeout=60 */
-/* Checksums that are made on the way to the file, whatever way that is: long runs of each rank, numbers that are
+/* Checksums that are computed while data is written, with every method: long runs of each rank, numbers that are
  * converted, lists of nodes, by one decomposition again and again: verify finds them right, and the numbers
  * are those of a serial model, read by another decomposition.  Blocks that no rank writes whole are among them.
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -1,5 +1,5 @@
 /* TEST ranks=1,3 timeout=60 */
-/* What datasets refuse: the same error on all ranks, and nothing has changed.
+/* Invalid calls on datasets fail with the same error on all ranks and change nothing.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
@@ -137,7 +137,7 @@ static void writing(void) {
         CHECK_SAME(put("a", lies, rank ? TUTTI_FLOAT64 : TUTTI_FLOAT32), TUTTI_ERR_MISMATCH);
         CHECK_SAME(put("a", rank ? lies : rows, TUTTI_FLOAT64), TUTTI_ERR_MISMATCH);
     }
-    CHECK_SAME(put("a", rows, TUTTI_FLOAT64), TUTTI_OK); /* nobody has anything: all is filled */
+    CHECK_SAME(put("a", rows, TUTTI_FLOAT64), TUTTI_OK); /* no rank has entries: all are filled */
     for (int i = 0; i < 1000; i++) buf[i] = i;
     buf[2] = 300;
     CHECK_SAME(put("small", lies, TUTTI_FLOAT64), TUTTI_ERR_VALUE);
