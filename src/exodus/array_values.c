@@ -1,5 +1,4 @@
-/* exodus: pieces of arrays, collected by type.  Neighbours in the file that come one after the other
- * become one piece.
+/* exodus: values of many arrays, collected by type.  Pieces that are added in sequence and adjacent in the file become one.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/array_values.h"
 
@@ -7,10 +6,11 @@ static int is_real(tutti_type t) {
     return t == TUTTI_FLOAT32 || t == TUTTI_FLOAT64;
 }
 
-static tutti_err numbers_room(tutti__values_part *p, tutti_count n) {
+static tutti_err reserve_values(tutti__values_part *p, tutti_count n) {
     enum { NUMBER = 8 }; /* bytes in memory */
     tutti_count room = tutti__max(p->numbers_room, 64);
-    TUTTI_CHECK(n <= PTRDIFF_MAX / 32 - p->numbers, TUTTI_ERR_NOMEM, "%lld numbers", (long long)n);
+    TUTTI_CHECK(n <= PTRDIFF_MAX / 32 - p->numbers, TUTTI_ERR_NOMEM,
+                "%lld values do not fit into memory", (long long)n);
     while (room < p->numbers + n) room *= 2;
     if (room == p->numbers_room) return TUTTI_OK;
     void *data = tutti__realloc(p->data, (size_t)room * NUMBER);
@@ -20,7 +20,7 @@ static tutti_err numbers_room(tutti__values_part *p, tutti_count n) {
     return TUTTI_OK;
 }
 
-static tutti_err piece_room(tutti__values_part *p) {
+static tutti_err reserve_piece(tutti__values_part *p) {
     if (p->n < p->room) return TUTTI_OK;
     const tutti_count room = tutti__max(64, 2 * p->room);
     tutti_off *at = tutti__realloc(p->at, (size_t)room * sizeof *at);
@@ -40,16 +40,16 @@ tutti_err tutti__values_add(tutti__values *b, const tutti__exodus_place *place, 
     if (k == b->n) b->of[b->n++] = (tutti__values_part){.file_type = place->type};
     tutti__values_part *p = &b->of[k];
     const tutti_off size = tutti_type_size(place->type);
-    const tutti_count all = place->entries * place->numbers; /* as the file has them */
+    const tutti_count all = place->entries * place->numbers; /* in the file */
     TUTTI_CHECK(first >= 0 && n >= 0 && first <= all && n <= all - first, TUTTI_ERR_FORMAT,
                 "%lld values from value %lld: the array has %lld", (long long)n, (long long)first,
                 (long long)all);
-    TUTTI_TRY(numbers_room(p, n));
+    TUTTI_TRY(reserve_values(p, n));
     const tutti_off at = place->at + first * size;
     if (n > 0 && p->n > 0 && p->at[p->n - 1] + p->length[p->n - 1] == at) {
         p->length[p->n - 1] += n * size;
     } else if (n > 0) {
-        TUTTI_TRY(piece_room(p));
+        TUTTI_TRY(reserve_piece(p));
         p->at[p->n] = at;
         p->length[p->n++] = n * size;
     }
@@ -59,7 +59,7 @@ tutti_err tutti__values_add(tutti__values *b, const tutti__exodus_place *place, 
     return TUTTI_OK;
 }
 
-static const void *numbers_of(const tutti__values *b, tutti_type type) {
+static const void *find_values_of_type(const tutti__values *b, tutti_type type) {
     for (int i = 0; i < b->n; i++)
         if (b->of[i].file_type == type) return b->of[i].data;
     return NULL;
@@ -67,15 +67,15 @@ static const void *numbers_of(const tutti__values *b, tutti_type type) {
 
 const int64_t *tutti__values_ints(const tutti__values *b, tutti_type file_type) {
     TUTTI_ASSERT(!is_real(file_type));
-    return numbers_of(b, file_type);
+    return find_values_of_type(b, file_type);
 }
 
 const double *tutti__values_reals(const tutti__values *b, tutti_type file_type) {
     TUTTI_ASSERT(is_real(file_type));
-    return numbers_of(b, file_type);
+    return find_values_of_type(b, file_type);
 }
 
-static tutti_err part_of(const tutti__values_part *p, tutti_access **access, tutti_part *out) {
+static tutti_err make_part(const tutti__values_part *p, tutti_access **access, tutti_part *out) {
     TUTTI_TRY(tutti_access_runs(p->n, p->at, p->length, access));
     *out =
         (tutti_part){.access = *access,
@@ -87,18 +87,19 @@ static tutti_err part_of(const tutti__values_part *p, tutti_access **access, tut
 }
 
 tutti_err tutti__values_move(tutti_exodus *x, tutti__values *b, int is_write, int n,
-                             const tutti_part *more, tutti_err mine) {
+                             const tutti_part *more, tutti_err local_err) {
     tutti_access *access[TUTTI__VALUE_TYPES] = {NULL};
     tutti_part *parts = NULL;
     int all = 0;
-    if (mine == TUTTI_OK) {
+    if (local_err == TUTTI_OK) {
         parts = tutti__malloc((size_t)(b->n + n + 1) * sizeof *parts);
-        if (!parts) mine = TUTTI_ERR_NOMEM;
+        if (!parts) local_err = TUTTI_ERR_NOMEM;
     }
-    for (int i = 0; i < n && mine == TUTTI_OK; i++) parts[all++] = more[i];
-    for (int i = 0; i < b->n && mine == TUTTI_OK; i++)
-        if (b->of[i].n > 0) mine = part_of(&b->of[i], &access[i], &parts[all++]);
-    const tutti_err err = tutti__exodus_move(x, is_write, mine == TUTTI_OK ? all : 0, parts, mine);
+    for (int i = 0; i < n && local_err == TUTTI_OK; i++) parts[all++] = more[i];
+    for (int i = 0; i < b->n && local_err == TUTTI_OK; i++)
+        if (b->of[i].n > 0) local_err = make_part(&b->of[i], &access[i], &parts[all++]);
+    const tutti_err err =
+        tutti__exodus_transfer(x, is_write, local_err == TUTTI_OK ? all : 0, parts, local_err);
     for (int i = 0; i < b->n; i++) tutti_access_free(&access[i]);
     tutti__free(parts);
     return err;

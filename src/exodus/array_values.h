@@ -1,8 +1,8 @@
-/* exodus: pieces of many arrays in one operation: a part for each type that numbers have in the file,
- * whatever arrays there are.  Integers are int64_t in memory, others double.
+/* exodus: pieces of many arrays in one operation, with one part per type in the file.  Integers are int64_t in memory,
+ * reals double.
  * SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TUTTI_PIECES_H
-#define TUTTI_PIECES_H
+#ifndef TUTTI_ARRAY_VALUES_H
+#define TUTTI_ARRAY_VALUES_H
 
 #include "exodus/exodus_impl.h"
 
@@ -10,7 +10,7 @@
 typedef struct tutti__values_part {
     tutti_type file_type;
     tutti_count n, room;    /* pieces */
-    tutti_off *at, *length; /* bytes of the file; memory is one after the other */
+    tutti_off *at, *length; /* bytes of the file; contiguous in memory */
     tutti_count numbers, numbers_room;
     void *data; /* int64_t or double */
 } tutti__values_part;
@@ -21,16 +21,16 @@ typedef struct tutti__values {
     tutti__values_part of[TUTTI__VALUE_TYPES];
 } tutti__values;
 
-/* n numbers of an array, from its number `first` on.   *index_out: where they are among the numbers of
- * that type; *data_out: the same as an address, good until the next piece.   Each may be NULL.   Local. */
+/* Add n values of an array, from its value `first` on.  *index_out: index of the first among all values of that type;
+ * *data_out: its address, valid until the next call.  Both may be NULL.   Not collective. */
 tutti_err tutti__values_add(tutti__values *b, const tutti__exodus_place *place, tutti_count first,
                             tutti_count n, tutti_count *index_out, void **data_out) TUTTI_MUST_USE;
-/* Numbers of that type in the file, once they have been read; NULL: there are none.   Local. */
+/* Values of a type of the file after they have been read; NULL: none.   Not collective. */
 const int64_t *tutti__values_ints(const tutti__values *b, tutti_type file_type);
 const double *tutti__values_reals(const tutti__values *b, tutti_type file_type);
-/* Carry it out, with n more parts.   Collective. */
+/* Write or read all pieces, and n more parts, in one operation.  local_err: the error of this rank so far.   Collective. */
 tutti_err tutti__values_move(tutti_exodus *x, tutti__values *b, int is_write, int n,
-                             const tutti_part *more, tutti_err mine) TUTTI_MUST_USE;
+                             const tutti_part *more, tutti_err local_err) TUTTI_MUST_USE;
 void tutti__values_free(tutti__values *b);
 
 #endif

@@ -1,7 +1,7 @@
-/* exodus: where arrays lie, and pieces of them put and got.
+/* exodus: offsets of arrays in the file; sections of arrays written and read.
  *
- * Thousands of small arrays are one operation: pieces with the same types in file and memory become one
- * access, whose memory offsets count from the first of their buffers.
+ * A call with thousands of small arrays is one operation: pieces with the same types in file and memory become one
+ * access, with memory offsets relative to the first of their buffers.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/exodus_impl.h"
 
@@ -11,9 +11,9 @@
 
 /* ---- places */
 
-/* A variable as entries of so many values. */
-static tutti_err place(const tutti_exodus *x, const char *name, tutti_count entries,
-                       tutti_count numbers, tutti__exodus_place *out) {
+/* Find a variable with `entries` entries of `numbers` values. */
+static tutti_err find_variable(const tutti_exodus *x, const char *name, tutti_count entries,
+                               tutti_count numbers, tutti__exodus_place *out) {
     const tutti_count index = tutti__cdf_find_var(&x->cdf, name);
     TUTTI_CHECK(index >= 0, TUTTI_ERR_NOT_FOUND, "the file has no '%s'", name);
     const tutti__cdf_var *v = &x->cdf.vars[index];
@@ -25,13 +25,14 @@ static tutti_err place(const tutti_exodus *x, const char *name, tutti_count entr
     return TUTTI_OK;
 }
 
-/* An array of the mesh: of reals or of integers, and not one per time step, whose bytes need not
- * exist.  Callers rely on the class of the type. */
+/* Find an array of the mesh, of reals or of integers: callers rely on the class of the type.  Record variables are refused,
+ * since their bytes need not exist. */
 enum { INTEGERS, REALS };
-static tutti_err mesh_place(const tutti_exodus *x, const char *name, int class, tutti_count entries,
-                            tutti_count numbers, tutti__exodus_place *out) {
+static tutti_err find_mesh_array(const tutti_exodus *x, const char *name, int class,
+                                 tutti_count entries, tutti_count numbers,
+                                 tutti__exodus_place *out) {
     tutti__exodus_place found;
-    TUTTI_TRY(place(x, name, entries, numbers, &found));
+    TUTTI_TRY(find_variable(x, name, entries, numbers, &found));
     const int is_real = found.type == TUTTI_FLOAT32 || found.type == TUTTI_FLOAT64;
     TUTTI_CHECK(is_real == (class == REALS), TUTTI_ERR_FORMAT, "'%s' has type %s: expected %s",
                 name, tutti_type_name(found.type), class == REALS ? "reals" : "integers");
@@ -41,32 +42,24 @@ static tutti_err mesh_place(const tutti_exodus *x, const char *name, int class, 
     return TUTTI_OK;
 }
 
-static tutti_err coordinates(const tutti_exodus *x, int component, tutti__exodus_place *out) {
+static tutti_err find_coordinates(const tutti_exodus *x, int component, tutti__exodus_place *out) {
     static const char *const XYZ[] = {"coordx", "coordy", "coordz"};
     const tutti_count n = x->model.p.nodes;
     TUTTI_CHECK(component >= 0 && component < x->model.p.dims, TUTTI_ERR_ARG,
-                "component %d of coordinates in %d dimensions", component, x->model.p.dims);
+                "component of coordinates is %d: the file has %d dimensions", component,
+                x->model.p.dims);
     if (tutti__cdf_find_var(&x->cdf, "coordx") >= 0 || tutti__cdf_find_var(&x->cdf, "coord") < 0)
-        return mesh_place(x, XYZ[component], REALS, n, 1, out);
-    TUTTI_TRY(
-        mesh_place(x, "coord", REALS, n, x->model.p.dims, out)); /* files without "large model" */
+        return find_mesh_array(x, XYZ[component], REALS, n, 1, out);
+    TUTTI_TRY(find_mesh_array(x, "coord", REALS, n, x->model.p.dims,
+                              out)); /* files without "large model" */
     out->at += component * n * tutti_type_size(out->type);
     out->numbers = 1;
     return TUTTI_OK;
 }
 
-static tutti_err ids(const tutti_exodus *x, tutti_exodus_kind kind, tutti__exodus_place *out) {
-    static const char *const NAMES[] = {"node_num_map", "elem_num_map", "edge_num_map",
-                                        "face_num_map"};
-    TUTTI_CHECK(kind == TUTTI_EXODUS_NODAL || tutti__exodus_is_block((int)kind), TUTTI_ERR_ARG,
-                "%s: nodes and blocks have id maps", tutti__exodus_names_of[kind].word);
-    return mesh_place(x, NAMES[kind - TUTTI_EXODUS_NODAL], INTEGERS,
-                      tutti__exodus_model_total(&x->model, kind), 1, out);
-}
-
-static tutti_err of_entity(const tutti_exodus *x, const tutti_exodus_array *a,
-                           const tutti_exodus_entity *e, tutti_count number,
-                           tutti__exodus_place *out) {
+static tutti_err find_entity_array(const tutti_exodus *x, const tutti_exodus_array *a,
+                                   const tutti_exodus_entity *e, tutti_count number,
+                                   tutti__exodus_place *out) {
     const tutti__exodus_names *k = &tutti__exodus_names_of[a->kind];
     const int block = tutti__exodus_is_block((int)a->kind),
               set = tutti__exodus_is_set((int)a->kind), listed = tutti__exodus_is_listed(e);
@@ -112,43 +105,51 @@ static tutti_err of_entity(const tutti_exodus *x, const tutti_exodus_array *a,
     default:
         break;
     }
-    TUTTI_CHECK(name, TUTTI_ERR_NOT_FOUND, "%s %lld has no such array (%d)", k->word,
-                (long long)a->id, (int)a->array_kind);
-    if (entries == 0) { /* nor has the file a variable */
+    TUTTI_CHECK(name, TUTTI_ERR_NOT_FOUND, "%s %lld has no array of kind %d (tutti_exodus_array_kind)",
+                k->word, (long long)a->id, (int)a->array_kind);
+    if (entries == 0) { /* the file has no variable either */
         *out = (tutti__exodus_place){0, 0, numbers, TUTTI_FLOAT64, 0};
         return TUTTI_OK;
     }
     if (a->kind != TUTTI_EXODUS_NODAL) name = tutti__exodus_numbered(full, name, number + 1);
     const int class =
-        a->array_kind == TUTTI_EXODUS_ATTRIBUTES || a->array_kind == TUTTI_EXODUS_FACTORS
-            ? REALS
-            : INTEGERS;
-    return mesh_place(x, name, class, entries, numbers, out);
+        a->array_kind == TUTTI_EXODUS_ATTRIBUTES || a->array_kind == TUTTI_EXODUS_FACTORS ? REALS : INTEGERS;
+    return find_mesh_array(x, name, class, entries, numbers, out);
 }
 
 tutti_err tutti__exodus_place_of(const tutti_exodus *x, const tutti_exodus_array *a,
                                  tutti__exodus_place *out) {
+    static const char *const ID_MAPS[] = {"node_num_map", "elem_num_map", "edge_num_map",
+                                          "face_num_map"};
     tutti_count number = 0;
     TUTTI_CHECK((int)a->kind > TUTTI_EXODUS_GLOBAL && a->kind < TUTTI_EXODUS_KINDS, TUTTI_ERR_ARG,
-                "there is no kind %d with arrays", (int)a->kind);
+                "kind %d has no arrays", (int)a->kind);
     if (a->array_kind == TUTTI_EXODUS_COORDINATES) {
-        TUTTI_CHECK(a->kind == TUTTI_EXODUS_NODAL, TUTTI_ERR_ARG, "coordinates are nodal");
-        return coordinates(x, a->component, out);
+        TUTTI_CHECK(a->kind == TUTTI_EXODUS_NODAL, TUTTI_ERR_ARG,
+                    "only nodes have coordinates, not %ss", tutti__exodus_names_of[a->kind].word);
+        return find_coordinates(x, a->component, out);
     }
-    if (a->array_kind == TUTTI_EXODUS_IDS) return ids(x, a->kind, out);
+    if (a->array_kind == TUTTI_EXODUS_IDS) {
+        TUTTI_CHECK(a->kind == TUTTI_EXODUS_NODAL || tutti__exodus_is_block((int)a->kind),
+                    TUTTI_ERR_ARG, "%s: only nodes and blocks have id maps",
+                    tutti__exodus_names_of[a->kind].word);
+        return find_mesh_array(x, ID_MAPS[a->kind - TUTTI_EXODUS_NODAL], INTEGERS,
+                               tutti__exodus_model_total(&x->model, a->kind), 1, out);
+    }
     if (a->array_kind == TUTTI_EXODUS_ORDER) {
         TUTTI_CHECK(a->kind == TUTTI_EXODUS_ELEMENT_BLOCK, TUTTI_ERR_ARG,
-                    "the order map is of elements");
-        return mesh_place(x, "elem_map", INTEGERS, x->model.p.elements, 1, out);
+                    "only elements have an order map, not %ss",
+                    tutti__exodus_names_of[a->kind].word);
+        return find_mesh_array(x, "elem_map", INTEGERS, x->model.p.elements, 1, out);
     }
     TUTTI_TRY(tutti__exodus_number(x, a->kind, a->id, &number));
-    return of_entity(x, a, &x->model.of[a->kind].row[number], number, out);
+    return find_entity_array(x, a, &x->model.of[a->kind].row[number], number, out);
 }
 
-/* A variable of results, in a step. */
-static tutti_err step_place(const tutti_exodus *x, const char *name, tutti_count entries,
-                            tutti_count numbers, tutti_count step, tutti__exodus_place *out) {
-    TUTTI_TRY(place(x, name, entries, numbers, out));
+/* Find a variable of results in a step. */
+static tutti_err find_step_values(const tutti_exodus *x, const char *name, tutti_count entries,
+                                  tutti_count numbers, tutti_count step, tutti__exodus_place *out) {
+    TUTTI_TRY(find_variable(x, name, entries, numbers, out));
     out->numbers = 1;
     TUTTI_CHECK(out->stride > 0, TUTTI_ERR_FORMAT, "'%s' has no time steps", name);
     out->at += (step - 1) * out->stride;
@@ -164,7 +165,7 @@ tutti_err tutti__exodus_place_of_field(const tutti_exodus *x, tutti_exodus_kind 
     tutti_off before = 0;
     tutti_count in_all = 1;
     if (kind == TUTTI_EXODUS_GLOBAL) {
-        TUTTI_TRY(step_place(x, k->values, m->of[kind].variables_n, 1, step, out));
+        TUTTI_TRY(find_step_values(x, k->values, m->of[kind].variables_n, 1, step, out));
         out->at += variable * tutti_type_size(out->type);
         out->entries = 1;
         return TUTTI_OK;
@@ -177,11 +178,11 @@ tutti_err tutti__exodus_place_of_field(const tutti_exodus *x, tutti_exodus_kind 
     const char *name = tutti__exodus_values_name(full, (int)kind, number, variable);
     if (kind == TUTTI_EXODUS_NODAL && tutti__cdf_find_var(&x->cdf, name) < 0 &&
         tutti__cdf_find_var(&x->cdf, k->values) >= 0) {
-        name = k->values; /* files without "large model": variable by variable in one */
+        name = k->values; /* files without "large model": all nodal variables in one */
         in_all = m->of[kind].variables_n;
         before = variable * entries;
     }
-    TUTTI_TRY(step_place(x, name, entries, in_all, step, out));
+    TUTTI_TRY(find_step_values(x, name, entries, in_all, step, out));
     out->entries = entries;
     out->at += before * tutti_type_size(out->type);
     return TUTTI_OK;
@@ -192,7 +193,7 @@ tutti_err tutti_exodus_array_size(const tutti_exodus *x, const tutti_exodus_arra
                                   tutti_type *type_out) {
     tutti__exodus_place p;
     TUTTI_TRY(tutti__exodus_live(x));
-    TUTTI_CHECK(a, TUTTI_ERR_ARG, "the array is NULL");
+    TUTTI_CHECK(a, TUTTI_ERR_ARG, "argument array is NULL");
     TUTTI_TRY(tutti__exodus_named(x, "array_size", tutti__exodus_defined(x)));
     TUTTI_TRY(tutti__exodus_named(x, "array_size", tutti__exodus_place_of(x, a, &p)));
     if (entries_out) *entries_out = p.entries;
@@ -208,16 +209,16 @@ typedef struct {
     tutti_type file, memory;
     char *base;
     tutti_count n, room;
-    tutti_off *v; /* [3 * room] places in the file, in memory, lengths */
+    tutti_off *v; /* [3 * room] offsets in the file, in memory, lengths */
 } group;
 
 enum { GROUPS = 8 };
 
-/* What one call has. */
+/* The arrays of one call. */
 typedef struct {
     tutti_count n;
     tutti__exodus_place *place; /* [n] */
-    unsigned char *made_up;     /* [n] an id map that the file has not */
+    unsigned char *is_implicit; /* [n] an id map that is not in the file: ids are 1, 2, 3 ... */
     group groups[GROUPS];
     int groups_n;
     tutti_count parts_n, parts_room;
@@ -225,17 +226,17 @@ typedef struct {
     tutti_access **access; /* [parts_room] of the parts */
 } batch;
 
-static void batch_free(batch *b) {
+static void free_batch(batch *b) {
     for (tutti_count i = 0; i < b->parts_n; i++) tutti_access_free(&b->access[i]);
     for (int i = 0; i < b->groups_n; i++) tutti__free(b->groups[i].v);
     tutti__free(b->place);
-    tutti__free(b->made_up);
+    tutti__free(b->is_implicit);
     tutti__free(b->parts);
     tutti__free(b->access);
 }
 
-static tutti_err part_add(batch *b, tutti_access *access, void *buf, tutti_type file,
-                          tutti_type memory) {
+static tutti_err append_part(batch *b, tutti_access *access, void *buf, tutti_type file,
+                             tutti_type memory) {
     if (b->parts_n == b->parts_room) {
         const tutti_count room = b->parts_room ? 2 * b->parts_room : 16;
         tutti_part *parts = tutti__realloc(b->parts, (size_t)room * sizeof *parts);
@@ -257,15 +258,7 @@ static tutti_err part_add(batch *b, tutti_access *access, void *buf, tutti_type 
     return TUTTI_OK;
 }
 
-static tutti_err group_flush(batch *b, group *g) {
-    tutti_access *access = NULL;
-    if (g->n == 0) return TUTTI_OK;
-    TUTTI_TRY(tutti_access_pieces(g->n, g->v, g->v + g->room, g->v + 2 * g->room, &access));
-    g->n = 0;
-    return part_add(b, access, g->base, g->file, g->memory);
-}
-
-static group *group_of(batch *b, tutti_type file, tutti_type memory) {
+static group *find_group(batch *b, tutti_type file, tutti_type memory) {
     for (int i = 0; i < b->groups_n; i++)
         if (b->groups[i].file == file && b->groups[i].memory == memory) return &b->groups[i];
     if (b->groups_n == GROUPS) return NULL;
@@ -273,20 +266,20 @@ static group *group_of(batch *b, tutti_type file, tutti_type memory) {
     return &b->groups[b->groups_n++];
 }
 
-/* n numbers at `at` of the file and at buf. */
-static tutti_err piece_add(batch *b, tutti_off at, tutti_count n, char *buf, tutti_type file,
+/* Add n values at offset `at` of the file and at buf. */
+static tutti_err add_piece(batch *b, tutti_off at, tutti_count n, char *buf, tutti_type file,
                            tutti_type memory) {
     const tutti_off in_file = tutti_type_size(file), in_memory = tutti_type_size(memory);
     tutti_access *access = NULL;
-    group *g = group_of(b, file, memory);
+    group *g = find_group(b, file, memory);
     const intptr_t from = g && g->n > 0 ? (intptr_t)buf - (intptr_t)g->base : 0;
-    if (!g || from % in_memory != 0) { /* too many types, or no whole numbers away */
+    if (!g || from % in_memory != 0) { /* too many types, or misaligned */
         TUTTI_TRY(tutti_access_contiguous(at, n * in_file, &access));
-        return part_add(b, access, buf, file, memory);
+        return append_part(b, access, buf, file, memory);
     }
     if (g->n == 0) g->base = buf;
     const tutti_off memory_at = from / in_memory * in_file;
-    if (g->n > 0) { /* it goes on where the last one ended */
+    if (g->n > 0) { /* extend the last piece if this one follows it */
         const tutti_count k = g->n - 1;
         tutti_off *length = &g->v[2 * g->room + k];
         if (g->v[k] + *length == at && g->v[g->room + k] + *length == memory_at) {
@@ -312,12 +305,13 @@ static tutti_err piece_add(batch *b, tutti_off at, tutti_count n, char *buf, tut
 
 /* ---- calls */
 
-static tutti_err array_check(const tutti_exodus *x, const tutti_exodus_array *a, int is_write,
-                             tutti__exodus_place *p, unsigned char *made_up) {
+static tutti_err check_array_section(const tutti_exodus *x, const tutti_exodus_array *a,
+                                     int is_write, tutti__exodus_place *p,
+                                     unsigned char *is_implicit) {
     TUTTI_CHECK_RESERVED(a, "an array");
     tutti_err err = tutti__exodus_place_of(x, a, p);
     if (err == TUTTI_ERR_NOT_FOUND && !is_write && a->array_kind == TUTTI_EXODUS_IDS) {
-        *made_up = 1;
+        *is_implicit = 1;
         *p = (tutti__exodus_place){0, tutti__exodus_model_total(&x->model, a->kind), 1, TUTTI_INT64,
                                    0};
         err = TUTTI_OK;
@@ -326,45 +320,46 @@ static tutti_err array_check(const tutti_exodus *x, const tutti_exodus_array *a,
     tutti__conversion c;
     const tutti_conversion in = {.file_type = p->type, .memory_type = a->type};
     TUTTI_CHECK(a->type != TUTTI_BYTES && tutti__conversion_make(&in, &c) == TUTTI_OK,
-                TUTTI_ERR_ARG, "type %s in memory is nothing for %s in the file",
-                tutti_type_name(a->type), tutti_type_name(p->type));
+                TUTTI_ERR_ARG, "cannot convert %s (memory) to %s (file)", tutti_type_name(a->type),
+                tutti_type_name(p->type));
     if (a->entries) {
-        TUTTI_CHECK(!*made_up, TUTTI_ERR_ARG,
-                    "an id map that is not in the file is read by positions");
+        TUTTI_CHECK(!*is_implicit, TUTTI_ERR_ARG,
+                    "the file has no id map: read ids with first and n, not with entries");
         tutti__decomposition_facts f;
         TUTTI_TRY(tutti__decomposition_live(a->entries));
         tutti__decomposition_facts_of(a->entries, &f);
         TUTTI_CHECK(f.object == -x->number, TUTTI_ERR_ARG,
-                    "the decomposition is of another file or dataset");
+                    "the decomposition belongs to another file or dataset");
         TUTTI_CHECK(a->entries->of == p->entries, TUTTI_ERR_ARG,
-                    "the decomposition is of %lld entries, the array has %lld",
+                    "the decomposition has %lld entries, the array has %lld",
                     (long long)a->entries->of, (long long)p->entries);
-        TUTTI_CHECK(a->buf || f.entries == 0, TUTTI_ERR_ARG, "the buffer is NULL");
+        TUTTI_CHECK(a->buf || f.entries == 0, TUTTI_ERR_ARG, "buf is NULL");
         return TUTTI_OK;
     }
     TUTTI_CHECK(a->first >= 0 && a->n >= 0 && a->first <= p->entries &&
                     a->n <= p->entries - a->first,
                 TUTTI_ERR_ARG, "first is %lld and n is %lld: the array has %lld entries",
                 (long long)a->first, (long long)a->n, (long long)p->entries);
-    TUTTI_CHECK(a->buf || a->n == 0, TUTTI_ERR_ARG, "the buffer is NULL");
+    TUTTI_CHECK(a->buf || a->n == 0, TUTTI_ERR_ARG, "buf is NULL");
     return TUTTI_OK;
 }
 
-static tutti_err batch_take(const tutti_exodus *x, int is_write, tutti_count n,
-                            const tutti_exodus_array *arrays, batch *b) {
+static tutti_err prepare_batch(const tutti_exodus *x, int is_write, tutti_count n,
+                               const tutti_exodus_array *arrays, batch *b) {
     TUTTI_TRY(is_write ? tutti__exodus_writable(x) : tutti__exodus_defined(x));
     TUTTI_CHECK(!is_write || (x->cdf.records == 0 && !x->step), TUTTI_ERR_STATE,
-                "the mesh is written before the first step");
+                "arrays of the mesh must be written before the first step");
     TUTTI_CHECK(is_write || (x->mode & TUTTI_READ), TUTTI_ERR_MODE,
                 "the file was not opened for reading");
     TUTTI_CHECK(tutti_size_fits(n, sizeof *arrays, PTRDIFF_MAX) && (arrays || n == 0),
                 TUTTI_ERR_ARG, "n is %lld%s", (long long)n, arrays ? "" : " and arrays is NULL");
     b->place = tutti__malloc((size_t)n * sizeof *b->place);
-    b->made_up = tutti__calloc((size_t)n + 1, 1);
-    if (!b->place || !b->made_up) return TUTTI_ERR_NOMEM;
+    b->is_implicit = tutti__calloc((size_t)n + 1, 1);
+    if (!b->place || !b->is_implicit) return TUTTI_ERR_NOMEM;
     b->n = n;
     for (tutti_count i = 0; i < n; i++) {
-        const tutti_err err = array_check(x, &arrays[i], is_write, &b->place[i], &b->made_up[i]);
+        const tutti_err err =
+            check_array_section(x, &arrays[i], is_write, &b->place[i], &b->is_implicit[i]);
         if (err == TUTTI_OK) continue;
         tutti_error_info info = *tutti_last_error();
         char text[sizeof info.text];
@@ -376,7 +371,7 @@ static tutti_err batch_take(const tutti_exodus *x, int is_write, tutti_count n,
     return TUTTI_OK;
 }
 
-static uint64_t batch_hash(tutti_count n, const tutti_exodus_array *arrays) {
+static uint64_t hash_batch(tutti_count n, const tutti_exodus_array *arrays) {
     uint64_t h = tutti__hash(TUTTI__HASH_START, &n, sizeof n);
     for (tutti_count i = 0; i < n; i++) {
         const tutti_exodus_array *a = &arrays[i];
@@ -388,8 +383,8 @@ static uint64_t batch_hash(tutti_count n, const tutti_exodus_array *arrays) {
     return h;
 }
 
-/* Ids that no map has: 1, 2, 3 ... */
-static tutti_err make_up(const tutti_exodus_array *a) {
+/* Ids without a map: 1, 2, 3 ... */
+static tutti_err fill_implicit_ids(const tutti_exodus_array *a) {
     const tutti_conversion in = {.file_type = TUTTI_INT64, .memory_type = a->type};
     tutti__conversion c;
     TUTTI_TRY(tutti__conversion_make(&in, &c));
@@ -407,42 +402,48 @@ static tutti_err make_up(const tutti_exodus_array *a) {
             break;
         default:
             TUTTI_CHECK(a->type == TUTTI_INT32 && id <= INT32_MAX, TUTTI_ERR_VALUE,
-                        "id %lld does not fit %s", (long long)id, tutti_type_name(a->type));
+                        "id %lld does not fit into %s", (long long)id, tutti_type_name(a->type));
             memcpy(to, &(int32_t){(int32_t)id}, sizeof(int32_t));
         }
     }
     return TUTTI_OK;
 }
 
-static tutti_err batch_parts(const tutti_exodus_array *arrays, int is_write, batch *b) {
+static tutti_err describe_parts(const tutti_exodus_array *arrays, int is_write, batch *b) {
     for (tutti_count i = 0; i < b->n; i++) {
         const tutti_exodus_array *a = &arrays[i];
         const tutti__exodus_place *p = &b->place[i];
         const tutti_off item = p->numbers * tutti_type_size(p->type);
-        if (b->made_up[i]) {
-            TUTTI_TRY(make_up(a));
+        if (b->is_implicit[i]) {
+            TUTTI_TRY(fill_implicit_ids(a));
         } else if (a->entries && p->entries > 0) {
             const tutti_access *access = NULL;
             tutti_access *shifted = NULL;
             TUTTI_TRY(tutti__decomposition_access(a->entries, item, is_write, &access));
             TUTTI_TRY(tutti_access_shift(access, p->at, 0, &shifted));
-            TUTTI_TRY(part_add(b, shifted, a->buf, p->type, a->type));
+            TUTTI_TRY(append_part(b, shifted, a->buf, p->type, a->type));
         } else if (!a->entries && a->n > 0) {
             TUTTI_TRY(
-                piece_add(b, p->at + a->first * item, a->n * p->numbers, a->buf, p->type, a->type));
+                add_piece(b, p->at + a->first * item, a->n * p->numbers, a->buf, p->type, a->type));
         }
     }
-    for (int i = 0; i < b->groups_n; i++) TUTTI_TRY(group_flush(b, &b->groups[i]));
+    for (int i = 0; i < b->groups_n; i++) {
+        const group *g = &b->groups[i];
+        tutti_access *access = NULL;
+        if (g->n == 0) continue;
+        TUTTI_TRY(tutti_access_pieces(g->n, g->v, g->v + g->room, g->v + 2 * g->room, &access));
+        TUTTI_TRY(append_part(b, access, g->base, g->file, g->memory));
+    }
     return TUTTI_OK;
 }
 
-tutti_err tutti__exodus_move(tutti_exodus *x, int is_write, tutti_count n, const tutti_part *parts,
-                             tutti_err mine) {
+tutti_err tutti__exodus_transfer(tutti_exodus *x, int is_write, tutti_count n,
+                                 const tutti_part *parts, tutti_err local_err) {
     tutti__transfer t = {.name = is_write ? "put" : "get",
                          .file = x->file,
                          .is_write = is_write,
                          .parts = parts,
-                         .local_err = mine,
+                         .local_err = local_err,
                          .least = is_write ? 0 : tutti__max(x->cdf.fixed_end - 3, 0)};
     if (is_write) tutti__region_next_operation(x->mesh);
     if (t.local_err == TUTTI_OK) t.local_err = tutti__narrow_int(n, &t.parts_n);
@@ -451,35 +452,35 @@ tutti_err tutti__exodus_move(tutti_exodus *x, int is_write, tutti_count n, const
     return tutti__transfer_run(&t, NULL);
 }
 
-static tutti_err arrays_move(tutti_exodus *x, int is_write, tutti_count n,
-                             const tutti_exodus_array *arrays) {
+static tutti_err transfer_arrays(tutti_exodus *x, int is_write, tutti_count n,
+                                 const tutti_exodus_array *arrays) {
     const char *name = is_write ? "put_arrays" : "get_arrays";
     batch b = {0};
     TUTTI_TRY(tutti__exodus_live(x));
-    tutti_err err = batch_take(x, is_write, n, arrays, &b);
-    err = tutti__exodus_call(x, name, err == TUTTI_OK ? batch_hash(n, arrays) : 0, err);
+    tutti_err err = prepare_batch(x, is_write, n, arrays, &b);
+    err = tutti__exodus_call(x, name, err == TUTTI_OK ? hash_batch(n, arrays) : 0, err);
     if (err == TUTTI_OK && is_write &&
-        !x->mesh) { /* it was whole already: its sums are made anew */
+        !x->mesh) { /* the mesh was complete: its checksums are computed again */
         err = tutti__exodus_agree(
             x, tutti__exodus_region_make(x, x->cdf.header_bytes, x->cdf.fixed_end, &x->mesh));
         if (err != TUTTI_OK) tutti__region_free(&x->mesh);
     }
     if (err == TUTTI_OK) {
-        const tutti_err mine = batch_parts(arrays, is_write, &b);
-        err = tutti__exodus_move(x, is_write, b.parts_n, b.parts, mine);
+        const tutti_err local_err = describe_parts(arrays, is_write, &b);
+        err = tutti__exodus_transfer(x, is_write, b.parts_n, b.parts, local_err);
     }
-    batch_free(&b);
+    free_batch(&b);
     return tutti__exodus_named(x, name, err);
 }
 
 tutti_err tutti_exodus_put_arrays(tutti_exodus *x, tutti_count n,
                                   const tutti_exodus_array *arrays) {
     TUTTI_KEEP_ERRNO;
-    return arrays_move(x, 1, n, arrays);
+    return transfer_arrays(x, 1, n, arrays);
 }
 
 tutti_err tutti_exodus_get_arrays(tutti_exodus *x, tutti_count n,
                                   const tutti_exodus_array *arrays) {
     TUTTI_KEEP_ERRNO;
-    return arrays_move(x, 0, n, arrays);
+    return transfer_arrays(x, 0, n, arrays);
 }

@@ -30,8 +30,8 @@ typedef struct tutti__entity_class {
 } tutti__entity_class;
 
 void tutti__entity_class_free(tutti__entity_class *f);
-/* Do the fields of a class whose positions are known fit together?  For TUTTI_ASSERT: starts and counts ascend, `sorted` lists all
- * entries entity by entity with ascending positions in the range of the entity. */
+/* Whether the fields of a class with known positions are consistent, for TUTTI_ASSERT: starts and counts ascend, and
+ * `sorted` lists all entries entity by entity with ascending positions in the range of the entity. */
 int tutti__entity_class_is_valid(const tutti__entity_class *f);
 
 /* All classes of a mesh, by kind; kinds without mesh data are empty. */

@@ -1,13 +1,13 @@
-/* exodus: looking at a file; notes.
+/* exodus: queries of the model; notes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/exodus_impl.h"
 
 #include <string.h>
 #include "exodus/sidecar.h"
 
-/* ---- what the model has.   Local. */
+/* ---- the model.   Not collective. */
 
-static const tutti__exodus_table *table_of(const tutti_exodus *x, int kind) {
+static const tutti__exodus_table *find_table(const tutti_exodus *x, int kind) {
     if (tutti__exodus_live(x) != TUTTI_OK || kind < 0 || kind >= TUTTI_EXODUS_KINDS) return NULL;
     return &x->model.of[kind];
 }
@@ -15,7 +15,7 @@ static const tutti__exodus_table *table_of(const tutti_exodus *x, int kind) {
 tutti_err tutti_exodus_parameters_sized(const tutti_exodus *x, tutti_exodus_parameters *out,
                                         size_t struct_size) {
     TUTTI_TRY(tutti__exodus_live(x));
-    TUTTI_CHECK(out, TUTTI_ERR_ARG, "nowhere to put the parameters");
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
     const tutti_exodus_parameters *p = &x->model.p;
     memset(out, 0, struct_size);
     memcpy(out, p, struct_size < sizeof *p ? struct_size : sizeof *p);
@@ -23,7 +23,7 @@ tutti_err tutti_exodus_parameters_sized(const tutti_exodus *x, tutti_exodus_para
 }
 
 tutti_count tutti_exodus_entities(const tutti_exodus *x, tutti_exodus_kind kind) {
-    const tutti__exodus_table *t = table_of(x, (int)kind);
+    const tutti__exodus_table *t = find_table(x, (int)kind);
     return t && kind >= TUTTI_EXODUS_ELEMENT_BLOCK ? t->n : 0;
 }
 
@@ -31,10 +31,11 @@ tutti_err tutti_exodus_entity_sized(const tutti_exodus *x, tutti_exodus_kind kin
                                     tutti_count number, tutti_exodus_entity *out,
                                     size_t struct_size) {
     TUTTI_TRY(tutti__exodus_live(x));
-    TUTTI_CHECK(out, TUTTI_ERR_ARG, "nowhere to put the entity");
-    const tutti__exodus_table *t = table_of(x, (int)kind);
+    TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
+    const tutti__exodus_table *t = find_table(x, (int)kind);
     TUTTI_CHECK(t && number >= 0 && number < t->n, TUTTI_ERR_NOT_FOUND,
-                "there is no %s number %lld", tutti_exodus_kind_name((int)kind), (long long)number);
+                "there is no %s number %lld (the file has %lld)", tutti_exodus_kind_name((int)kind),
+                (long long)number, (long long)(t ? t->n : 0));
     tutti_exodus_entity e = t->row[number];
     if (!e.name) e.name = "";
     if (!e.topology) e.topology = "";
@@ -46,42 +47,42 @@ tutti_err tutti_exodus_entity_sized(const tutti_exodus *x, tutti_exodus_kind kin
 tutti_err tutti_exodus_find(const tutti_exodus *x, tutti_exodus_kind kind, int64_t id,
                             tutti_count *number_out) {
     TUTTI_TRY(tutti__exodus_live(x));
-    TUTTI_CHECK(number_out, TUTTI_ERR_ARG, "nowhere to put the number");
+    TUTTI_CHECK(number_out, TUTTI_ERR_ARG, "argument number_out is NULL");
     return tutti__exodus_named(x, "find", tutti__exodus_number(x, kind, id, number_out));
 }
 
 int tutti_exodus_variable_count(const tutti_exodus *x, tutti_exodus_kind kind) {
-    const tutti__exodus_table *t = table_of(x, (int)kind);
+    const tutti__exodus_table *t = find_table(x, (int)kind);
     return t ? t->variables_n : 0;
 }
 
 const char *tutti_exodus_variable_name(const tutti_exodus *x, tutti_exodus_kind kind, int number) {
-    const tutti__exodus_table *t = table_of(x, (int)kind);
+    const tutti__exodus_table *t = find_table(x, (int)kind);
     return t && number >= 0 && number < t->variables_n ? t->variables[number] : NULL;
 }
 
 int tutti_exodus_has(const tutti_exodus *x, tutti_exodus_kind kind, tutti_count number,
                      int variable) {
-    return table_of(x, (int)kind) && tutti__exodus_model_has(&x->model, kind, number, variable);
+    return find_table(x, (int)kind) && tutti__exodus_model_has(&x->model, kind, number, variable);
 }
 
 const char *tutti_exodus_attribute_name(const tutti_exodus *x, tutti_exodus_kind kind, int64_t id,
                                         int number) {
-    const tutti__exodus_table *t = table_of(x, (int)kind);
+    const tutti__exodus_table *t = find_table(x, (int)kind);
     const tutti_count row = t ? tutti__exodus_model_find(&x->model, kind, id) : -1;
     if (row < 0 || number < 0 || number >= t->row[row].attributes) return NULL;
     return t->attributes && t->attributes[row] ? t->attributes[row][number] : "";
 }
 
 const char *tutti_exodus_property_name(const tutti_exodus *x, tutti_exodus_kind kind, int number) {
-    const tutti__exodus_table *t = table_of(x, (int)kind);
+    const tutti__exodus_table *t = find_table(x, (int)kind);
     return t && number >= 0 && number < t->properties_n ? t->properties[number] : NULL;
 }
 
 tutti_err tutti_exodus_property_get(const tutti_exodus *x, tutti_exodus_kind kind, const char *name,
                                     int64_t *values_out) {
     TUTTI_TRY(tutti__exodus_live(x));
-    const tutti__exodus_table *t = table_of(x, (int)kind);
+    const tutti__exodus_table *t = find_table(x, (int)kind);
     for (int i = 0; t && name && values_out && i < t->properties_n; i++)
         if (strcmp(t->properties[i], name) == 0) {
             memcpy(values_out, t->values[i], (size_t)t->n * sizeof *values_out);
@@ -98,7 +99,7 @@ int tutti_exodus_qa_count(const tutti_exodus *x) {
 tutti_err tutti_exodus_qa_get(const tutti_exodus *x, int number, tutti_exodus_qa *out) {
     TUTTI_TRY(tutti__exodus_live(x));
     TUTTI_CHECK(out && number >= 0 && number < x->model.qa_n, TUTTI_ERR_NOT_FOUND,
-                "there is no QA record %d of %d", number, x->model.qa_n);
+                "QA record %d does not exist (the file has %d)", number, x->model.qa_n);
     const char(*q)[33] = (const char(*)[33])x->model.qa[number];
     *out = (tutti_exodus_qa){q[0], q[1], q[2], q[3]};
     return TUTTI_OK;
@@ -111,31 +112,32 @@ const char *tutti_exodus_info_line(const tutti_exodus *x, int number) {
 
 /* ---- notes */
 
-static tutti_err name_check(const tutti_exodus *x, const char *name) {
+static tutti_err check_note_name(const tutti_exodus *x, const char *name) {
     TUTTI_TRY(tutti__exodus_defined(x));
     TUTTI_CHECK(name && name[0] && strlen(name) < 128, TUTTI_ERR_ARG,
-                "'%.60s' is no name of a note", name ? name : "");
+                "'%.60s' is not a valid name of a note: 1 to 127 bytes", name ? name : "");
     return TUTTI_OK;
 }
 
-/* Rank 0: notes live there. */
-static tutti_err sidecar_there(const tutti_exodus *x) {
-    TUTTI_CHECK(x->sidecar, TUTTI_ERR_STATE, "there is no sidecar%s%s", x->warning[0] ? ": " : "",
-                x->warning);
+/* Rank 0: notes are stored in the sidecar. */
+static tutti_err check_sidecar(const tutti_exodus *x) {
+    TUTTI_CHECK(x->sidecar, TUTTI_ERR_STATE, "the file has no sidecar%s%s",
+                x->warning[0] ? ": " : "", x->warning);
     return TUTTI_OK;
 }
 
-static tutti_err set_check(const tutti_exodus *x, const char *name, tutti_type type,
-                           tutti_count count, const void *value) {
+static tutti_err check_note(const tutti_exodus *x, const char *name, tutti_type type,
+                            tutti_count count, const void *value) {
     const tutti_off size = type == TUTTI_BYTES ? 1 : tutti_type_size(type);
     tutti_off bytes = 0;
     TUTTI_TRY(tutti__exodus_writable(x));
-    TUTTI_TRY(name_check(x, name));
-    TUTTI_CHECK(size > 0, TUTTI_ERR_ARG, "note '%s': type %d is none", name, (int)type);
+    TUTTI_TRY(check_note_name(x, name));
+    TUTTI_CHECK(size > 0, TUTTI_ERR_ARG, "note '%s': unknown type %d", name, (int)type);
     TUTTI_CHECK(count >= 0 && (count == 0) == (value == NULL), TUTTI_ERR_ARG,
-                "note '%s': %lld elements%s", name, (long long)count, value ? "" : " at NULL");
+                "note '%s': count is %lld and value is %s", name, (long long)count,
+                value ? "not NULL" : "NULL");
     TUTTI_CHECK(tutti__mul_ok(count, size, &bytes) && bytes <= 1 << 29, TUTTI_ERR_OVERFLOW,
-                "note '%s' is too long", name);
+                "note '%s' has more than 2^29 bytes", name);
     return TUTTI_OK;
 }
 
@@ -143,7 +145,7 @@ tutti_err tutti_exodus_note_set(tutti_exodus *x, const char *name, tutti_type ty
                                 tutti_count count, const void *value) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__exodus_enter(x));
-    tutti_err err = set_check(x, name, type, count, value);
+    tutti_err err = check_note(x, name, type, count, value);
     tutti__note note = {.type = (int)type, .count = count, .value = (void *)(uintptr_t)value};
     uint64_t hash = 0;
     if (err == TUTTI_OK) {
@@ -155,7 +157,7 @@ tutti_err tutti_exodus_note_set(tutti_exodus *x, const char *name, tutti_type ty
     }
     TUTTI_TRY(tutti__exodus_call(x, "note_set", hash, err));
     if (x->team->rank == 0) {
-        err = sidecar_there(x);
+        err = check_sidecar(x);
         if (err == TUTTI_OK) err = tutti__sidecar_note_set(x->sidecar, &note);
     }
     return tutti__exodus_named(x, "note_set", tutti__exodus_agree(x, err));
@@ -166,7 +168,7 @@ tutti_err tutti_exodus_note_get(tutti_exodus *x, const char *name, tutti_type *t
     TUTTI_KEEP_ERRNO;
     tutti__note note = {.type = 0};
     TUTTI_TRY(tutti__exodus_enter(x));
-    tutti_err err = name_check(x, name);
+    tutti_err err = check_note_name(x, name);
     if (err == TUTTI_OK && (!type_out || !count_out))
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument %s is NULL",
                                type_out ? "count_out" : "type_out");
@@ -175,7 +177,7 @@ tutti_err tutti_exodus_note_get(tutti_exodus *x, const char *name, tutti_type *t
     TUTTI_TRY(tutti__exodus_call(x, "note_get", tutti__hash(hash, &wants, sizeof wants), err));
     TUTTI_ASSERT(type_out && count_out);
     if (x->team->rank == 0) {
-        err = sidecar_there(x);
+        err = check_sidecar(x);
         if (err == TUTTI_OK) err = tutti__sidecar_note_get(x->sidecar, name, &note);
     }
     err = tutti__exodus_agree(x, err);
@@ -204,12 +206,12 @@ tutti_err tutti_exodus_note_name(tutti_exodus *x, tutti_count number, char *name
     TUTTI_TRY(tutti__exodus_enter(x));
     tutti_err err = tutti__exodus_defined(x);
     if (err == TUTTI_OK && (number < 0 || !name_out))
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "note %lld, or nowhere to put its name",
-                               (long long)number);
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "number is %lld: must be >= 0%s",
+                               (long long)number, name_out ? "" : "; argument name_out is NULL");
     TUTTI_TRY(tutti__exodus_call(x, "note_name",
                                  tutti__hash(TUTTI__HASH_START, &number, sizeof number), err));
     if (x->team->rank == 0) {
-        err = sidecar_there(x);
+        err = check_sidecar(x);
         if (err == TUTTI_OK) err = tutti__sidecar_note_name(x->sidecar, number, name);
     }
     err = tutti__exodus_agree(x, err);

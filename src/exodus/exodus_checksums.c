@@ -66,7 +66,7 @@ static tutti_err do_nothing(void *context) {
     return TUTTI_OK;
 }
 
-tutti_err tutti__exodus_mesh_end(tutti_exodus *x) {
+tutti_err tutti__exodus_complete_mesh(tutti_exodus *x) {
     static const tutti__commit_steps steps = {finish_mesh, do_nothing, do_nothing};
     if (!x->mesh) return TUTTI_OK;
     TUTTI_CHECK(!x->mesh_lost, TUTTI_ERR_STATE,
@@ -113,23 +113,24 @@ tutti_err tutti__exodus_compare(tutti_exodus *x, tutti_count step, tutti_off *by
         if (err == TUTTI_ERR_NOT_FOUND) err = TUTTI_OK;
         if (n >= 0 && n != b.first[1])
             err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
-                                   "step %lld has %lld checksums of %lld blocks", (long long)step,
+                                   "step %lld has %lld checksums, but %lld blocks", (long long)step,
                                    (long long)n, (long long)b.first[1]);
     }
     err = tutti__exodus_agree(x, err);
     if (err == TUTTI_OK) err = tutti__team_tell(x->team, &n, (int)sizeof n);
-    const int has_sums = n >= 0;
-    size_t bytes = has_sums ? (size_t)n * sizeof(uint64_t) : 0;
-    if (err == TUTTI_OK && has_sums) err = tutti__exodus_tell(x, &want, &bytes);
-    if (err == TUTTI_OK && has_sums) err = tutti__exodus_agree(x, compare_share(x, step, &b, want));
-    if (err == TUTTI_OK && has_sums) *bytes_out += hi - lo;
+    const int has_checksums = n >= 0;
+    size_t bytes = has_checksums ? (size_t)n * sizeof(uint64_t) : 0;
+    if (err == TUTTI_OK && has_checksums) err = tutti__exodus_tell(x, &want, &bytes);
+    if (err == TUTTI_OK && has_checksums)
+        err = tutti__exodus_agree(x, compare_share(x, step, &b, want));
+    if (err == TUTTI_OK && has_checksums) *bytes_out += hi - lo;
     tutti__blocks_free(&b);
     tutti__free(want);
     return err;
 }
 
-/* Rank 0: does the file contain all steps that its header counts?  Open ignores those that are incomplete. */
-static tutti_err count_check(const tutti_exodus *x) {
+/* Rank 0: the file contains all steps that its header counts.  tutti_exodus_open ignores incomplete steps. */
+static tutti_err check_step_count(const tutti_exodus *x) {
     unsigned char word[8] = {0};
     const int bytes = x->cdf.version == 5 ? 8 : 4;
     struct stat st;
@@ -142,7 +143,7 @@ static tutti_err count_check(const tutti_exodus *x) {
     if (!known) return tutti__error_sys(error, 4, "reading the number of steps");
     for (int i = 0; i < bytes; i++) count = count << 8 | word[i];
     if (count == (bytes == 8 ? UINT64_MAX : UINT32_MAX))
-        return TUTTI_OK; /* left open by its writer */
+        return TUTTI_OK; /* a netCDF writer has not closed it */
     const tutti_count complete = tutti__cdf_records_in(&x->cdf, st.st_size);
     TUTTI_CHECK(count <= (uint64_t)complete, TUTTI_ERR_FORMAT,
                 "the header counts %llu steps, the file contains %lld", (unsigned long long)count,
@@ -150,8 +151,8 @@ static tutti_err count_check(const tutti_exodus *x) {
     return TUTTI_OK;
 }
 
-/* Rank 0: does the sidecar belong to the header? */
-static tutti_err header_check(tutti_exodus *x) {
+/* Rank 0: the sidecar belongs to the header, and the header has all committed steps. */
+static tutti_err check_header(tutti_exodus *x) {
     tutti_count steps = 0;
     char *path = x->sidecar || !x->opt.sidecar ? NULL : tutti__sidecar_path(x->path);
     struct stat st;
@@ -160,7 +161,7 @@ static tutti_err header_check(tutti_exodus *x) {
     TUTTI_CHECK(!refused, TUTTI_ERR_FORMAT,
                 "the header or the sidecar is damaged, or the sidecar belongs to another file: %s",
                 x->warning);
-    TUTTI_TRY(count_check(x));
+    TUTTI_TRY(check_step_count(x));
     if (!x->sidecar) return TUTTI_OK;
     TUTTI_TRY(tutti__sidecar_steps(x->sidecar, &steps));
     TUTTI_CHECK(steps <= x->cdf.records, TUTTI_ERR_FORMAT,
@@ -176,9 +177,9 @@ tutti_err tutti_exodus_verify(tutti_exodus *x, tutti_off *bytes_out) {
     tutti_err err = tutti__exodus_defined(x);
     if (err == TUTTI_OK) err = tutti__exodus_idle(x);
     TUTTI_TRY(tutti__exodus_call(x, "verify", 0, err));
-    err = tutti__exodus_mesh_end(x);
+    err = tutti__exodus_complete_mesh(x);
     if (err == TUTTI_OK)
-        err = tutti__exodus_agree(x, x->team->rank == 0 ? header_check(x) : TUTTI_OK);
+        err = tutti__exodus_agree(x, x->team->rank == 0 ? check_header(x) : TUTTI_OK);
     for (tutti_count i = 0; i <= x->cdf.records && err == TUTTI_OK; i++)
         err = tutti__exodus_compare(x, i, &bytes);
     if (err == TUTTI_OK && bytes_out) *bytes_out = bytes;

@@ -1,8 +1,8 @@
-/* exodus: a step is committed; steps are erased.
+/* exodus: commits of steps; removal of steps.
  *
- * A commit follows the outline of timestep/step_commit.h: checksums of the step go to the sidecar, the data is synced, and the
- * number of records in the header is the commit point.  Rows of the sidecar for steps that are not counted there are
- * ignored, so that nothing has to be undone.
+ * A commit has the phases of timestep/step_commit.h: rank 0 adds the checksums of the step to the sidecar, all ranks sync the
+ * data, and writing the number of records in the header is the commit point.  Readers ignore rows of the sidecar for
+ * steps that the header does not count, so that a failed commit need not be undone.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/exodus_steps.h"
 
@@ -13,7 +13,7 @@
 
 /* ---- commit, blocking or started */
 
-static tutti_err commit_check(const tutti_exodus *x) {
+static tutti_err check_commit(const tutti_exodus *x) {
     TUTTI_TRY(tutti__exodus_no_commit(x));
     TUTTI_TRY(tutti__exodus_step_check(x));
     const struct tutti__exodus_step *s = x->step;
@@ -26,7 +26,7 @@ static tutti_err commit_check(const tutti_exodus *x) {
     return tutti__region_reserve(s->region);
 }
 
-/* Rank 0: no put had the time with it. */
+/* Rank 0: write the time, since no put has written it. */
 static tutti_err write_time(void *context) {
     tutti_exodus *x = context;
     tutti_access *access = NULL;
@@ -59,9 +59,9 @@ static tutti_err undo_nothing(void *context) {
 
 static const tutti__commit_steps COMMIT_STEPS = {finish_step, publish_step, undo_nothing};
 
-/* All that was written since the step began may be lost, and earlier steps that this handle has not synced: the message,
- * the same on all ranks, names them. */
-static void step_sync_failed(tutti_exodus *x) {
+/* A sync has failed: all bytes of the step may be lost, and those of earlier steps that this handle has not synced.  The
+ * message, the same on all ranks, names them. */
+static void mark_sync_failed(tutti_exodus *x) {
     struct tutti__exodus_step *s = x->step;
     tutti_error_info info = *tutti_last_error();
     char text[sizeof info.text];
@@ -76,8 +76,8 @@ static void step_sync_failed(tutti_exodus *x) {
     tutti__error_assign(&info);
 }
 
-/* All ranks have agreed on the call: in a call that blocks, or in a fiber whose waits yield.   Collective. */
-static tutti_err commit(void *context) {
+/* Commit after all ranks have agreed on the call: in a blocking call, or in a fiber.   Collective. */
+static tutti_err run_commit(void *context) {
     tutti_exodus *x = context;
     struct tutti__exodus_step *s = x->step;
     int is_sync_failed = 0;
@@ -92,11 +92,11 @@ static tutti_err commit(void *context) {
     }
     const tutti_err err =
         tutti__exodus_region_commit(x, s->region, touched, &COMMIT_STEPS, &is_sync_failed);
-    if (is_sync_failed) step_sync_failed(x);
+    if (is_sync_failed) mark_sync_failed(x);
     return tutti__exodus_named(x, "commit", err);
 }
 
-static void committed(void *context, tutti_err outcome) {
+static void end_commit(void *context, tutti_err outcome) {
     tutti_exodus *x = context;
     x->commit = NULL;
     if (outcome != TUTTI_OK) return;
@@ -107,15 +107,15 @@ static void committed(void *context, tutti_err outcome) {
     tutti__exodus_step_free(&x->step);
 }
 
-/* The call; then all ranks know whether the time has been written.   Collective. */
-static tutti_err agree_on_commit(tutti_exodus *x, const char *name, tutti_err mine) {
+/* Agree on the call and on whether a put has written the time.   Collective. */
+static tutti_err agree_on_commit(tutti_exodus *x, const char *name, tutti_err local_err) {
     struct tutti__exodus_step *s = x->step;
     const int has_time =
-        mine == TUTTI_OK &&
+        local_err == TUTTI_OK &&
         tutti__section_status_of(&s->states[s->time_variable]) == TUTTI__SECTION_WHOLE;
     tutti__range all = tutti__range_of(has_time);
     const tutti__call call = {.name = name, .ranges = 1, .range = &all};
-    TUTTI_TRY(tutti__object_call(&x->object, &call, mine));
+    TUTTI_TRY(tutti__object_call(&x->object, &call, local_err));
     s->has_time = all.min > 0;
     return TUTTI_OK;
 }
@@ -123,9 +123,9 @@ static tutti_err agree_on_commit(tutti_exodus *x, const char *name, tutti_err mi
 tutti_err tutti_exodus_commit(tutti_exodus *x) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__exodus_enter(x));
-    TUTTI_TRY(agree_on_commit(x, "commit", commit_check(x)));
-    const tutti_err err = commit(x);
-    committed(x, err);
+    TUTTI_TRY(agree_on_commit(x, "commit", check_commit(x)));
+    const tutti_err err = run_commit(x);
+    end_commit(x, err);
     return err;
 }
 
@@ -133,12 +133,12 @@ tutti_err tutti_exodus_commit_start(tutti_exodus *x, tutti_request **r_out) {
     TUTTI_KEEP_ERRNO;
     tutti_request *r = NULL;
     TUTTI_TRY(tutti__exodus_enter(x));
-    tutti_err err = commit_check(x);
+    tutti_err err = check_commit(x);
     if (err == TUTTI_OK) err = tutti__exodus_idle(x);
     if (err == TUTTI_OK && !r_out)
         err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument r_out is NULL");
     if (err == TUTTI_OK) {
-        const tutti__task task = {"commit", x->file, commit, committed, x};
+        const tutti__task task = {"commit", x->file, run_commit, end_commit, x};
         err = tutti__task_make(&task, &r);
     }
     err = agree_on_commit(x, "commit_start", err);
@@ -157,8 +157,8 @@ tutti_err tutti_exodus_commit_start(tutti_exodus *x, tutti_request **r_out) {
 
 /* ---- erase */
 
-/* Rank 0: fewer records, then the bytes behind them are removed. */
-static tutti_err cut_steps(tutti_exodus *x, tutti_count steps, double *last_out) {
+/* Rank 0: reduce the number of records; the caller truncates the file. */
+static tutti_err remove_steps(tutti_exodus *x, tutti_count steps, double *last_out) {
     tutti_access *access = NULL;
     tutti_part part;
     const tutti__cdf_var *time = NULL;
@@ -174,12 +174,12 @@ static tutti_err cut_steps(tutti_exodus *x, tutti_count steps, double *last_out)
     return err;
 }
 
-static tutti_err erase_check(const tutti_exodus *x, tutti_count step) {
+static tutti_err check_erase(const tutti_exodus *x, tutti_count step) {
     TUTTI_TRY(tutti__exodus_writable(x));
     TUTTI_CHECK(!x->step, TUTTI_ERR_STATE,
                 "a step has begun and was neither committed nor discarded");
-    TUTTI_CHECK(step >= 0 && step <= x->cdf.records, TUTTI_ERR_ARG, "step %lld of %lld",
-                (long long)step, (long long)x->cdf.records);
+    TUTTI_CHECK(step >= 0 && step <= x->cdf.records, TUTTI_ERR_ARG,
+                "step is %lld: must be 0 to %lld", (long long)step, (long long)x->cdf.records);
     if (step < x->cdf.records) TUTTI_TRY(tutti__exodus_appendable(x));
     return tutti__exodus_idle(x);
 }
@@ -190,10 +190,10 @@ tutti_err tutti_exodus_erase_after(tutti_exodus *x, tutti_count step) {
     TUTTI_TRY(tutti__exodus_enter(x));
     TUTTI_TRY(tutti__exodus_call(x, "erase_after",
                                  tutti__hash(TUTTI__HASH_START, &step, sizeof step),
-                                 erase_check(x, step)));
+                                 check_erase(x, step)));
     if (step == x->cdf.records) return TUTTI_OK;
     tutti_err err =
-        tutti__exodus_agree(x, x->team->rank == 0 ? cut_steps(x, step, &last) : TUTTI_OK);
+        tutti__exodus_agree(x, x->team->rank == 0 ? remove_steps(x, step, &last) : TUTTI_OK);
     if (err == TUTTI_OK) err = tutti__team_tell(x->team, &last, (int)sizeof last);
     if (err == TUTTI_OK) {
         x->cdf.records = step;

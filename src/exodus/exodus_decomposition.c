@@ -1,14 +1,14 @@
-/* exodus: which entries of nodes, blocks and sets a rank has: decompositions, by position or by id.
+/* exodus: decompositions of nodes, blocks and sets, by position or by id.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/exodus_impl.h"
 
 #include <string.h>
 
-/* Where ids come from. */
+/* The id map of a decomposition. */
 typedef struct {
     tutti_exodus *x;
     tutti_exodus_kind kind;
-    tutti_count before; /* entries of the map that are not this block's */
+    tutti_count before; /* entries of the map that belong to earlier blocks */
 } id_map;
 
 static int has_map(const tutti_exodus *x, tutti_exodus_kind kind) {
@@ -28,8 +28,8 @@ static int has_map(const tutti_exodus *x, tutti_exodus_kind kind) {
 }
 
 /* Collective if there is a map. */
-static tutti_err ids_of(void *from, const tutti__space_view *view, tutti_count lo, tutti_count hi,
-                        int64_t *ids_out) {
+static tutti_err read_ids(void *from, const tutti__space_view *view, tutti_count lo, tutti_count hi,
+                          int64_t *ids_out) {
     const id_map *m = from;
     tutti__exodus_place place;
     tutti_access *access = NULL;
@@ -50,14 +50,15 @@ static tutti_err ids_of(void *from, const tutti__space_view *view, tutti_count l
                              .convert = {.file_type = place.type,
                                          .memory_type = TUTTI_INT64,
                                          .file_order = TUTTI_BIG_ENDIAN}};
-    err = tutti__exodus_move(m->x, 0, 1, &part, err);
+    err = tutti__exodus_transfer(m->x, 0, 1, &part, err);
     tutti_access_free(&access);
     return err;
 }
 
-/* No map: ids are positions + 1, which is as quick as positions. */
-static tutti_err ids_to_index(const tutti_exodus *x, tutti_exodus_kind kind, tutti_count number,
-                              const tutti_decomposition_spec *spec, tutti_decomposition_spec *out) {
+/* Without a map ids are positions + 1: replace them by positions, which need no search. */
+static tutti_err convert_ids_to_positions(const tutti_exodus *x, tutti_exodus_kind kind,
+                                          tutti_count number, const tutti_decomposition_spec *spec,
+                                          tutti_decomposition_spec *out) {
     const tutti_count before =
         tutti__exodus_is_block((int)kind) ? tutti__exodus_model_before(&x->model, kind, number) : 0;
     const tutti_count entries = x->model.of[kind].row[number].entries;
@@ -72,9 +73,8 @@ static tutti_err ids_to_index(const tutti_exodus *x, tutti_exodus_kind kind, tut
             continue;
         }
         tutti__free(index);
-        TUTTI_FAIL(TUTTI_ERR_ARG, "entry %lld has id %lld: those here are %lld ... %lld",
-                   (long long)i, (long long)spec->ids[i], (long long)before + 1,
-                   (long long)(before + entries));
+        TUTTI_FAIL(TUTTI_ERR_ARG, "entry %lld has id %lld: ids must be %lld to %lld", (long long)i,
+                   (long long)spec->ids[i], (long long)before + 1, (long long)(before + entries));
     }
     out->kind = TUTTI_BY_INDEX;
     out->index = index;
@@ -82,20 +82,20 @@ static tutti_err ids_to_index(const tutti_exodus *x, tutti_exodus_kind kind, tut
     return TUTTI_OK;
 }
 
-static int64_t stamp_of(const tutti_exodus *x, tutti_count number) {
+static int64_t make_stamp(const tutti_exodus *x, tutti_count number) {
     return x->topology << 40 | number;
 }
 
 tutti_err tutti__exodus_decompose(tutti_exodus *x, tutti_exodus_kind kind, tutti_count number,
-                                  const tutti_decomposition_spec *spec, tutti_err mine,
+                                  const tutti_decomposition_spec *spec, tutti_err local_err,
                                   tutti_decomposition **out) {
     tutti_decomposition_spec own = {0};
     tutti__decomposed space = {.name = ""};
     id_map map = {.x = x, .kind = kind};
-    if (mine == TUTTI_OK) {
+    if (local_err == TUTTI_OK) {
         const tutti_count entries = x->model.of[kind].row[number].entries;
         own = *spec;
-        mine = ids_to_index(x, kind, number, spec, &own);
+        local_err = convert_ids_to_positions(x, kind, number, spec, &own);
         if (tutti__exodus_is_block((int)kind))
             map.before = tutti__exodus_model_before(&x->model, kind, number);
         space = (tutti__decomposed){.name = tutti__exodus_names_of[kind].word,
@@ -103,13 +103,13 @@ tutti_err tutti__exodus_decompose(tutti_exodus *x, tutti_exodus_kind kind, tutti
                                              .ndims = 1,
                                              .shape = {entries},
                                              .entries = entries,
-                                             .stamp = stamp_of(x, number),
+                                             .stamp = make_stamp(x, number),
                                              .has_ids = 1},
-                                    .ids = ids_of,
+                                    .ids = read_ids,
                                     .from = &map};
     }
     tutti_decomposition *p = NULL;
-    const tutti_err err = tutti__decomposition_make(x->team, &space, &own, mine, &p);
+    const tutti_err err = tutti__decomposition_make(x->team, &space, &own, local_err, &p);
     if (spec && own.index != spec->index) tutti__free((void *)(uintptr_t)own.index);
     TUTTI_TRY(err);
     p->facts.object = -x->number; /* datasets have numbers larger than 0 */
@@ -125,11 +125,11 @@ tutti_err tutti__exodus_decomposes(const tutti_exodus *x, const tutti_decomposit
     TUTTI_TRY(tutti__decomposition_live(p));
     tutti__decomposition_facts_of(p, &f);
     TUTTI_CHECK(f.object == -x->number, TUTTI_ERR_ARG,
-                "the decomposition is of another file or dataset");
+                "the decomposition belongs to another file or dataset");
     TUTTI_CHECK(f.stamp >> 40 == x->topology, TUTTI_ERR_STATE,
-                "the decomposition is of another topology");
-    TUTTI_CHECK(f.space == (int)kind && f.stamp == stamp_of(x, number), TUTTI_ERR_ARG,
-                "the decomposition is not of %s %lld", word,
+                "the decomposition belongs to an earlier mesh of the file");
+    TUTTI_CHECK(f.space == (int)kind && f.stamp == make_stamp(x, number), TUTTI_ERR_ARG,
+                "the decomposition does not belong to %s %lld", word,
                 (long long)x->model.of[kind].row[number].id);
     return TUTTI_OK;
 }
@@ -142,9 +142,11 @@ tutti_err tutti_exodus_decomposition(tutti_exodus *x, tutti_exodus_kind kind, in
     TUTTI_TRY(tutti__exodus_live(x));
     tutti_err err = tutti__exodus_defined(x);
     if (err == TUTTI_OK && (!spec || !out))
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "the spec, or where to put it, is NULL");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument %s is NULL", spec ? "out" : "spec");
     if (err == TUTTI_OK && tutti__exodus_is_map((int)kind))
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "maps are of nodes and blocks: use theirs");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1,
+                               "%ss have no decompositions: use those of nodes or blocks",
+                               tutti__exodus_names_of[kind].word);
     if (err == TUTTI_OK) err = tutti__exodus_number(x, kind, id, &number);
     uint64_t hash = tutti__hash(TUTTI__HASH_START, &kind, sizeof kind);
     hash = tutti__hash(hash, &id, sizeof id);

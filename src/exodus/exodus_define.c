@@ -1,10 +1,10 @@
-/* exodus: definitions, and their end: all ranks have the same model, rank 0 writes it.
+/* exodus: definitions of the model, the same on all ranks; end of the definitions.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/exodus_impl.h"
 
 #include <string.h>
 
-/* ---- what agrees */
+/* ---- hashes of arguments */
 
 static uint64_t hash_texts(uint64_t h, int n, const char *const *texts) {
     h = tutti__hash(h, &n, sizeof n);
@@ -35,7 +35,7 @@ static uint64_t hash_entities(tutti_count n, const tutti_exodus_entity *v) {
     return h;
 }
 
-/* ---- the calls: looked at, agreed on, done */
+/* ---- calls: validate, agree, apply */
 
 tutti_err tutti_exodus_init(tutti_exodus *x, const tutti_exodus_parameters *p) {
     TUTTI_KEEP_ERRNO;
@@ -46,7 +46,7 @@ tutti_err tutti_exodus_init(tutti_exodus *x, const tutti_exodus_parameters *p) {
     return tutti__exodus_agree(x, tutti__exodus_model_parameters(&x->model, p, 1));
 }
 
-/* Thousands are looked at by adding them, so they are taken away again if another rank refuses. */
+/* Entities are validated by adding them; they are removed again if another rank refuses the call. */
 tutti_err tutti_exodus_define(tutti_exodus *x, tutti_count n, const tutti_exodus_entity *entities) {
     TUTTI_KEEP_ERRNO;
     tutti_count before[TUTTI_EXODUS_KINDS];
@@ -144,28 +144,24 @@ tutti_err tutti_exodus_put_info(tutti_exodus *x, int n, const char *const *lines
     return tutti__exodus_agree(x, tutti__exodus_model_info(&x->model, n, lines, 1));
 }
 
-/* ---- their end */
+/* ---- end of definitions */
 
-static tutti_err header_make(tutti_exodus *x, const tutti__exodus_addition *more) {
+/* Complete the model and lay out the header. */
+static tutti_err make_header(tutti_exodus *x, const tutti__exodus_addition *more) {
     const tutti__cdf_align align = {.records = x->opt.alignment ? x->opt.alignment : 4096};
+    TUTTI_TRY(tutti__exodus_model_settle(&x->model));
+    TUTTI_TRY(tutti__exodus_model_check(&x->model));
+    TUTTI_CHECK(!x->opt.nemesis || more, TUTTI_ERR_STATE,
+                "option nemesis requires a mesh: call tutti_exodus_put_mesh");
     TUTTI_TRY(tutti__exodus_encode(&x->model, &x->cdf));
     if (more) TUTTI_TRY(more->define(more->state, &x->cdf));
     return tutti__cdf_layout(&x->cdf, &align);
 }
 
-static tutti_err settle(tutti_exodus *x, int has_additions) {
-    TUTTI_TRY(tutti__exodus_model_settle(&x->model));
-    TUTTI_TRY(tutti__exodus_model_check(&x->model));
-    TUTTI_CHECK(!x->opt.nemesis || has_additions, TUTTI_ERR_STATE,
-                "option nemesis needs a mesh: call tutti_exodus_put_mesh");
-    return TUTTI_OK;
-}
-
 tutti_err tutti__exodus_finish_definitions(tutti_exodus *x, const tutti__exodus_addition *more,
                                            tutti_err local_err) {
-    const tutti__exodus_model before = x->model; /* without the counts and sizes that are found */
-    if (local_err == TUTTI_OK) local_err = settle(x, more != NULL);
-    if (local_err == TUTTI_OK) local_err = header_make(x, more);
+    const tutti__exodus_model before = x->model; /* without derived counts and sizes */
+    if (local_err == TUTTI_OK) local_err = make_header(x, more);
     if (local_err == TUTTI_OK)
         local_err = tutti__exodus_region_make(x, x->cdf.header_bytes, x->cdf.fixed_end, &x->mesh);
     tutti_err err = tutti__exodus_agree(x, local_err);
@@ -189,6 +185,6 @@ tutti_err tutti_exodus_end_definitions(tutti_exodus *x) {
     TUTTI_TRY(tutti__exodus_enter(x));
     TUTTI_TRY(tutti__exodus_call(x, "end_definitions", 0, tutti__exodus_defining(x)));
     tutti_err err = tutti__exodus_finish_definitions(x, NULL, TUTTI_OK);
-    if (err == TUTTI_OK) err = tutti__exodus_file_show(x);
+    if (err == TUTTI_OK) err = tutti__exodus_file_publish(x);
     return tutti__exodus_named(x, "end_definitions", err);
 }

@@ -1,4 +1,4 @@
-/* exodus: steps are read: fields of one step, times, a field through several steps.
+/* exodus: reading of steps: fields of one step, times, a field of several steps.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/exodus_steps.h"
 
@@ -9,15 +9,15 @@ tutti_count tutti_exodus_steps(const tutti_exodus *x) {
     return tutti__exodus_live(x) == TUTTI_OK && !x->defining ? x->cdf.records : 0;
 }
 
-static tutti_err range_check(const tutti_exodus *x, tutti_count first, tutti_count last) {
+static tutti_err check_steps(const tutti_exodus *x, tutti_count first, tutti_count last) {
     TUTTI_TRY(tutti__exodus_defined(x));
     TUTTI_CHECK(first >= 1 && first <= last && last <= x->cdf.records, TUTTI_ERR_NOT_FOUND,
-                "steps %lld ... %lld of %lld", (long long)first, (long long)last,
-                (long long)x->cdf.records);
+                "steps %lld to %lld do not exist (the file has %lld)", (long long)first,
+                (long long)last, (long long)x->cdf.records);
     return TUTTI_OK;
 }
 
-/* Option check_reads: the first read of a step compares all of it.   Collective. */
+/* Option check_reads: the first read of a step compares all of it with its checksums.   Collective. */
 static tutti_err compare_step(tutti_exodus *x, tutti_count step) {
     tutti_off bytes = 0;
     if (!x->opt.check_reads) return TUTTI_OK;
@@ -58,14 +58,14 @@ static tutti_err run_get(tutti__started *started) {
     return tutti__exodus_named(x, "get", err);
 }
 
-/* This rank's part of the call. */
-static tutti_err take_get(tutti_exodus *x, tutti_count step, tutti_count n,
-                          const tutti_exodus_field *fields, tutti__step_operation *op) {
+/* Validate the call and describe this rank's bytes.   Not collective. */
+static tutti_err prepare_get(tutti_exodus *x, tutti_count step, tutti_count n,
+                             const tutti_exodus_field *fields, tutti__step_operation *op) {
     *op = (tutti__step_operation){
         .started = {.name = TUTTI__STARTED_GET, .run = run_get}, .exodus = x, .step = step};
     if (!fields) TUTTI_TRY(tutti__error_refused());
     TUTTI_TRY(tutti__exodus_no_commit(x));
-    TUTTI_TRY(range_check(x, step, step));
+    TUTTI_TRY(check_steps(x, step, step));
     return tutti__step_batch_make(x, &(tutti__step_place){.step = step}, n, fields, &op->batch);
 }
 
@@ -74,7 +74,7 @@ tutti_err tutti_exodus_get(tutti_exodus *x, tutti_count step, tutti_count n,
     TUTTI_KEEP_ERRNO;
     tutti__step_operation op;
     TUTTI_TRY(tutti__exodus_enter(x));
-    const tutti_err err = take_get(x, step, n, fields, &op);
+    const tutti_err err = prepare_get(x, step, n, fields, &op);
     return tutti__step_operation_run(&op, err);
 }
 
@@ -83,13 +83,13 @@ tutti_err tutti_exodus_get_start(tutti_exodus *x, tutti_count step, tutti_count 
     TUTTI_KEEP_ERRNO;
     tutti__step_operation op;
     TUTTI_TRY(tutti__exodus_live(x));
-    const tutti_err err = take_get(x, step, n, fields, &op);
+    const tutti_err err = prepare_get(x, step, n, fields, &op);
     return tutti__step_operation_start(&op, err, r_out);
 }
 
 /* ---- times */
 
-/* Rank 0. */
+/* Rank 0: read the times of n steps. */
 static tutti_err read_times(tutti_exodus *x, tutti_count first, tutti_count n, double *to) {
     const tutti__cdf_var *time = NULL;
     tutti_access *access = NULL;
@@ -102,7 +102,9 @@ static tutti_err read_times(tutti_exodus *x, tutti_count first, tutti_count n, d
     const tutti_part part = tutti__step_part(access, to, type, TUTTI_FLOAT64);
     tutti_err err = tutti_file_read_parts_independent(x->file, 1, &part, &count);
     if (err == TUTTI_OK && count != n * size)
-        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "the file ends within its steps");
+        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
+                               "the file ends within its times: %lld of %lld bytes",
+                               (long long)count, (long long)(n * size));
     tutti_access_free(&access);
     return err;
 }
@@ -113,10 +115,10 @@ tutti_err tutti_exodus_times(tutti_exodus *x, tutti_count first, tutti_count n, 
     tutti_err err = TUTTI_OK;
     tutti_count last = 0;
     if (n < 0 || (n > 0 && !times_out))
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "%lld times%s", (long long)n,
-                               times_out ? "" : " at NULL");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "n is %lld: must be >= 0%s", (long long)n,
+                               times_out ? "" : "; argument times_out is NULL");
     if (err == TUTTI_OK && n > 0)
-        err = range_check(x, first, tutti__add_ok(first, n - 1, &last) ? last : INT64_MAX);
+        err = check_steps(x, first, tutti__add_ok(first, n - 1, &last) ? last : INT64_MAX);
     const int64_t words[] = {first, n};
     TUTTI_TRY(
         tutti__exodus_call(x, "times", tutti__hash(TUTTI__HASH_START, words, sizeof words), err));
@@ -133,9 +135,9 @@ tutti_err tutti_exodus_times(tutti_exodus *x, tutti_count first, tutti_count n, 
     return tutti__exodus_named(x, "times", err);
 }
 
-/* ---- a field through several steps */
+/* ---- a field of several steps */
 
-/* The part of the first step becomes one of all of them. */
+/* Extend the part of the first step to all steps. */
 static tutti_err extend_part(tutti_count steps, tutti__step_batch *b) {
     tutti__step_item *t = &b->items[0];
     tutti_count extent = t->place.entries;
@@ -156,7 +158,7 @@ tutti_err tutti_exodus_follow(tutti_exodus *x, tutti_count first, tutti_count la
     const int64_t words[] = {first, last};
     TUTTI_TRY(tutti__exodus_enter(x));
     tutti_err err = field ? TUTTI_OK : tutti__error_refused();
-    if (err == TUTTI_OK) err = range_check(x, first, last);
+    if (err == TUTTI_OK) err = check_steps(x, first, last);
     if (err == TUTTI_OK)
         err = tutti__step_batch_make(x, &(tutti__step_place){.step = first}, 1, field, &b);
     if (err == TUTTI_OK) err = extend_part(last - first + 1, &b);

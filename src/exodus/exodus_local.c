@@ -1,4 +1,4 @@
-/* exodus: entries that this rank has by put_mesh or get_mesh: found by kind and number, released.
+/* exodus: entries of this rank by put_mesh or get_mesh, found by kind and number.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/exodus_impl.h"
 
@@ -15,7 +15,7 @@ void tutti__exodus_local_free(tutti_exodus *x) {
     x->local_n = 0;
 }
 
-static int by_entity(const void *a, const void *b) {
+static int compare_entities(const void *a, const void *b) {
     const tutti__exodus_local *x = a, *y = b;
     if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
     return (x->number > y->number) - (x->number < y->number);
@@ -24,8 +24,9 @@ static int by_entity(const void *a, const void *b) {
 const tutti__exodus_local *tutti__exodus_local_of(const tutti_exodus *x, tutti_exodus_kind kind,
                                                   tutti_count number) {
     const tutti__exodus_local key = {.kind = kind, .number = number};
-    const tutti_count at = tutti__lower_bound_by(x->local, x->local_n, sizeof key, &key, by_entity);
-    return at < x->local_n && by_entity(&x->local[at], &key) == 0 ? &x->local[at] : NULL;
+    const tutti_count at =
+        tutti__lower_bound_by(x->local, x->local_n, sizeof key, &key, compare_entities);
+    return at < x->local_n && compare_entities(&x->local[at], &key) == 0 ? &x->local[at] : NULL;
 }
 
 tutti_count tutti_exodus_own_elements(const tutti_exodus *x, tutti_exodus_kind kind,

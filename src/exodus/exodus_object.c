@@ -1,4 +1,4 @@
-/* exodus: the object: what its ranks agree on, what may be done with it.
+/* exodus: the object: agreements of its ranks, checks of its state.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/exodus_impl.h"
 
@@ -25,43 +25,43 @@ tutti_err tutti__exodus_no_commit(const tutti_exodus *x) {
 }
 
 tutti_err tutti__exodus_compare_calls(const tutti_exodus *x, const char *name, uint64_t hash,
-                                      tutti_err mine) {
-    if (mine == TUTTI_OK) mine = tutti__exodus_no_commit(x);
+                                      tutti_err local_err) {
+    if (local_err == TUTTI_OK) local_err = tutti__exodus_no_commit(x);
     return tutti__object_call(
-        &x->object, &(tutti__call){.name = name, .what = "the arguments", .hash = hash}, mine);
+        &x->object, &(tutti__call){.name = name, .what = "the arguments", .hash = hash}, local_err);
 }
 
-tutti_err tutti__exodus_call(tutti_exodus *x, const char *name, uint64_t hash, tutti_err mine) {
+tutti_err tutti__exodus_call(tutti_exodus *x, const char *name, uint64_t hash,
+                             tutti_err local_err) {
     tutti__exodus_run_started(x);
-    return tutti__exodus_compare_calls(x, name, hash, mine);
+    return tutti__exodus_compare_calls(x, name, hash, local_err);
 }
 
-tutti_err tutti__exodus_agree(const tutti_exodus *x, tutti_err mine) {
-    return tutti__team_agree(x->team, mine);
+tutti_err tutti__exodus_agree(const tutti_exodus *x, tutti_err local_err) {
+    return tutti__team_agree(x->team, local_err);
 }
 
 tutti_err tutti__exodus_tell(const tutti_exodus *x, void **data, size_t *bytes) {
     return tutti__team_tell_all(x->team, data, bytes);
 }
 
-/* ---- what may be done */
+/* ---- checks of the state */
 
 tutti_err tutti__exodus_defining(const tutti_exodus *x) {
     TUTTI_CHECK(x->defining, TUTTI_ERR_STATE,
-                "definitions have ended: later ones would move "
-                "everything in the file");
+                "definitions have ended: the layout of the file is fixed");
     return TUTTI_OK;
 }
 
 tutti_err tutti__exodus_defined(const tutti_exodus *x) {
     TUTTI_CHECK(
         !x->defining, TUTTI_ERR_STATE,
-        "definitions have not ended: tutti_exodus_put_mesh or tutti_exodus_end_definitions");
+        "definitions have not ended: call tutti_exodus_put_mesh or tutti_exodus_end_definitions");
     return TUTTI_OK;
 }
 
 tutti_err tutti__exodus_writable(const tutti_exodus *x) {
-    TUTTI_CHECK(x->mode & TUTTI_WRITE, TUTTI_ERR_MODE, "the file was not opened for writing");
+    TUTTI_CHECK(x->mode & TUTTI_WRITE, TUTTI_ERR_MODE, "'%s' was not opened for writing", x->path);
     return tutti__exodus_defined(x);
 }
 
@@ -74,7 +74,7 @@ tutti_err tutti__exodus_number(const tutti_exodus *x, tutti_exodus_kind kind, in
     TUTTI_CHECK((int)kind >= TUTTI_EXODUS_NODAL && kind < TUTTI_EXODUS_KINDS, TUTTI_ERR_ARG,
                 "kind %d has no entities", (int)kind);
     const tutti_count number = tutti__exodus_model_find(&x->model, kind, id);
-    TUTTI_CHECK(number >= 0, TUTTI_ERR_NOT_FOUND, "there is no %s %lld",
+    TUTTI_CHECK(number >= 0, TUTTI_ERR_NOT_FOUND, "the file has no %s %lld",
                 tutti__exodus_names_of[kind].word, (long long)id);
     *out = number;
     return TUTTI_OK;

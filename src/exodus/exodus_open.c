@@ -1,4 +1,4 @@
-/* exodus: create, open, close, refresh; files that follow each other.
+/* exodus: create, open, close, refresh; a new mesh in the next file of a series.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/exodus_impl.h"
 
@@ -26,36 +26,37 @@ void tutti_exodus_options_init_sized(tutti_exodus_options *opt, size_t struct_si
     opt->struct_size = struct_size;
 }
 
-static tutti_err options_take(const tutti_exodus_options *opt, tutti_exodus_options *out) {
+static tutti_err check_options(const tutti_exodus_options *opt, tutti_exodus_options *out) {
     *out = DEFAULTS;
     if (opt) {
         TUTTI_CHECK(opt->struct_size >= sizeof opt->struct_size, TUTTI_ERR_ARG,
-                    "the options are not initialised: begin with tutti_exodus_options_init");
+                    "options are not initialized: call tutti_exodus_options_init first");
         const size_t n = opt->struct_size;
         memcpy(out, opt, n < sizeof *out ? n : sizeof *out);
     }
     const tutti_exodus_options *o = out;
     TUTTI_CHECK(o->level == TUTTI_DURABLE || o->level == TUTTI_VISIBLE, TUTTI_ERR_OPTION,
-                "level %d is neither TUTTI_DURABLE nor TUTTI_VISIBLE", o->level);
+                "level is %d: must be TUTTI_DURABLE or TUTTI_VISIBLE", o->level);
     TUTTI_CHECK(o->real_bytes == 4 || o->real_bytes == 8, TUTTI_ERR_OPTION,
-                "real_bytes is %d, neither 4 nor 8", o->real_bytes);
+                "real_bytes is %d: must be 4 or 8", o->real_bytes);
     TUTTI_CHECK(o->integer_bytes == 0 || o->integer_bytes == 4 || o->integer_bytes == 8,
-                TUTTI_ERR_OPTION, "integer_bytes is %d, none of 0, 4, 8", o->integer_bytes);
+                TUTTI_ERR_OPTION, "integer_bytes is %d: must be 0, 4 or 8", o->integer_bytes);
     TUTTI_CHECK(o->name_length >= 32 && o->name_length <= 255, TUTTI_ERR_OPTION,
-                "name_length is %d: 32 ... 255", o->name_length);
-    TUTTI_CHECK(o->steps_per_file >= 0, TUTTI_ERR_OPTION, "%d steps per file", o->steps_per_file);
+                "name_length is %d: must be 32 to 255", o->name_length);
+    TUTTI_CHECK(o->steps_per_file >= 0, TUTTI_ERR_OPTION, "steps_per_file is %d: must be >= 0",
+                o->steps_per_file);
     TUTTI_CHECK(o->alignment >= 0 && o->alignment <= 1 << 30 && o->alignment % 4 == 0,
-                TUTTI_ERR_OPTION, "alignment is %lld: a multiple of 4, up to 2^30",
+                TUTTI_ERR_OPTION, "alignment is %lld: must be a multiple of 4, 0 to 2^30",
                 (long long)o->alignment);
     TUTTI_CHECK(o->lock_timeout >= 0 && o->lock_timeout <= 86400, TUTTI_ERR_OPTION,
-                "lock_timeout is %g seconds: must be 0 to 86400", o->lock_timeout);
+                "lock_timeout is %g: must be 0 to 86400 seconds", o->lock_timeout);
     return TUTTI_OK;
 }
 
 /* ---- the object */
 
-static tutti_err object_make(const char *path, int mode, const tutti_exodus_options *opt,
-                             tutti_exodus **out) {
+static tutti_err create_object(const char *path, int mode, const tutti_exodus_options *opt,
+                               tutti_exodus **out) {
     static atomic_llong number;
     tutti_exodus *x = tutti__calloc(1, sizeof *x);
     if (!x) return TUTTI_ERR_NOMEM;
@@ -68,14 +69,14 @@ static tutti_err object_make(const char *path, int mode, const tutti_exodus_opti
     x->path = tutti__strdup(path);
     x->first = tutti__strdup(path);
     if (!x->path || !x->first) return TUTTI_ERR_NOMEM;
-    TUTTI_TRY(options_take(opt, &x->opt));
+    TUTTI_TRY(check_options(opt, &x->opt));
     TUTTI_TRY(x->opt.io ? tutti__options_take(x->opt.io, &x->io) : tutti_options_init(&x->io));
     x->opt.io = NULL;
     return TUTTI_OK;
 }
 
-/* What belongs to the file that it is on. */
-static void contents_free(tutti_exodus *x) {
+/* Free all that belongs to the current file. */
+static void free_contents(tutti_exodus *x) {
     tutti__exodus_results_free(x);
     tutti__region_free(&x->mesh);
     tutti__exodus_model_free(&x->model);
@@ -85,10 +86,10 @@ static void contents_free(tutti_exodus *x) {
     x->checked_n = 0;
 }
 
-static void object_free(tutti_exodus *x) {
+static void free_object(tutti_exodus *x) {
     if (!x) return;
     TUTTI_KEEP_LAST_ERROR;
-    contents_free(x);
+    free_contents(x);
     tutti__sidecar_close(&x->sidecar);
     if (x->fd >= 0) close(x->fd);
     if (x->commit_team) tutti__team_give(&x->commit_team);
@@ -99,16 +100,17 @@ static void object_free(tutti_exodus *x) {
     tutti__free(x);
 }
 
-static tutti_err open_check(const char *path, int mode, const void *x_out) {
-    TUTTI_CHECK(x_out, TUTTI_ERR_ARG, "nowhere to put the handle");
-    TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "the path is empty");
-    TUTTI_CHECK(strlen(path) < 3800, TUTTI_ERR_ARG, "the path is too long");
+static tutti_err check_open(const char *path, int mode, const void *x_out) {
+    TUTTI_CHECK(x_out, TUTTI_ERR_ARG, "argument x_out is NULL");
+    TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "argument path is %s", path ? "empty" : "NULL");
+    TUTTI_CHECK(strlen(path) < 3800, TUTTI_ERR_ARG, "path has %zu bytes: at most 3799",
+                strlen(path));
     TUTTI_CHECK((mode & TUTTI_READ) && (mode & ~(TUTTI_READ | TUTTI_WRITE)) == 0, TUTTI_ERR_ARG,
-                "mode %d: TUTTI_READ, or TUTTI_READ | TUTTI_WRITE", mode);
+                "mode is %d: must be TUTTI_READ or TUTTI_READ | TUTTI_WRITE", mode);
     return mode & TUTTI_WRITE ? tutti__launch_check() : TUTTI_OK;
 }
 
-static uint64_t open_hash(const tutti_exodus *x) {
+static uint64_t hash_open(const tutti_exodus *x) {
     const tutti_exodus_options *o = &x->opt;
     const int64_t words[] = {o->level,
                              o->real_bytes,
@@ -128,25 +130,25 @@ static uint64_t open_hash(const tutti_exodus *x) {
     return tutti__hash(TUTTI__HASH_START, words, sizeof words);
 }
 
-/* Start `create` or `open`; on success the object has a team. */
-static tutti_err begin(MPI_Comm comm, const char *name, const char *path, tutti_exodus *x,
-                       tutti_err mine) {
+/* Start `create` or `open`; on success the object has a team.   Collective. */
+static tutti_err begin_open(MPI_Comm comm, const char *name, const char *path, tutti_exodus *x,
+                            tutti_err local_err) {
     const tutti__call call = {.name = name,
                               .what = "the Exodus file: its path, mode or options",
-                              .hash = mine == TUTTI_OK ? open_hash(x) : 0};
+                              .hash = local_err == TUTTI_OK ? hash_open(x) : 0};
     tutti__team *team = NULL;
-    TUTTI_TRY(tutti__object_begin(comm, &tutti__exodus_class, &call, path, mine, &team));
+    TUTTI_TRY(tutti__object_begin(comm, &tutti__exodus_class, &call, path, local_err, &team));
     TUTTI_ASSERT(x != NULL);
     x->team = team;
     return TUTTI_OK;
 }
 
-static tutti_err end(const char *name, const char *path, tutti_exodus *x, tutti_err err,
-                     tutti_exodus **x_out) {
+static tutti_err end_open(const char *name, const char *path, tutti_exodus *x, tutti_err err,
+                          tutti_exodus **x_out) {
     if (err != TUTTI_OK) {
-        /* all ranks have this path only if they have agreed on it, which makes the team */
+        /* the path is the same on all ranks only after they agreed on it, which creates the team */
         tutti__error_context(name, x && x->team ? path : NULL, -1);
-        object_free(x);
+        free_object(x);
         return err;
     }
     tutti__handle_add(&x->handle, &tutti__exodus_class);
@@ -156,7 +158,7 @@ static tutti_err end(const char *name, const char *path, tutti_exodus *x, tutti_
 
 /* ---- create, open, close */
 
-static void model_begin(tutti_exodus *x) {
+static void start_definitions(tutti_exodus *x) {
     tutti__exodus_model *m = &x->model;
     m->real_bytes = x->opt.real_bytes;
     m->id_bytes = m->map_bytes = m->bulk_bytes = x->opt.integer_bytes;
@@ -164,46 +166,44 @@ static void model_begin(tutti_exodus *x) {
     x->defining = 1;
 }
 
-/* Rank 0: may it be made?  It is looked at again when it is. */
-static tutti_err place_free(const tutti_exodus *x) {
-    TUTTI_CHECK(x->opt.overwrite || !tutti__exodus_file_there(x->path, 0), TUTTI_ERR_EXISTS,
-                "'%s' is there already: option overwrite", x->path);
-    return TUTTI_OK;
-}
-
 tutti_err tutti_exodus_create(MPI_Comm comm, const char *path, const tutti_exodus_options *opt,
                               tutti_exodus **x_out) {
     TUTTI_KEEP_ERRNO;
     tutti_exodus *x = NULL;
     const int mode = TUTTI_READ | TUTTI_WRITE;
-    tutti_err err = open_check(path, mode, x_out);
-    if (err == TUTTI_OK) err = object_make(path, mode, opt, &x);
-    err = begin(comm, "create", path, x, err);
+    tutti_err err = check_open(path, mode, x_out);
+    if (err == TUTTI_OK) err = create_object(path, mode, opt, &x);
+    err = begin_open(comm, "create", path, x, err);
     TUTTI_ASSERT(err != TUTTI_OK || x);
-    if (err == TUTTI_OK)
-        err = tutti__exodus_agree(x, x->team->rank == 0 ? place_free(x) : TUTTI_OK);
+    if (err == TUTTI_OK) { /* the end of definitions checks it again */
+        tutti_err exists = TUTTI_OK;
+        if (x->team->rank == 0 && !x->opt.overwrite && tutti__exodus_file_exists(x->path, 0))
+            exists = tutti__error_set(TUTTI_ERR_EXISTS, 0, -1,
+                                      "'%s' exists: set option overwrite to replace it", x->path);
+        err = tutti__exodus_agree(x, exists);
+    }
     if (err == TUTTI_OK) {
         tutti__exodus_model_init(&x->model);
-        model_begin(x);
+        start_definitions(x);
     }
-    return end("create", path, x, err, x_out);
+    return end_open("create", path, x, err, x_out);
 }
 
 tutti_err tutti_exodus_open(MPI_Comm comm, const char *path, int mode,
                             const tutti_exodus_options *opt, tutti_exodus **x_out) {
     TUTTI_KEEP_ERRNO;
     tutti_exodus *x = NULL;
-    tutti_err err = open_check(path, mode, x_out);
-    if (err == TUTTI_OK) err = object_make(path, mode, opt, &x);
-    err = begin(comm, "open", path, x, err);
+    tutti_err err = check_open(path, mode, x_out);
+    if (err == TUTTI_OK) err = create_object(path, mode, opt, &x);
+    err = begin_open(comm, "open", path, x, err);
     if (err == TUTTI_OK) err = tutti__exodus_file_open(x);
     if (err == TUTTI_OK) x->topology = 1;
-    return end("open", path, x, err, x_out);
+    return end_open("open", path, x, err, x_out);
 }
 
-/* Leave the file: a step that was not committed is given up, the mesh is whole.   Collective. */
-static tutti_err leave(tutti_exodus *x) {
-    const tutti_err err = TUTTI_ALSO(tutti__exodus_give_up(x), tutti__exodus_mesh_end(x));
+/* Discard an uncommitted step, complete the mesh and close the file.   Collective. */
+static tutti_err leave_file(tutti_exodus *x) {
+    const tutti_err err = TUTTI_ALSO(tutti__exodus_discard_step(x), tutti__exodus_complete_mesh(x));
     return TUTTI_ALSO(err, tutti__exodus_file_close(x));
 }
 
@@ -217,9 +217,9 @@ tutti_err tutti_exodus_close(tutti_exodus **px) {
         return live;
     }
     TUTTI_TRY(tutti__exodus_call(x, "close", 0, tutti__exodus_idle(x)));
-    const tutti_err err = tutti__exodus_named(x, "close", leave(x));
+    const tutti_err err = tutti__exodus_named(x, "close", leave_file(x));
     *px = NULL;
-    object_free(x);
+    free_object(x);
     return err;
 }
 
@@ -232,7 +232,7 @@ tutti_err tutti_exodus_refresh(tutti_exodus *x, int *changed_out) {
     if (err == TUTTI_OK) err = tutti__exodus_idle(x);
     TUTTI_TRY(tutti__exodus_call(x, "refresh", 0, err));
     if (changed_out) *changed_out = 0;
-    if (x->mode & TUTTI_WRITE) return TUTTI_OK; /* nobody else writes */
+    if (x->mode & TUTTI_WRITE) return TUTTI_OK; /* no other program writes */
     tutti_count now = 0;
     err = tutti__exodus_agree(x, x->team->rank == 0 ? tutti__exodus_file_steps(x, &now) : TUTTI_OK);
     if (err == TUTTI_OK) err = tutti__team_tell(x->team, &now, (int)sizeof now);
@@ -253,17 +253,17 @@ tutti_err tutti_exodus_new_topology(tutti_exodus *x) {
     tutti__series_naming naming = TUTTI__SERIES_UNKNOWN;
     TUTTI_TRY(tutti__exodus_enter(x));
     tutti_err err = tutti__exodus_writable(x);
-    if (err == TUTTI_OK) err = tutti__exodus_between(x);
+    if (err == TUTTI_OK) err = tutti__exodus_check_between_steps(x);
     err = tutti__exodus_call(x, "new_topology", 0, err);
     if (err == TUTTI_OK)
-        err = tutti__exodus_named(x, "new_topology", tutti__exodus_path_next(x, &naming, &path));
+        err = tutti__exodus_named(x, "new_topology", tutti__exodus_next_path(x, &naming, &path));
     if (err != TUTTI_OK) {
         tutti__free(path);
         return err;
     }
     /* the old file is closed even if this fails, so that the handle must not use it any more */
-    err = tutti__exodus_named(x, "new_topology", leave(x));
-    tutti__exodus_region_free(&x->mesh); /* of a mesh that could not be synced */
+    err = tutti__exodus_named(x, "new_topology", leave_file(x));
+    tutti__region_free(&x->mesh); /* of a mesh that could not be synced */
     tutti__free(x->path);
     x->path = path;
     x->naming = naming;
@@ -271,11 +271,11 @@ tutti_err tutti_exodus_new_topology(tutti_exodus *x) {
     tutti__exodus_results_free(x);
     tutti__cdf_free(&x->cdf);
     tutti__exodus_model_forget(&x->model);
-    model_begin(x);
+    start_definitions(x);
     return err;
 }
 
-/* ---- asking */
+/* ---- queries */
 
 void tutti_exodus_stats_sized(const tutti_exodus *x, tutti_stats *all_out, size_t struct_size) {
     if (!all_out || tutti__exodus_live(x) != TUTTI_OK) return;

@@ -1,8 +1,8 @@
-/* exodus: a step begins, is put, is discarded.
+/* exodus: steps: begin, put, discard.
  *
- * A step is a record: its bytes follow those of the steps before, in the order of the variables.  All fields of a call are the
- * parts of one operation; the time goes with the first of them, so that a step that is put by one call is written by
- * one operation.
+ * A step is a record of the netCDF file: its bytes follow those of earlier steps, in the order of the variables.  All fields of
+ * a call are parts of one operation.  The first put also writes the time, so that a step with one put is written by one
+ * operation.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/exodus_steps.h"
 
@@ -38,11 +38,12 @@ tutti_err tutti__exodus_appendable(const tutti_exodus *x) {
 
 tutti_err tutti__exodus_time_variable(const tutti_exodus *x, const tutti__cdf_var **out) {
     const tutti_count v = tutti__cdf_find_var(&x->cdf, "time_whole");
-    TUTTI_CHECK(v >= 0, TUTTI_ERR_FORMAT, "the file has steps, but no 'time_whole'");
+    TUTTI_CHECK(v >= 0, TUTTI_ERR_FORMAT, "the file has steps, but no variable 'time_whole'");
     const tutti__cdf_var *time = &x->cdf.vars[v];
     TUTTI_CHECK(time->type != TUTTI__CDF_CHAR && time->numbers == 1 &&
                     tutti__exodus_step_stride(&x->cdf, time) > 0,
-                TUTTI_ERR_FORMAT, "'time_whole' is not one number for each step");
+                TUTTI_ERR_FORMAT, "'time_whole' must have one value per step, it has %lld",
+                (long long)time->numbers);
     *out = time;
     return TUTTI_OK;
 }
@@ -60,17 +61,17 @@ tutti_err tutti__exodus_time_part(const tutti_exodus *x, tutti_count step, tutti
 
 /* ---- begin, discard */
 
-static tutti_err begin_check(const tutti_exodus *x, double time) {
+static tutti_err check_begin(const tutti_exodus *x, double time) {
     const tutti__cdf_var *variable = NULL;
     TUTTI_TRY(tutti__exodus_writable(x));
     TUTTI_CHECK(!x->step, TUTTI_ERR_STATE,
                 "a step has begun and was neither committed nor discarded");
-    TUTTI_CHECK(isfinite(time), TUTTI_ERR_ARG, "the time is %g", time);
+    TUTTI_CHECK(isfinite(time), TUTTI_ERR_ARG, "time is %g: must be finite", time);
     const int first = x->cdf.records == 0 && x->file_number == 1;
     TUTTI_CHECK(first || x->last < time || x->opt.any_times, TUTTI_ERR_ARG,
-                "time %.17g does not rise: the last was %.17g", time, x->last);
+                "time is %.17g: must be larger than that of the last step, %.17g", time, x->last);
     TUTTI_CHECK(tutti__cdf_find_var(&x->cdf, "time_whole") >= 0, TUTTI_ERR_UNSUPPORTED,
-                "the file has no 'time_whole': it cannot have steps");
+                "the file has no variable 'time_whole': steps cannot be appended");
     TUTTI_TRY(tutti__exodus_appendable(x));
     TUTTI_TRY(tutti__exodus_time_variable(x, &variable));
     return tutti__exodus_idle(x);
@@ -87,27 +88,27 @@ static tutti_err make_step(tutti_exodus *x, double time, struct tutti__exodus_st
     s->puts.step = s;
     s->states = tutti__calloc((size_t)s->variables, sizeof *s->states);
     if (!s->states) return TUTTI_ERR_NOMEM;
-    if (x->team->rank == 0) /* bytes of a step that was discarded, but could not be removed */
+    if (x->team->rank == 0) /* bytes of a discarded step that could not be removed */
         TUTTI_TRY(tutti__cut_here(x->file, x->at));
     const tutti_off at = x->cdf.record_begin + x->cdf.records * x->cdf.record_bytes;
     s->base = tutti__exodus_step_base(x, at);
     return tutti__exodus_region_make(x, at, at + x->cdf.record_bytes, &s->region);
 }
 
-/* Most steps are made before the call, so that one agreement tells of both; not those that have to wait for the checksums of
- * the mesh or for the next file. */
+/* The step is created before the call, so that one agreement covers both, unless it must wait for the checksums of the mesh or
+ * for the next file. */
 tutti_err tutti_exodus_begin(tutti_exodus *x, double time) {
     TUTTI_KEEP_ERRNO;
     struct tutti__exodus_step *s = NULL;
     TUTTI_TRY(tutti__exodus_enter(x));
     const int is_full = x->opt.steps_per_file > 0 && x->cdf.records >= x->opt.steps_per_file;
     const int is_ready = !x->mesh && !is_full;
-    tutti_err err = begin_check(x, time);
+    tutti_err err = check_begin(x, time);
     if (err == TUTTI_OK && is_ready) err = make_step(x, time, &s);
     err = tutti__exodus_call(x, "begin", tutti__hash(TUTTI__HASH_START, &time, sizeof time), err);
     if (err == TUTTI_OK && !is_ready) {
-        err = tutti__exodus_mesh_end(x);
-        if (err == TUTTI_OK && is_full) err = tutti__exodus_next_steps(x);
+        err = tutti__exodus_complete_mesh(x);
+        if (err == TUTTI_OK && is_full) err = tutti__exodus_start_next_file(x);
         if (err == TUTTI_OK) err = tutti__exodus_agree(x, make_step(x, time, &s));
     }
     if (err == TUTTI_OK)
@@ -117,7 +118,7 @@ tutti_err tutti_exodus_begin(tutti_exodus *x, double time) {
     return tutti__exodus_named(x, "begin", err);
 }
 
-tutti_err tutti__exodus_give_up(tutti_exodus *x) {
+tutti_err tutti__exodus_discard_step(tutti_exodus *x) {
     if (!x->step) return TUTTI_OK;
     const int written = x->step->puts.n > 0;
     tutti__exodus_step_free(&x->step);
@@ -135,12 +136,12 @@ tutti_err tutti_exodus_discard(tutti_exodus *x) {
     TUTTI_KEEP_ERRNO;
     TUTTI_TRY(tutti__exodus_enter(x));
     TUTTI_TRY(tutti__exodus_call(x, "discard", 0, tutti__exodus_step_check(x)));
-    return tutti__exodus_named(x, "discard", tutti__exodus_give_up(x));
+    return tutti__exodus_named(x, "discard", tutti__exodus_discard_step(x));
 }
 
 /* ---- put */
 
-/* The record of a put, with all variables that it writes, and the time, unless another put has it.   Local. */
+/* Record a put: all variables that it writes, and the time unless another put writes it.   Not collective. */
 static tutti_err make_record(tutti_exodus *x, tutti__step_operation *op) {
     struct tutti__exodus_step *s = x->step;
     tutti__step_batch *b = &op->batch;
@@ -189,9 +190,9 @@ static tutti_err run_put(tutti__started *started) {
     return tutti__exodus_named(x, "put", tutti__transfer_run(&t, NULL));
 }
 
-/* This rank's part of the call. */
-static tutti_err take_put(tutti_exodus *x, tutti_count n, const tutti_exodus_field *fields,
-                          tutti__step_operation *op) {
+/* Validate the call and describe this rank's bytes.   Not collective. */
+static tutti_err prepare_put(tutti_exodus *x, tutti_count n, const tutti_exodus_field *fields,
+                             tutti__step_operation *op) {
     *op = (tutti__step_operation){.started = {.name = TUTTI__STARTED_PUT, .run = run_put},
                                   .exodus = x};
     TUTTI_TRY(tutti__exodus_no_commit(x));
@@ -205,7 +206,7 @@ tutti_err tutti_exodus_put(tutti_exodus *x, tutti_count n, const tutti_exodus_fi
     TUTTI_KEEP_ERRNO;
     tutti__step_operation op;
     TUTTI_TRY(tutti__exodus_enter(x));
-    const tutti_err err = take_put(x, n, fields, &op);
+    const tutti_err err = prepare_put(x, n, fields, &op);
     return tutti__step_operation_run(&op, err);
 }
 
@@ -214,6 +215,6 @@ tutti_err tutti_exodus_put_start(tutti_exodus *x, tutti_count n, const tutti_exo
     TUTTI_KEEP_ERRNO;
     tutti__step_operation op;
     TUTTI_TRY(tutti__exodus_live(x));
-    const tutti_err err = take_put(x, n, fields, &op);
+    const tutti_err err = prepare_put(x, n, fields, &op);
     return tutti__step_operation_start(&op, err, r_out);
 }

@@ -1,5 +1,5 @@
-/* exodus: what the files of the calls for steps share: the step that is being written, the fields of a call as parts of
- * one operation, and operations that are carried out at once or started.
+/* exodus: steps: the step that is being written, the fields of a call as parts of one operation, and blocking and
+ * non-blocking operations.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_EXODUS_STEPS_H
 #define TUTTI_EXODUS_STEPS_H
@@ -12,7 +12,7 @@
 
 struct tutti__exodus_step {
     double time;
-    tutti_off base; /* where offset 0 of accesses is */
+    tutti_off base; /* offset of the file that accesses count from */
     tutti__region *region;
     tutti__put_list puts;         /* of variables of the netCDF file */
     tutti__section_state *states; /* [variables of the file] */
@@ -23,26 +23,28 @@ struct tutti__exodus_step {
     int failed_sync;    /* a sync has failed since the step began */
 };
 void tutti__exodus_step_free(struct tutti__exodus_step **step);
-/* A step has begun, and no put of it is under way.   Local. */
+/* A step has begun, and all its puts have ended.   Not collective. */
 tutti_err tutti__exodus_step_check(const tutti_exodus *x) TUTTI_MUST_USE;
-/* Steps can be appended to the file and removed.   Local. */
+/* Steps can be appended to the file and removed from it.   Not collective. */
 tutti_err tutti__exodus_appendable(const tutti_exodus *x) TUTTI_MUST_USE;
-/* The variable with the times: TUTTI_ERR_FORMAT if there is none that can have them.   Local. */
+/* The variable with the times.   Not collective.
+ * @return TUTTI_ERR_FORMAT if it is missing or has another shape */
 tutti_err tutti__exodus_time_variable(const tutti_exodus *x,
                                       const tutti__cdf_var **out) TUTTI_MUST_USE;
-/* The time of a step (from 1) as a part whose memory is a double; *access to be freed.   Local. */
+/* The time of a step (from 1) as a part whose memory is a double; *access is to be freed.   Not collective. */
 tutti_err tutti__exodus_time_part(const tutti_exodus *x, tutti_count step, tutti_off base,
                                   tutti_access **access, tutti_part *part) TUTTI_MUST_USE;
 
-/* ---- step_fields.c: the fields of a call.   Local. */
+/* ---- step_fields.c: the fields of a call.   Not collective. */
 
 typedef struct tutti__step_item {
     tutti__exodus_place place;
     tutti_count variable; /* of the netCDF file; -1: it has no bytes */
     tutti_decomposition *entries;
-    int64_t decomposition; /* its number, 0: of the mesh */
-    int64_t written; /* a number of the entries that are written, among those of the variable */
-    int is_whole;    /* they are all of the variable */
+    int64_t decomposition; /* its number; 0: that of the mesh */
+    int64_t
+        written; /* identifies the entries that are written, for the section state of the variable */
+    int is_whole; /* they are all entries of the variable */
     tutti_access *access;
 } tutti__step_item;
 
@@ -51,43 +53,43 @@ typedef struct tutti__step_batch {
     tutti__step_item *items; /* [n + 1]: one more for the time */
     tutti_part *parts;       /* [n + 1] */
     int parts_n;
-    uint64_t hash; /* of what must be the same on all ranks */
+    uint64_t hash; /* of the arguments that must be the same on all ranks */
 } tutti__step_batch;
 
-/* Which step, and where offset 0 of accesses to it is. */
+/* A step, and the offset of the file that accesses to it count from. */
 typedef struct tutti__step_place {
     tutti_count step;
     tutti_off base;
     int is_write;
 } tutti__step_place;
 
-/* Check the fields and describe this rank's bytes.  The batch needs neither the fields nor their decompositions any
- * more, and is to be freed after a failure, too. */
+/* Validate the fields and describe this rank's bytes.  Afterwards the batch needs neither the fields nor their
+ * decompositions.  It is to be freed also after an error. */
 tutti_err tutti__step_batch_make(const tutti_exodus *x, const tutti__step_place *at, tutti_count n,
                                  const tutti_exodus_field *fields,
                                  tutti__step_batch *out) TUTTI_MUST_USE;
 void tutti__step_batch_free(tutti__step_batch *b);
-/* Bytes of the file in its byte order. */
+/* A part with the byte order of the file. */
 tutti_part tutti__step_part(const tutti_access *access, void *buf, tutti_type file,
                             tutti_type memory);
 
-/* ---- step_operation.c: puts and gets, at once or started */
+/* ---- step_operation.c: puts and gets, blocking or non-blocking */
 
 typedef struct tutti__step_operation {
     tutti__started started; /* must be first; the caller sets `name` and `run` */
     tutti_exodus *exodus;
     tutti_count step; /* gets */
     tutti__step_batch batch;
-    tutti_error_info refused;  /* what this rank has against it; code TUTTI_OK: nothing */
-    tutti__put_record *record; /* puts, once all ranks have agreed on the call */
+    tutti_error_info refused;  /* the error of this rank; code TUTTI_OK: none */
+    tutti__put_record *record; /* of a put, after all ranks have agreed on the call */
 } tutti__step_operation;
 
-/* Carry it out; or start it, which does not wait for other ranks.  The batch belongs to the operation.
- * mine: this rank's error.   Collective. */
-tutti_err tutti__step_operation_run(tutti__step_operation *op, tutti_err mine) TUTTI_MUST_USE;
-tutti_err tutti__step_operation_start(tutti__step_operation *op, tutti_err mine,
+/* Run an operation, or start it, which does not wait for other ranks.  The operation owns the batch.
+ * local_err: the error of this rank so far.   Collective. */
+tutti_err tutti__step_operation_run(tutti__step_operation *op, tutti_err local_err) TUTTI_MUST_USE;
+tutti_err tutti__step_operation_start(tutti__step_operation *op, tutti_err local_err,
                                       tutti_request **r_out) TUTTI_MUST_USE;
-/* This rank's error, which `run` takes to the comparison of the calls.   Local. */
+/* The error of this rank, which `run` passes to the agreement on the call.   Not collective. */
 tutti_err tutti__step_operation_error(const tutti__step_operation *op);
 
 #endif

@@ -1,4 +1,4 @@
-/* exodus: names of the files of a series.
+/* exodus: names of the files of a series, by naming convention.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/exodus_impl.h"
 

@@ -1,7 +1,7 @@
 /* exodus: the database beside a file.
  *
- * The file itself is the truth: what is here can be missing.  It is bound to the file by a hash of its header,
- * so that a file that was copied, or written anew by another program, is not taken for damaged.
+ * The sidecar may be missing: all data of Exodus is in the file itself.  The sidecar contains a hash of the header of its
+ * file, so that a file that another program has rewritten is not reported as damaged.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/sidecar.h"
 
@@ -13,8 +13,8 @@
 #include <unistd.h>
 #include "metadata/meta_impl.h"
 
-/* Version 1 has no row `steps` in `file`; up to version 2 the blocks of steps are cut at multiples of the
- * file, not of the record. */
+/* Version 1 has no row `steps` in `file`; up to version 2 blocks of steps start at multiples of their size in the file, not at
+ * the record. */
 enum { APPLICATION = 0x54555445 /* "TUTE" */, WITH_STEPS = 2, RECORD_BLOCKS = 3, VERSION = 3 };
 
 struct tutti__sidecar {
@@ -47,11 +47,12 @@ void tutti__sidecar_remove(const char *file) {
 
 /* ---- opening */
 
-static tutti_err object_make(const char *file, const tutti__sidecar_options *opt,
-                             tutti__sidecar **out) {
-    TUTTI_CHECK(strlen(file) < TUTTI__PATH - 64, TUTTI_ERR_ARG, "the path is too long");
+static tutti_err create_sidecar_object(const char *file, const tutti__sidecar_options *opt,
+                                       tutti__sidecar **out) {
+    TUTTI_CHECK(strlen(file) < TUTTI__PATH - 64, TUTTI_ERR_ARG,
+                "path '%.60s...' has %zu bytes: at most %d", file, strlen(file), TUTTI__PATH - 65);
     TUTTI_CHECK(sqlite3_threadsafe(), TUTTI_ERR_UNSUPPORTED,
-                "this SQLite was built for programs without threads");
+                "SQLite was built without support for threads");
     tutti__sidecar *s = tutti__calloc(1, sizeof *s);
     if (!s) return TUTTI_ERR_NOMEM;
     s->sql.lock = -1;
@@ -67,19 +68,19 @@ void tutti__sidecar_close(tutti__sidecar **ps) {
     tutti__sidecar *s = *ps;
     *ps = NULL;
     if (!s) return;
-    if (s->sql.db && s->sql.writes) /* the empty journal goes too; nobody minds if it cannot */
+    if (s->sql.db && s->sql.writes) /* removes the empty journal; an error has no consequences */
         sqlite3_exec(s->sql.db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
     if (s->sql.db) tutti__sql_close(&s->sql);
     tutti__sql_private_remove(&s->sql);
     tutti__free(s);
 }
 
-static tutti_err writer_begin(tutti__sidecar *s, int durable) {
+static tutti_err set_writer_pragmas(tutti__sidecar *s, int durable) {
     TUTTI_TRY(tutti__sql(&s->sql, durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=OFF"));
     return tutti__sql(&s->sql, "PRAGMA journal_mode=TRUNCATE");
 }
 
-static tutti_err tables_make(tutti__sidecar *s, uint64_t header) {
+static tutti_err create_tables(tutti__sidecar *s, uint64_t header) {
     char text[256];
     snprintf(text, sizeof text,
              "PRAGMA application_id=%d; PRAGMA user_version=%d;"
@@ -96,11 +97,11 @@ tutti_err tutti__sidecar_make(const char *file, const tutti__sidecar_options *op
                               tutti__sidecar **out) {
     tutti__sidecar *s = NULL;
     tutti__sidecar_remove(file);
-    TUTTI_TRY(object_make(file, opt, &s));
+    TUTTI_TRY(create_sidecar_object(file, opt, &s));
     tutti_err err =
         tutti__sql_open(&s->sql, s->sql.path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-    if (err == TUTTI_OK) err = writer_begin(s, opt->durable);
-    if (err == TUTTI_OK) err = tables_make(s, opt->header);
+    if (err == TUTTI_OK) err = set_writer_pragmas(s, opt->durable);
+    if (err == TUTTI_OK) err = create_tables(s, opt->header);
     if (err == TUTTI_OK)
         *out = s;
     else
@@ -108,17 +109,17 @@ tutti_err tutti__sidecar_make(const char *file, const tutti__sidecar_options *op
     return err;
 }
 
-/* Is it a sidecar, and of this file? */
-static tutti_err identify(tutti__sidecar *s, uint64_t header) {
+/* Check that it is a sidecar of this file. */
+static tutti_err check_identity(tutti__sidecar *s, uint64_t header) {
     int64_t application = 0, of = 0;
     TUTTI_TRY(tutti__sql_int(&s->sql, "PRAGMA application_id", &application));
     TUTTI_TRY(tutti__sql_int(&s->sql, "PRAGMA user_version", &s->version));
-    TUTTI_CHECK(application == APPLICATION, TUTTI_ERR_FORMAT, "it is not a sidecar");
+    TUTTI_CHECK(application == APPLICATION, TUTTI_ERR_FORMAT, "the database is not a sidecar");
     TUTTI_CHECK(s->version >= 1 && s->version <= VERSION, TUTTI_ERR_FORMAT,
-                "its format version is %lld: versions 1 to %d are supported", (long long)s->version,
-                VERSION);
+                "the sidecar has format version %lld: versions 1 to %d are supported",
+                (long long)s->version, VERSION);
     TUTTI_TRY(tutti__sql_int(&s->sql, "SELECT value FROM file WHERE key = 'header'", &of));
-    TUTTI_CHECK(of == (int64_t)header, TUTTI_ERR_FORMAT, "it is of another file");
+    TUTTI_CHECK(of == (int64_t)header, TUTTI_ERR_FORMAT, "the sidecar belongs to another file");
     return TUTTI_OK;
 }
 
@@ -143,27 +144,27 @@ tutti_err tutti__sidecar_steps(tutti__sidecar *s, tutti_count *out) {
                           out);
 }
 
-static tutti_err reader_try(tutti__sidecar *s, uint64_t header) {
+static tutti_err open_for_reading(tutti__sidecar *s, uint64_t header) {
     tutti__sql_private_remove(&s->sql);
     TUTTI_TRY(tutti__sql_open(&s->sql, s->sql.path, SQLITE_OPEN_READONLY));
-    tutti_err err = identify(s, header);
+    tutti_err err = check_identity(s, header);
     if (err != TUTTI_OK && tutti__sql_journal_hot(&s->sql)) {
         err = tutti__sql_private_open(&s->sql);
-        if (err == TUTTI_OK) err = identify(s, header);
+        if (err == TUTTI_OK) err = check_identity(s, header);
     }
     return err;
 }
 
-static tutti_err existing_open(tutti__sidecar *s, const tutti__sidecar_options *opt) {
+static tutti_err open_existing(tutti__sidecar *s, const tutti__sidecar_options *opt) {
     tutti_err err = TUTTI_OK;
     if (opt->writes) {
         TUTTI_TRY(tutti__sql_open(&s->sql, s->sql.path, SQLITE_OPEN_READWRITE));
-        TUTTI_TRY(identify(s, opt->header));
-        return writer_begin(s, opt->durable);
+        TUTTI_TRY(check_identity(s, opt->header));
+        return set_writer_pragmas(s, opt->durable);
     }
     for (int again = 0; again < 4; again++) {
         if (s->sql.db) tutti__sql_close(&s->sql);
-        err = reader_try(s, opt->header);
+        err = open_for_reading(s, opt->header);
         if (err != TUTTI_ERR_STATE || !s->sql.own[0]) break;
     }
     return err;
@@ -175,14 +176,15 @@ tutti_err tutti__sidecar_open(const char *file, const tutti__sidecar_options *op
     struct stat st;
     warning[0] = 0;
     *out = NULL;
-    TUTTI_TRY(object_make(file, opt, &s));
+    TUTTI_TRY(create_sidecar_object(file, opt, &s));
     tutti_err err = TUTTI_OK;
     if (lstat(s->sql.path, &st) != 0) {
-        snprintf(warning, room, "'%.200s' is missing: there are no checksums", s->sql.path);
+        snprintf(warning, room, "'%.200s' is missing: the file has no checksums", s->sql.path);
     } else if (!S_ISREG(st.st_mode)) {
-        snprintf(warning, room, "'%.200s' is no file: there are no checksums", s->sql.path);
+        snprintf(warning, room, "'%.200s' is not a regular file: the file has no checksums",
+                 s->sql.path);
     } else {
-        err = existing_open(s, opt);
+        err = open_existing(s, opt);
         if (err != TUTTI_OK && err != TUTTI_ERR_STATE && err != TUTTI_ERR_NOMEM) {
             snprintf(warning, room, "'%.120s' is not used: %.100s", s->sql.path,
                      tutti_last_error()->text);
@@ -200,8 +202,8 @@ tutti_err tutti__sidecar_open(const char *file, const tutti__sidecar_options *op
 
 /* ---- rows */
 
-/* Carry out a statement that gives no row. */
-static tutti_err run(tutti__sidecar *s, sqlite3_stmt *q) {
+/* Execute a statement that returns no row. */
+static tutti_err run_statement(tutti__sidecar *s, sqlite3_stmt *q) {
     int row = 0;
     const tutti_err err = tutti__sql_step(&s->sql, q, &row);
     sqlite3_finalize(q);
@@ -219,7 +221,7 @@ tutti_err tutti__sidecar_add_sums(tutti__sidecar *s, tutti_count step, tutti_cou
         sqlite3_bind_int64(q, 1, step);
         sqlite3_bind_int64(q, 2, n);
         sqlite3_bind_blob64(q, 3, le, (sqlite3_uint64)n * sizeof *le, SQLITE_STATIC);
-        err = run(s, q);
+        err = run_statement(s, q);
     }
     tutti__free(le);
     return err;
@@ -233,14 +235,15 @@ tutti_err tutti__sidecar_sums(tutti__sidecar *s, tutti_count step, uint64_t **ou
     sqlite3_bind_int64(q, 1, step);
     tutti_err err = tutti__sql_step(&s->sql, q, &row);
     if (err == TUTTI_OK && !row)
-        err = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "there are no checksums of step %lld",
+        err = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "step %lld has no checksums",
                                (long long)step);
     if (err == TUTTI_OK) {
         const int64_t n = sqlite3_column_int64(q, 0), bytes = sqlite3_column_bytes(q, 1);
         uint64_t *sums = NULL;
         if (n < 0 || bytes % 8 != 0 || n != bytes / 8)
             err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
-                                   "the checksums of step %lld make no sense", (long long)step);
+                                   "checksums of step %lld: %lld blocks in %lld bytes",
+                                   (long long)step, (long long)n, (long long)bytes);
         else if (!(sums = tutti__malloc((size_t)bytes)))
             err = TUTTI_ERR_NOMEM;
         if (err == TUTTI_OK) {
@@ -258,7 +261,7 @@ tutti_err tutti__sidecar_drop(tutti__sidecar *s, tutti_count after) {
     sqlite3_stmt *q = NULL;
     TUTTI_TRY(tutti__sql_prepare(&s->sql, "DELETE FROM sums WHERE step > ?", &q));
     sqlite3_bind_int64(q, 1, after);
-    return run(s, q);
+    return run_statement(s, q);
 }
 
 /* ---- topologies of empty blocks */
@@ -266,7 +269,7 @@ tutti_err tutti__sidecar_drop(tutti__sidecar *s, tutti_count after) {
 static const char *const KINDS[] = {"", "", "element block", "edge block", "face block"};
 enum { KINDS_N = 5 };
 
-static tutti_err topologies_insert(tutti__sidecar *s, tutti_count n,
+static tutti_err insert_topologies(tutti__sidecar *s, tutti_count n,
                                    const tutti__sidecar_topology *v) {
     for (tutti_count i = 0; i < n; i++) {
         sqlite3_stmt *q = NULL;
@@ -276,7 +279,7 @@ static tutti_err topologies_insert(tutti__sidecar *s, tutti_count n,
         sqlite3_bind_int64(q, 2, v[i].id);
         sqlite3_bind_text(q, 3, v[i].name, -1, SQLITE_STATIC);
         sqlite3_bind_int64(q, 4, v[i].nodes);
-        TUTTI_TRY(run(s, q));
+        TUTTI_TRY(run_statement(s, q));
     }
     return TUTTI_OK;
 }
@@ -284,13 +287,13 @@ static tutti_err topologies_insert(tutti__sidecar *s, tutti_count n,
 tutti_err tutti__sidecar_put_topologies(tutti__sidecar *s, tutti_count n,
                                         const tutti__sidecar_topology *v) {
     TUTTI_TRY(tutti__sql(&s->sql, "BEGIN IMMEDIATE"));
-    tutti_err err = topologies_insert(s, n, v);
+    tutti_err err = insert_topologies(s, n, v);
     if (err == TUTTI_OK) err = tutti__sql(&s->sql, "COMMIT");
     if (err != TUTTI_OK) tutti__meta_rollback(&s->sql);
     return err;
 }
 
-static int topology_read(sqlite3_stmt *q, tutti__sidecar_topology *out) {
+static int read_topology(sqlite3_stmt *q, tutti__sidecar_topology *out) {
     const char *kind = (const char *)sqlite3_column_text(q, 0);
     const char *name = (const char *)sqlite3_column_text(q, 2);
     const int64_t nodes = sqlite3_column_int64(q, 3);
@@ -315,8 +318,10 @@ tutti_err tutti__sidecar_topologies(tutti__sidecar *s, tutti__sidecar_topology *
         tutti__sidecar_topology *t = tutti__table_grow(out, n_out, sizeof *t);
         if (!t) {
             err = TUTTI_ERR_NOMEM;
-        } else if (!topology_read(q, t)) {
-            err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "a topology makes no sense");
+        } else if (!read_topology(q, t)) {
+            err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
+                                   "row %lld of the table of topologies is invalid",
+                                   (long long)*n_out);
         } else {
             err = tutti__sql_step(&s->sql, q, &row);
         }
@@ -337,26 +342,27 @@ tutti_err tutti__sidecar_note_set(tutti__sidecar *s, const tutti__note *note) {
     if (note->count == 0) {
         TUTTI_TRY(tutti__sql_prepare(&s->sql, "DELETE FROM notes WHERE name = ?", &q));
         sqlite3_bind_text(q, 1, note->name, -1, SQLITE_STATIC);
-        return run(s, q);
+        return run_statement(s, q);
     }
     TUTTI_TRY(tutti__sql_prepare(&s->sql, "INSERT OR REPLACE INTO notes VALUES(?, ?, ?, ?)", &q));
     sqlite3_bind_text(q, 1, note->name, -1, SQLITE_STATIC);
     sqlite3_bind_text(q, 2, tutti_type_name((tutti_type)note->type), -1, SQLITE_STATIC);
     sqlite3_bind_int64(q, 3, note->count);
     sqlite3_bind_blob64(q, 4, note->value, note->bytes, SQLITE_STATIC);
-    return run(s, q);
+    return run_statement(s, q);
 }
 
-static tutti_err note_read(sqlite3_stmt *q, const char *name, tutti__note *out) {
+static tutti_err read_note(sqlite3_stmt *q, const char *name, tutti__note *out) {
     const char *word = (const char *)sqlite3_column_text(q, 0);
     const int64_t count = sqlite3_column_int64(q, 1), bytes = sqlite3_column_bytes(q, 2);
     tutti_type type = TUTTI_BYTES;
     TUTTI_CHECK(word && tutti_type_parse(word, &type) == TUTTI_OK, TUTTI_ERR_FORMAT,
-                "note '%s' has no type", name);
+                "note '%s' has no valid type", name);
     const tutti_off size = type == TUTTI_BYTES ? 1 : tutti_type_size(type);
     tutti_off wanted = 0;
     TUTTI_CHECK(count > 0 && tutti__mul_ok(count, size, &wanted) && wanted == bytes,
-                TUTTI_ERR_FORMAT, "note '%s' makes no sense", name);
+                TUTTI_ERR_FORMAT, "note '%s' has %lld values of %s in %lld bytes", name,
+                (long long)count, word, (long long)bytes);
     void *value = tutti__malloc((size_t)bytes);
     if (!value) return TUTTI_ERR_NOMEM;
     *out = (tutti__note){.type = (int)type, .count = count, .bytes = (size_t)bytes};
@@ -373,8 +379,8 @@ tutti_err tutti__sidecar_note_get(tutti__sidecar *s, const char *name, tutti__no
     sqlite3_bind_text(q, 1, name, -1, SQLITE_STATIC);
     tutti_err err = tutti__sql_step(&s->sql, q, &row);
     if (err == TUTTI_OK && !row)
-        err = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "there is no note '%s'", name);
-    if (err == TUTTI_OK) err = note_read(q, name, out);
+        err = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "the file has no note '%s'", name);
+    if (err == TUTTI_OK) err = read_note(q, name, out);
     sqlite3_finalize(q);
     return err;
 }
@@ -388,10 +394,11 @@ tutti_err tutti__sidecar_note_name(tutti__sidecar *s, tutti_count number, char n
     tutti_err err = tutti__sql_step(&s->sql, q, &row);
     const char *name = row ? (const char *)sqlite3_column_text(q, 0) : NULL;
     if (err == TUTTI_OK && !row)
-        err = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "there is no note %lld",
+        err = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "note %lld does not exist",
                                (long long)number);
     else if (err == TUTTI_OK && (!name || strlen(name) >= 128))
-        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "note %lld has no name", (long long)number);
+        err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "note %lld has no valid name",
+                               (long long)number);
     if (err == TUTTI_OK && name) memcpy(name_out, name, strlen(name) + 1);
     sqlite3_finalize(q);
     return err;

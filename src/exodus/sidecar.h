@@ -1,4 +1,4 @@
-/* exodus: the database beside a file, by one rank: checksums, notes, and what netCDF cannot say.
+/* exodus: the database beside a file, used by rank 0: checksums, notes, topologies of empty blocks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SIDECAR_H
 #define TUTTI_SIDECAR_H
@@ -11,36 +11,37 @@ typedef struct tutti__sidecar tutti__sidecar;
 typedef struct tutti__sidecar_options {
     int writes, durable;
     double busy;
-    uint64_t header; /* of the file: the sidecar must be of this one */
+    uint64_t header; /* hash of the header of the file that the sidecar belongs to */
 } tutti__sidecar_options;
 
-/* The path of a file's; tutti__free. */
+/* The path of the sidecar of a file; to be freed with tutti__free. */
 char *tutti__sidecar_path(const char *file);
-/* A new one, in the place of whatever is there. */
+/* Create a sidecar; an existing file is replaced. */
 tutti_err tutti__sidecar_make(const char *file, const tutti__sidecar_options *opt,
                               tutti__sidecar **out) TUTTI_MUST_USE;
-/* That of a file.  If it is missing, of another file or damaged, `warning` says so: readers have none
- * then (*out is NULL), writers a new one.
- * TUTTI_ERR_STATE: another program has it */
+/* Open the sidecar of a file.  If it is missing, damaged or belongs to another file, `warning` says so; *out is then NULL
+ * for readers and a new sidecar for writers.
+ * @return TUTTI_ERR_STATE if another program is writing it */
 tutti_err tutti__sidecar_open(const char *file, const tutti__sidecar_options *opt, char *warning,
                               size_t room, tutti__sidecar **out) TUTTI_MUST_USE;
 void tutti__sidecar_close(tutti__sidecar **s);
 void tutti__sidecar_remove(const char *file);
 
-/* Whether the blocks of a step start at its record; otherwise at a multiple of their size in the file.  Blocks of the
- * mesh always do the latter. */
+/* Whether the blocks of a step start at its record; otherwise they start at multiples of their size in the file, as blocks of
+ * the mesh always do. */
 int tutti__sidecar_has_record_blocks(const tutti__sidecar *s);
-/* Sums of the blocks of a step (0: of the mesh), in the place of others. */
+/* Store the checksums of the blocks of a step (0: of the mesh); existing ones are replaced. */
 tutti_err tutti__sidecar_add_sums(tutti__sidecar *s, tutti_count step, tutti_count n,
                                   const uint64_t *sums) TUTTI_MUST_USE;
-/* To be freed.  TUTTI_ERR_NOT_FOUND: there are none. */
+/* Read them; *out is to be freed.
+ * @return TUTTI_ERR_NOT_FOUND if there are none */
 tutti_err tutti__sidecar_sums(tutti__sidecar *s, tutti_count step, uint64_t **out,
                               tutti_count *n_out) TUTTI_MUST_USE;
-/* Forget those of steps behind this one. */
+/* Remove the checksums of steps after this one. */
 tutti_err tutti__sidecar_drop(tutti__sidecar *s, tutti_count after) TUTTI_MUST_USE;
 
-/* The number of steps that the header of the file has at least: set when the file is closed, and before steps are
- * erased.  0: not known. */
+/* A lower bound of the number of steps in the header: set when the file is closed, and before steps are erased.
+ * 0: unknown. */
 tutti_err tutti__sidecar_set_steps(tutti__sidecar *s, tutti_count steps) TUTTI_MUST_USE;
 tutti_err tutti__sidecar_steps(tutti__sidecar *s, tutti_count *out) TUTTI_MUST_USE;
 
@@ -53,7 +54,7 @@ typedef struct tutti__sidecar_topology {
 } tutti__sidecar_topology;
 tutti_err tutti__sidecar_put_topologies(tutti__sidecar *s, tutti_count n,
                                         const tutti__sidecar_topology *v) TUTTI_MUST_USE;
-/* To be freed. */
+/* Read them; *out is to be freed. */
 tutti_err tutti__sidecar_topologies(tutti__sidecar *s, tutti__sidecar_topology **out,
                                     tutti_count *n_out) TUTTI_MUST_USE;
 
@@ -63,12 +64,12 @@ typedef struct tutti__note {
     int type;
     tutti_count count;
     size_t bytes;
-    void *value; /* of a note that was got: to be freed */
+    void *value; /* after tutti__sidecar_note_get: to be freed */
 } tutti__note;
 tutti_err tutti__sidecar_note_set(tutti__sidecar *s, const tutti__note *note) TUTTI_MUST_USE;
 tutti_err tutti__sidecar_note_get(tutti__sidecar *s, const char *name,
                                   tutti__note *out) TUTTI_MUST_USE;
-/* The n-th, by name: only its name. */
+/* The name of a note, by its number in alphabetical order. */
 tutti_err tutti__sidecar_note_name(tutti__sidecar *s, tutti_count number,
                                    char name_out[128]) TUTTI_MUST_USE;
 

@@ -17,23 +17,23 @@ static tutti_err check_global(const tutti_exodus *x, const tutti_exodus_field *f
     const int n = x->model.of[TUTTI_EXODUS_GLOBAL].variables_n;
     int variable = 0;
     TUTTI_CHECK(f->id == 0 && !f->entries, TUTTI_ERR_ARG,
-                "global variables have neither an id nor entries");
+                "global variables have neither an id nor entries: id is %lld", (long long)f->id);
     if (f->variable)
         variable = tutti__exodus_model_variable(&x->model, TUTTI_EXODUS_GLOBAL, f->variable);
-    TUTTI_CHECK(variable >= 0 && n > 0, TUTTI_ERR_NOT_FOUND, "there is no global variable '%.60s'",
-                f->variable ? f->variable : "");
+    TUTTI_CHECK(variable >= 0 && n > 0, TUTTI_ERR_NOT_FOUND,
+                "the file has no global variable '%.60s'", f->variable ? f->variable : "");
     TUTTI_TRY(tutti__exodus_place_of_field(x, TUTTI_EXODUS_GLOBAL, 0, variable, step, &t->place));
     if (!f->variable) t->place.entries = n;
     t->written = f->variable ? variable : -1;
     t->is_whole = !f->variable || n == 1;
     t->variable = tutti__cdf_find_var(&x->cdf, tutti__exodus_names_of[f->kind].values);
-    TUTTI_CHECK(f->buf, TUTTI_ERR_ARG, "the buffer of global variables is NULL");
+    TUTTI_CHECK(f->buf, TUTTI_ERR_ARG, "global variables: buf is NULL");
     return TUTTI_OK;
 }
 
-/* The record variable of a field, to remember what has been put.  In old files all nodal variables are one. */
-static tutti_count record_variable(const tutti_exodus *x, tutti_exodus_kind kind,
-                                   tutti_count number, int variable) {
+/* The netCDF variable of a field, for its section state.  In files without "large model" all nodal variables are one. */
+static tutti_count find_record_variable(const tutti_exodus *x, tutti_exodus_kind kind,
+                                        tutti_count number, int variable) {
     char name[64];
     tutti__exodus_values_name(name, (int)kind, number, variable);
     const tutti_count v = tutti__cdf_find_var(&x->cdf, name);
@@ -49,16 +49,17 @@ static tutti_err check_entries(const tutti_exodus *x, const tutti_exodus_field *
         TUTTI_TRY(tutti__exodus_decomposes(x, f->entries, f->kind, number));
     } else {
         const tutti__exodus_local *h = tutti__exodus_local_of(x, f->kind, number);
-        TUTTI_CHECK(h, TUTTI_ERR_STATE,
-                    "%s %lld, variable '%s': which entries? There was no put_mesh or get_mesh",
-                    tutti__exodus_names_of[f->kind].word, (long long)f->id, f->variable);
+        TUTTI_CHECK(
+            h, TUTTI_ERR_STATE,
+            "%s %lld, variable '%s': entries is NULL, and there was no put_mesh or get_mesh",
+            tutti__exodus_names_of[f->kind].word, (long long)f->id, f->variable);
         t->entries = h->entries;
     }
     tutti__decomposition_facts_of(t->entries, &facts);
     if (f->entries) t->decomposition = facts.number;
-    TUTTI_CHECK(f->buf || facts.entries == 0, TUTTI_ERR_ARG, "variable '%s': the buffer is NULL",
+    TUTTI_CHECK(f->buf || facts.entries == 0, TUTTI_ERR_ARG, "variable '%s': buf is NULL",
                 f->variable);
-    if (t->place.entries > 0) t->variable = record_variable(x, f->kind, number, variable);
+    if (t->place.entries > 0) t->variable = find_record_variable(x, f->kind, number, variable);
     if (t->variable >= 0) {
         const int64_t words[] = {facts.number, variable};
         t->written = (int64_t)(tutti__hash(TUTTI__HASH_START, words, sizeof words) >> 1);
@@ -78,17 +79,17 @@ static tutti_err check_field(const tutti_exodus *x, const tutti_exodus_field *f,
     const char *word = tutti__exodus_names_of[f->kind].word;
     TUTTI_CHECK(f->variable, TUTTI_ERR_ARG, "the name of a %s variable is NULL", word);
     const int variable = tutti__exodus_model_variable(&x->model, f->kind, f->variable);
-    TUTTI_CHECK(variable >= 0, TUTTI_ERR_NOT_FOUND, "there is no %s variable '%.60s'", word,
+    TUTTI_CHECK(variable >= 0, TUTTI_ERR_NOT_FOUND, "the file has no %s variable '%.60s'", word,
                 f->variable);
     TUTTI_TRY(tutti__exodus_number(x, f->kind, f->id, &number));
     TUTTI_CHECK(tutti__exodus_model_has(&x->model, f->kind, number, variable), TUTTI_ERR_NOT_FOUND,
-                "%s %lld has no variable '%s': the truth table says so", word, (long long)f->id,
+                "%s %lld has no variable '%s' according to the truth table", word, (long long)f->id,
                 f->variable);
     TUTTI_TRY(tutti__exodus_place_of_field(x, f->kind, number, variable, step, &t->place));
     return check_entries(x, f, number, variable, t);
 }
 
-/* This rank's bytes of a field, if it has any. */
+/* Add this rank's bytes of a field, if it has any. */
 static tutti_err add_part(const tutti_exodus *x, const tutti_exodus_field *f,
                           const tutti__step_place *at, tutti__step_item *t, tutti__step_batch *b) {
     const tutti_off size = tutti_type_size(t->place.type), start = t->place.at - at->base;
@@ -107,8 +108,9 @@ static tutti_err add_part(const tutti_exodus *x, const tutti_exodus_field *f,
 
 tutti_err tutti__step_batch_make(const tutti_exodus *x, const tutti__step_place *at, tutti_count n,
                                  const tutti_exodus_field *fields, tutti__step_batch *b) {
-    TUTTI_CHECK(n >= 0 && n <= 1 << 24 && (fields || n == 0), TUTTI_ERR_ARG, "%lld fields%s",
-                (long long)n, fields ? "" : " at NULL");
+    TUTTI_CHECK(n >= 0 && n <= 1 << 24 && (fields || n == 0), TUTTI_ERR_ARG,
+                "n is %lld%s: the number of fields must be 0 to 2^24", (long long)n,
+                fields ? "" : " and fields is NULL");
     b->n = n;
     b->items = tutti__calloc((size_t)n + 1, sizeof *b->items);
     b->parts = tutti__calloc((size_t)n + 1, sizeof *b->parts);

@@ -7,14 +7,15 @@ tutti_err tutti__step_operation_error(const tutti__step_operation *op) {
     return op->refused.code;
 }
 
-static void keep_error(tutti__step_operation *op, tutti_err mine) {
-    if (mine == TUTTI_ERR_ARG) { /* the caller may know better why it has no arguments */
+static void keep_error(tutti__step_operation *op, tutti_err local_err) {
+    if (local_err == TUTTI_ERR_ARG) { /* a binding may have reported why it passes no arguments */
         const tutti_err why = tutti__error_refused();
-        if (why != TUTTI_OK) mine = why;
+        if (why != TUTTI_OK) local_err = why;
     }
-    if (mine != TUTTI_OK && tutti_last_error()->code != mine)
-        (void)tutti__error_set(mine, 0, -1, "%s", tutti_strerror(mine));
-    op->refused = mine == TUTTI_OK ? (tutti_error_info){.code = TUTTI_OK} : *tutti_last_error();
+    if (local_err != TUTTI_OK && tutti_last_error()->code != local_err)
+        (void)tutti__error_set(local_err, 0, -1, "%s", tutti_strerror(local_err));
+    op->refused =
+        local_err == TUTTI_OK ? (tutti_error_info){.code = TUTTI_OK} : *tutti_last_error();
 }
 
 static void end_operation(tutti__step_operation *op, tutti_err outcome) {
@@ -27,28 +28,28 @@ static void collect_operation(tutti__started *started, tutti_err outcome) {
     tutti__free(started);
 }
 
-tutti_err tutti__step_operation_run(tutti__step_operation *op, tutti_err mine) {
-    keep_error(op, mine);
+tutti_err tutti__step_operation_run(tutti__step_operation *op, tutti_err local_err) {
+    keep_error(op, local_err);
     const tutti_err err = op->started.run(&op->started);
     end_operation(op, err);
     return err;
 }
 
-tutti_err tutti__step_operation_start(tutti__step_operation *op, tutti_err mine,
+tutti_err tutti__step_operation_start(tutti__step_operation *op, tutti_err local_err,
                                       tutti_request **r_out) {
     tutti__step_operation *started = NULL;
-    keep_error(op, mine);
+    keep_error(op, local_err);
     if (!r_out) {
-        mine = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument r_out is NULL");
+        local_err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument r_out is NULL");
     } else if (!(started = tutti__malloc(sizeof *started))) {
-        mine = TUTTI_ERR_NOMEM;
+        local_err = TUTTI_ERR_NOMEM;
     } else {
         *started = *op;
         started->started.collected = collect_operation;
-        mine = tutti__start_operation(&op->exodus->starts, &started->started, r_out);
-        if (mine == TUTTI_OK) return TUTTI_OK;
+        local_err = tutti__start_operation(&op->exodus->starts, &started->started, r_out);
+        if (local_err == TUTTI_OK) return TUTTI_OK;
         tutti__free(started);
     }
-    tutti__exodus_run_started(op->exodus); /* without a request this rank takes part here */
-    return tutti__step_operation_run(op, mine);
+    tutti__exodus_run_started(op->exodus); /* without a request, this rank takes part here */
+    return tutti__step_operation_run(op, local_err);
 }

@@ -410,7 +410,7 @@ tutti_err tutti_exodus_put_mesh(tutti_exodus *x, const tutti_exodus_mesh *mesh) 
         tutti__exodus_local_free(x);
         err = put(&p);
     }
-    if (err == TUTTI_OK) err = tutti__exodus_file_show(x);
+    if (err == TUTTI_OK) err = tutti__exodus_file_publish(x);
     if (err != TUTTI_OK && started) {
         tutti__exodus_local_free(x);
         if (x->defining) { /* as before */

@@ -1,5 +1,5 @@
-/* exodus_model: what a file has: parameters, entities, variables.  Checked as it is said, so that the one who
- * says it hears of it.
+/* exodus_model: parameters, entities, variables and records of text of a file.  Each definition is validated when it is
+ * made, so that the call that is wrong reports the error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus_model/exodus_model.h"
 
@@ -16,22 +16,22 @@ struct tutti__exodus_ids {
     tutti_count slot[];
 };
 
-static size_t slot_of(const struct tutti__exodus_ids *t, int64_t id) {
+static size_t hash_slot(const struct tutti__exodus_ids *t, int64_t id) {
     uint64_t h = (uint64_t)id * 0x9e3779b97f4a7c15u;
     return (size_t)(h ^ h >> 32) & (t->room - 1);
 }
 
 /* Of rows with the same id only the first is entered: a long chain of them would take quadratic time. */
-static void ids_enter(const tutti__exodus_table *t, tutti_count row) {
+static void enter_id(const tutti__exodus_table *t, tutti_count row) {
     struct tutti__exodus_ids *ids = t->ids;
     const int64_t id = t->row[row].id;
-    size_t i = slot_of(ids, id);
+    size_t i = hash_slot(ids, id);
     while (ids->slot[i] && t->row[ids->slot[i] - 1].id != id) i = (i + 1) & (ids->room - 1);
     if (!ids->slot[i]) ids->slot[i] = row + 1;
 }
 
-/* All of the rows, with room for as many again. */
-static tutti_err ids_make(tutti__exodus_table *t, tutti_count n) {
+/* Build the hash table of all rows, with room for n. */
+static tutti_err build_ids(tutti__exodus_table *t, tutti_count n) {
     size_t room = 16;
     while (room < (size_t)n * 2) room *= 2;
     struct tutti__exodus_ids *ids = tutti__calloc(1, sizeof *ids + room * sizeof ids->slot[0]);
@@ -39,7 +39,7 @@ static tutti_err ids_make(tutti__exodus_table *t, tutti_count n) {
     ids->room = room;
     tutti__free(t->ids);
     t->ids = ids;
-    for (tutti_count i = 0; i < t->n; i++) ids_enter(t, i);
+    for (tutti_count i = 0; i < t->n; i++) enter_id(t, i);
     return TUTTI_OK;
 }
 
@@ -49,14 +49,14 @@ tutti_count tutti__exodus_model_find(const tutti__exodus_model *m, tutti_exodus_
     const tutti__exodus_table *t = &m->of[kind];
     if (kind == TUTTI_EXODUS_NODAL) return id == 0 && t->n == 1 ? 0 : -1;
     if (!t->ids) return -1;
-    for (size_t i = slot_of(t->ids, id); t->ids->slot[i]; i = (i + 1) & (t->ids->room - 1))
+    for (size_t i = hash_slot(t->ids, id); t->ids->slot[i]; i = (i + 1) & (t->ids->room - 1))
         if (t->row[t->ids->slot[i] - 1].id == id) return t->ids->slot[i] - 1;
     return -1;
 }
 
 tutti_err tutti__exodus_model_index(tutti__exodus_model *m, tutti_exodus_kind kind) {
     const tutti__exodus_table *t = &m->of[kind];
-    TUTTI_TRY(ids_make(&m->of[kind], t->n));
+    TUTTI_TRY(build_ids(&m->of[kind], t->n));
     for (tutti_count i = 0; i < t->n; i++) {
         const tutti_count first = tutti__exodus_model_find(m, kind, t->row[i].id);
         TUTTI_CHECK(first == i || (t->row[first].entries == 0 && t->row[i].entries == 0),
@@ -69,50 +69,45 @@ tutti_err tutti__exodus_model_index(tutti__exodus_model *m, tutti_exodus_kind ki
 
 /* ---- freeing */
 
-static void texts_free(char **v, tutti_count n) {
+static void free_texts(char **v, tutti_count n) {
     for (tutti_count i = 0; v && i < n; i++) tutti__free(v[i]);
     tutti__free(v);
 }
 
-static void row_free(tutti_exodus_entity *e) {
+static void free_row(tutti_exodus_entity *e) {
     tutti__free((void *)(uintptr_t)e->name);
     tutti__free((void *)(uintptr_t)e->topology);
     *e = (tutti_exodus_entity){0};
 }
 
-static void attributes_free(tutti__exodus_table *t) {
+/* Entities, their properties, attributes and truth table; variables are kept. */
+static void free_rows(tutti__exodus_table *t) {
     for (tutti_count i = 0; t->attributes && i < t->n; i++)
-        if (t->attributes[i]) texts_free(t->attributes[i], t->row[i].attributes);
+        if (t->attributes[i]) free_texts(t->attributes[i], t->row[i].attributes);
     tutti__free(t->attributes);
-    t->attributes = NULL;
-}
-
-/* Its entities and what hangs on them. */
-static void rows_free(tutti__exodus_table *t) {
-    attributes_free(t);
-    for (tutti_count i = 0; i < t->n; i++) row_free(&t->row[i]);
+    for (tutti_count i = 0; i < t->n; i++) free_row(&t->row[i]);
     tutti__free(t->row);
     tutti__free(t->ids);
     tutti__free(t->truth);
     tutti__free(t->before);
-    texts_free(t->properties, t->properties_n);
+    free_texts(t->properties, t->properties_n);
     for (int i = 0; i < t->properties_n; i++) tutti__free(t->values[i]);
     tutti__free(t->values);
     *t = (tutti__exodus_table){.variables_n = t->variables_n, .variables = t->variables};
 }
 
-static void parameters_free(tutti_exodus_parameters *p) {
+static void free_parameters(tutti_exodus_parameters *p) {
     tutti__free((void *)(uintptr_t)p->title);
-    texts_free((char **)(uintptr_t)p->coordinate_names, p->dims);
+    free_texts((char **)(uintptr_t)p->coordinate_names, p->dims);
     *p = (tutti_exodus_parameters){0};
 }
 
 void tutti__exodus_model_free(tutti__exodus_model *m) {
     for (int k = 0; k < TUTTI_EXODUS_KINDS; k++) {
-        rows_free(&m->of[k]);
-        texts_free(m->of[k].variables, m->of[k].variables_n);
+        free_rows(&m->of[k]);
+        free_texts(m->of[k].variables, m->of[k].variables_n);
     }
-    parameters_free(&m->p);
+    free_parameters(&m->p);
     tutti__free(m->qa);
     tutti__free(m->lines);
     *m = (tutti__exodus_model){0};
@@ -123,7 +118,7 @@ void tutti__exodus_model_init(tutti__exodus_model *m) {
 }
 
 void tutti__exodus_model_forget(tutti__exodus_model *m) {
-    for (int k = TUTTI_EXODUS_ELEMENT_BLOCK; k < TUTTI_EXODUS_KINDS; k++) rows_free(&m->of[k]);
+    for (int k = TUTTI_EXODUS_ELEMENT_BLOCK; k < TUTTI_EXODUS_KINDS; k++) free_rows(&m->of[k]);
     m->p.nodes = m->p.elements = m->p.edges = m->p.faces = 0;
     m->p.has_node_ids = m->p.has_element_ids = m->p.has_edge_ids = m->p.has_face_ids = 0;
     m->p.has_order = 0;
@@ -132,7 +127,7 @@ void tutti__exodus_model_forget(tutti__exodus_model *m) {
 
 /* ---- texts */
 
-static tutti_err text_check(const char *text, size_t most, const char *what) {
+static tutti_err check_text(const char *text, size_t most, const char *what) {
     TUTTI_CHECK(text, TUTTI_ERR_ARG, "%s is NULL", what);
     TUTTI_CHECK(strlen(text) <= most, TUTTI_ERR_ARG, "%s '%.40s...' has %zu bytes: at most %zu",
                 what, text, strlen(text), most);
@@ -140,67 +135,70 @@ static tutti_err text_check(const char *text, size_t most, const char *what) {
 }
 
 /* Copies of n texts; *out is NULL after an error. */
-static tutti_err texts_copy(int n, const char *const *from, char ***out) {
+static tutti_err copy_texts(int n, const char *const *from, char ***out) {
     char **v = tutti__calloc((size_t)n + 1, sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
     for (int i = 0; i < n; i++)
         if (!(v[i] = tutti__strdup(from[i]))) {
-            texts_free(v, i);
+            free_texts(v, i);
             return TUTTI_ERR_NOMEM;
         }
     *out = v;
     return TUTTI_OK;
 }
 
-static tutti_err names_check(const tutti__exodus_model *m, int n, const char *const *names,
+static tutti_err check_names(const tutti__exodus_model *m, int n, const char *const *names,
                              const char *what) {
-    TUTTI_CHECK(n >= 0 && n <= 1 << 24 && (names || n == 0), TUTTI_ERR_ARG, "%d names of %s%s", n,
-                what, names ? "" : " at NULL");
-    for (int i = 0; i < n; i++) TUTTI_TRY(text_check(names[i], (size_t)m->name_length, what));
+    TUTTI_CHECK(n >= 0 && n <= 1 << 24 && (names || n == 0), TUTTI_ERR_ARG,
+                "%s: the number of names is %d%s: it must be 0 to 2^24", what, n,
+                names ? "" : " and names is NULL");
+    for (int i = 0; i < n; i++) TUTTI_TRY(check_text(names[i], (size_t)m->name_length, what));
     return TUTTI_OK;
 }
 
 /* ---- parameters */
 
-static tutti_err counts_check(const tutti_exodus_parameters *p) {
+static tutti_err check_counts(const tutti_exodus_parameters *p) {
     const tutti_count most = (tutti_count)1 << 58;
-    TUTTI_CHECK(p->dims >= 1 && p->dims <= 3, TUTTI_ERR_ARG, "%d dimensions: 1, 2 or 3", p->dims);
+    TUTTI_CHECK(p->dims >= 1 && p->dims <= 3, TUTTI_ERR_ARG, "dims is %d: must be 1, 2 or 3",
+                p->dims);
     TUTTI_CHECK(p->nodes >= 0 && p->nodes <= most && p->elements >= 0 && p->elements <= most &&
                     p->edges >= 0 && p->edges <= most && p->faces >= 0 && p->faces <= most,
-                TUTTI_ERR_ARG, "%lld nodes, %lld elements, %lld edges, %lld faces",
+                TUTTI_ERR_ARG,
+                "%lld nodes, %lld elements, %lld edges, %lld faces: counts must be 0 to 2^58",
                 (long long)p->nodes, (long long)p->elements, (long long)p->edges,
                 (long long)p->faces);
     TUTTI_CHECK(p->node_attributes >= 0 && p->node_attributes <= 1 << 24, TUTTI_ERR_ARG,
-                "%d attributes of nodes", p->node_attributes);
+                "node_attributes is %d: must be 0 to 2^24", p->node_attributes);
     return TUTTI_OK;
 }
 
 tutti_err tutti__exodus_model_parameters(tutti__exodus_model *m, const tutti_exodus_parameters *p,
                                          int apply) {
     static const char *const XYZ[] = {"x", "y", "z"};
-    TUTTI_CHECK(p, TUTTI_ERR_ARG, "the parameters are NULL");
+    TUTTI_CHECK(p, TUTTI_ERR_ARG, "argument parameters is NULL");
     TUTTI_CHECK_RESERVED(p, "the parameters");
-    TUTTI_TRY(counts_check(p));
+    TUTTI_TRY(check_counts(p));
     const char *title = p->title ? p->title : "";
     const char *const *names = p->coordinate_names ? p->coordinate_names : XYZ;
-    TUTTI_TRY(text_check(title, 80, "the title"));
-    TUTTI_TRY(names_check(m, p->dims, names, "coordinates"));
+    TUTTI_TRY(check_text(title, 80, "the title"));
+    TUTTI_TRY(check_names(m, p->dims, names, "coordinates"));
     if (!apply) return TUTTI_OK;
     tutti_exodus_parameters new = *p;
     char **copies = NULL;
     new.title = tutti__strdup(title);
     new.coordinate_names = NULL;
     tutti_exodus_entity *row = tutti__calloc(1, sizeof *row);
-    if (!new.title || !row || texts_copy(p->dims, names, &copies) != TUTTI_OK) {
+    if (!new.title || !row || copy_texts(p->dims, names, &copies) != TUTTI_OK) {
         tutti__free((void *)(uintptr_t) new.title);
         tutti__free(row);
         return TUTTI_ERR_NOMEM;
     }
     new.coordinate_names = (const char *const *)copies;
-    parameters_free(&m->p);
+    free_parameters(&m->p);
     m->p = new;
     tutti__exodus_table *t = &m->of[TUTTI_EXODUS_NODAL];
-    rows_free(t);
+    free_rows(t);
     *row = (tutti_exodus_entity){
         .kind = TUTTI_EXODUS_NODAL, .entries = p->nodes, .attributes = p->node_attributes};
     t->row = row;
@@ -216,41 +214,46 @@ int tutti__exodus_is_listed(const tutti_exodus_entity *e) {
                                                   : 2 * (strcasecmp(e->topology, "nfaced") == 0);
 }
 
-static tutti_err entity_check(const tutti__exodus_model *m, const tutti_exodus_entity *e) {
+static tutti_err check_entity(const tutti__exodus_model *m, const tutti_exodus_entity *e) {
     const tutti_count most = (tutti_count)1 << 58;
     const int kind = (int)e->kind;
     TUTTI_CHECK(kind >= TUTTI_EXODUS_ELEMENT_BLOCK && kind < TUTTI_EXODUS_KINDS, TUTTI_ERR_ARG,
-                "kind %d is none of blocks, sets or maps", kind);
+                "kind %d is not a kind of blocks, sets or maps", kind);
     const char *word = tutti__exodus_names_of[kind].word;
     const long long id = (long long)e->id;
     TUTTI_CHECK_RESERVED(e, word);
     TUTTI_CHECK(e->id >= 0, TUTTI_ERR_ARG, "%s has id %lld: ids must be >= 0", word, id);
-    if (e->name) TUTTI_TRY(text_check(e->name, (size_t)m->name_length, word));
-    TUTTI_CHECK(e->entries >= 0 && e->entries <= most && e->list_length >= 0 &&
-                    e->list_length <= most && e->factors >= 0 && e->factors <= most,
-                TUTTI_ERR_ARG, "%s %lld has %lld entries, %lld factors, %lld in its list", word, id,
-                (long long)e->entries, (long long)e->factors, (long long)e->list_length);
-    TUTTI_CHECK(e->nodes >= 0 && e->edges >= 0 && e->faces >= 0 && e->attributes >= 0 &&
-                    e->attributes <= 1 << 24,
-                TUTTI_ERR_ARG, "%s %lld: %d nodes, %d edges, %d faces, %d attributes of an entry",
-                word, id, e->nodes, e->edges, e->faces, e->attributes);
+    if (e->name) TUTTI_TRY(check_text(e->name, (size_t)m->name_length, word));
+    TUTTI_CHECK(
+        e->entries >= 0 && e->entries <= most && e->list_length >= 0 && e->list_length <= most &&
+            e->factors >= 0 && e->factors <= most,
+        TUTTI_ERR_ARG,
+        "%s %lld has %lld entries, %lld factors and a list of %lld: counts must be 0 to 2^58", word,
+        id, (long long)e->entries, (long long)e->factors, (long long)e->list_length);
+    TUTTI_CHECK(
+        e->nodes >= 0 && e->edges >= 0 && e->faces >= 0 && e->attributes >= 0 &&
+            e->attributes <= 1 << 24,
+        TUTTI_ERR_ARG,
+        "%s %lld: %d nodes, %d edges, %d faces, %d attributes per entry: counts must be >= 0", word,
+        id, e->nodes, e->edges, e->faces, e->attributes);
     const int block = tutti__exodus_is_block(kind), set = tutti__exodus_is_set(kind);
     if (block) {
         TUTTI_CHECK(e->topology && e->topology[0], TUTTI_ERR_ARG, "%s %lld has no topology", word,
                     id);
-        TUTTI_TRY(text_check(e->topology, 32, "a topology"));
+        TUTTI_TRY(check_text(e->topology, 32, "a topology"));
     }
     TUTTI_CHECK(kind == TUTTI_EXODUS_ELEMENT_BLOCK || (!e->edges && !e->faces), TUTTI_ERR_ARG,
                 "%s %lld: only elements have edges and faces", word, id);
     TUTTI_CHECK(block || (!e->nodes && !e->list_length), TUTTI_ERR_ARG,
-                "%s %lld: only blocks have nodes of entries and lists", word, id);
-    TUTTI_CHECK(set || !e->factors, TUTTI_ERR_ARG, "%s %lld: only sets have factors", word, id);
+                "%s %lld: only blocks have nodes per entry and lists", word, id);
+    TUTTI_CHECK(set || !e->factors, TUTTI_ERR_ARG, "%s %lld: only sets have distribution factors",
+                word, id);
     TUTTI_CHECK(set || block || !e->attributes, TUTTI_ERR_ARG, "%s %lld: maps have no attributes",
                 word, id);
     return TUTTI_OK;
 }
 
-static tutti_err row_make(const tutti_exodus_entity *e, tutti_exodus_entity *out) {
+static tutti_err copy_entity(const tutti_exodus_entity *e, tutti_exodus_entity *out) {
     *out = *e;
     out->name = NULL;
     out->topology = NULL;
@@ -260,18 +263,18 @@ static tutti_err row_make(const tutti_exodus_entity *e, tutti_exodus_entity *out
         if (out->nodes == 0 && !tutti__exodus_is_listed(e))
             out->nodes = tutti_exodus_topology_nodes(e->topology);
         TUTTI_CHECK(out->nodes > 0 || tutti__exodus_is_listed(e), TUTTI_ERR_ARG,
-                    "%s %lld: how many nodes has '%s'?", tutti__exodus_names_of[e->kind].word,
-                    (long long)e->id, e->topology);
+                    "%s %lld: unknown topology '%s': set the number of nodes",
+                    tutti__exodus_names_of[e->kind].word, (long long)e->id, e->topology);
     }
     return TUTTI_OK;
 }
 
-static tutti_err entity_add(tutti__exodus_model *m, const tutti_exodus_entity *e) {
-    TUTTI_TRY(entity_check(m, e));
+static tutti_err add_entity(tutti__exodus_model *m, const tutti_exodus_entity *e) {
+    TUTTI_TRY(check_entity(m, e));
     tutti__exodus_table *t = &m->of[e->kind];
     const char *word = tutti__exodus_names_of[e->kind].word;
     TUTTI_CHECK(!t->truth && t->properties_n == 0, TUTTI_ERR_STATE,
-                "%s %lld: entities are defined before truth tables and properties", word,
+                "%s %lld: entities must be defined before truth tables and properties", word,
                 (long long)e->id);
     TUTTI_CHECK(tutti__exodus_model_find(m, e->kind, e->id) < 0, TUTTI_ERR_ARG, "duplicate %s %lld",
                 word, (long long)e->id);
@@ -286,15 +289,15 @@ static tutti_err entity_add(tutti__exodus_model *m, const tutti_exodus_entity *e
             memset(names + t->n, 0, (size_t)(room - t->n) * sizeof *names);
             t->attributes = names;
         }
-        TUTTI_TRY(ids_make(t, room));
+        TUTTI_TRY(build_ids(t, room));
         t->room = room;
     }
-    const tutti_err err = row_make(e, &t->row[t->n]);
+    const tutti_err err = copy_entity(e, &t->row[t->n]);
     if (err != TUTTI_OK) {
-        row_free(&t->row[t->n]);
+        free_row(&t->row[t->n]);
         return err;
     }
-    ids_enter(t, t->n++);
+    enter_id(t, t->n++);
     tutti__free(t->before);
     t->before = NULL;
     return TUTTI_OK;
@@ -305,63 +308,64 @@ void tutti__exodus_model_cut(tutti__exodus_model *m, const tutti_count n[TUTTI_E
     for (int k = TUTTI_EXODUS_ELEMENT_BLOCK; k < TUTTI_EXODUS_KINDS; k++) {
         tutti__exodus_table *t = &m->of[k];
         if (t->n == n[k]) continue;
-        while (t->n > n[k]) row_free(&t->row[--t->n]);
+        while (t->n > n[k]) free_row(&t->row[--t->n]);
         memset(t->ids->slot, 0, t->ids->room * sizeof t->ids->slot[0]);
-        for (tutti_count i = 0; i < t->n; i++) ids_enter(t, i);
+        for (tutti_count i = 0; i < t->n; i++) enter_id(t, i);
     }
 }
 
 tutti_err tutti__exodus_model_define(tutti__exodus_model *m, tutti_count n,
                                      const tutti_exodus_entity *entities) {
     tutti_count before[TUTTI_EXODUS_KINDS];
-    TUTTI_CHECK(n >= 0 && (entities || n == 0), TUTTI_ERR_ARG, "%lld entities%s", (long long)n,
-                entities ? "" : " at NULL");
+    TUTTI_CHECK(n >= 0 && (entities || n == 0), TUTTI_ERR_ARG,
+                "n is %lld%s: the number of entities must be >= 0", (long long)n,
+                entities ? "" : " and entities is NULL");
     for (int k = 0; k < TUTTI_EXODUS_KINDS; k++) before[k] = m->of[k].n;
     tutti_err err = TUTTI_OK;
-    for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) err = entity_add(m, &entities[i]);
+    for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) err = add_entity(m, &entities[i]);
     if (err != TUTTI_OK) tutti__exodus_model_cut(m, before);
     return err;
 }
 
 /* ---- variables, attributes, properties */
 
-static tutti_err kind_check(int kind) {
-    TUTTI_CHECK(kind >= 0 && kind < TUTTI_EXODUS_KINDS, TUTTI_ERR_ARG, "there is no kind %d", kind);
+static tutti_err check_kind(int kind) {
+    TUTTI_CHECK(kind >= 0 && kind < TUTTI_EXODUS_KINDS, TUTTI_ERR_ARG, "unknown kind %d", kind);
     return TUTTI_OK;
 }
 
-static int by_text(const void *a, const void *b) {
+static int compare_texts(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Names that are different, and none is "". */
-static tutti_err names_differ(int n, char **copies, const char *word) {
-    qsort(copies, (size_t)n, sizeof *copies, by_text);
+/* All names differ, and none is empty.  Sorts them. */
+static tutti_err check_distinct(int n, char **copies, const char *word) {
+    qsort(copies, (size_t)n, sizeof *copies, compare_texts);
     for (int i = 0; i < n; i++) {
-        TUTTI_CHECK(copies[i][0], TUTTI_ERR_ARG, "%s: a variable has no name", word);
+        TUTTI_CHECK(copies[i][0], TUTTI_ERR_ARG, "%s: a variable has an empty name", word);
         TUTTI_CHECK(i == 0 || strcmp(copies[i - 1], copies[i]) != 0, TUTTI_ERR_ARG,
-                    "%s: variable '%s' is there twice", word, copies[i]);
+                    "%s: duplicate variable '%s'", word, copies[i]);
     }
     return TUTTI_OK;
 }
 
 tutti_err tutti__exodus_model_variables(tutti__exodus_model *m, tutti_exodus_kind kind, int n,
                                         const char *const *names, int apply) {
-    TUTTI_TRY(kind_check((int)kind));
+    TUTTI_TRY(check_kind((int)kind));
     const char *word = tutti__exodus_names_of[kind].word;
-    TUTTI_CHECK(!tutti__exodus_is_map((int)kind), TUTTI_ERR_ARG, "a %s has no variables", word);
+    TUTTI_CHECK(!tutti__exodus_is_map((int)kind), TUTTI_ERR_ARG, "%ss have no variables", word);
     tutti__exodus_table *t = &m->of[kind];
-    TUTTI_CHECK(t->variables_n == 0, TUTTI_ERR_STATE, "%s: there are %d variables already", word,
-                t->variables_n);
-    TUTTI_TRY(names_check(m, n, names, "variables"));
+    TUTTI_CHECK(t->variables_n == 0, TUTTI_ERR_STATE, "%s: %d variables have been defined already",
+                word, t->variables_n);
+    TUTTI_TRY(check_names(m, n, names, "variables"));
     char **copies = NULL;
-    TUTTI_TRY(texts_copy(n, names, &copies));
+    TUTTI_TRY(copy_texts(n, names, &copies));
     if (!apply) {
-        const tutti_err err = names_differ(n, copies, word);
-        texts_free(copies, n);
+        const tutti_err err = check_distinct(n, copies, word);
+        free_texts(copies, n);
         return err;
     }
-    texts_free(t->variables, t->variables_n);
+    free_texts(t->variables, t->variables_n);
     t->variables = copies;
     t->variables_n = n;
     return TUTTI_OK;
@@ -386,14 +390,14 @@ int tutti__exodus_model_has(const tutti__exodus_model *m, tutti_exodus_kind kind
 
 tutti_err tutti__exodus_model_truth(tutti__exodus_model *m, tutti_exodus_kind kind,
                                     const unsigned char *table, int apply) {
-    TUTTI_TRY(kind_check((int)kind));
+    TUTTI_TRY(check_kind((int)kind));
     tutti__exodus_table *t = &m->of[kind];
     const size_t n = (size_t)t->n * (size_t)t->variables_n;
     TUTTI_CHECK(tutti__exodus_is_block((int)kind) || tutti__exodus_is_set((int)kind), TUTTI_ERR_ARG,
                 "%s: only blocks and sets have truth tables", tutti__exodus_names_of[kind].word);
-    TUTTI_CHECK(t->variables_n > 0, TUTTI_ERR_STATE, "%s: there are no variables yet",
+    TUTTI_CHECK(t->variables_n > 0, TUTTI_ERR_STATE, "%s: define variables before the truth table",
                 tutti__exodus_names_of[kind].word);
-    TUTTI_CHECK(table || n == 0, TUTTI_ERR_ARG, "the truth table is NULL");
+    TUTTI_CHECK(table || n == 0, TUTTI_ERR_ARG, "argument table is NULL");
     if (!apply) return TUTTI_OK;
     unsigned char *copy = tutti__malloc(n);
     if (!copy) return TUTTI_ERR_NOMEM;
@@ -406,39 +410,41 @@ tutti_err tutti__exodus_model_truth(tutti__exodus_model *m, tutti_exodus_kind ki
 tutti_err tutti__exodus_model_attribute_names(tutti__exodus_model *m, tutti_exodus_kind kind,
                                               tutti_count number, int n, const char *const *names,
                                               int apply) {
-    TUTTI_TRY(kind_check((int)kind));
+    TUTTI_TRY(check_kind((int)kind));
     tutti__exodus_table *t = &m->of[kind];
     const char *word = tutti__exodus_names_of[kind].word;
-    TUTTI_CHECK(number >= 0 && number < t->n, TUTTI_ERR_NOT_FOUND, "%s: there is none such", word);
+    TUTTI_CHECK(number >= 0 && number < t->n, TUTTI_ERR_NOT_FOUND,
+                "there is no %s number %lld (the file has %lld)", word, (long long)number,
+                (long long)t->n);
     TUTTI_CHECK(n == t->row[number].attributes, TUTTI_ERR_ARG, "%s %lld has %d attributes, not %d",
                 word, (long long)t->row[number].id, t->row[number].attributes, n);
-    TUTTI_TRY(names_check(m, n, names, "attributes"));
+    TUTTI_TRY(check_names(m, n, names, "attributes"));
     if (!apply) return TUTTI_OK;
     char **copies = NULL;
     if (!t->attributes) {
         t->attributes = tutti__calloc((size_t)t->room, sizeof *t->attributes);
         if (!t->attributes) return TUTTI_ERR_NOMEM;
     }
-    TUTTI_TRY(texts_copy(n, names, &copies));
-    texts_free(t->attributes[number], n);
+    TUTTI_TRY(copy_texts(n, names, &copies));
+    free_texts(t->attributes[number], n);
     t->attributes[number] = copies;
     return TUTTI_OK;
 }
 
 tutti_err tutti__exodus_model_property(tutti__exodus_model *m, tutti_exodus_kind kind,
                                        const char *name, const int64_t *values, int apply) {
-    TUTTI_TRY(kind_check((int)kind));
+    TUTTI_TRY(check_kind((int)kind));
     tutti__exodus_table *t = &m->of[kind];
     const char *word = tutti__exodus_names_of[kind].word;
     TUTTI_CHECK(kind >= TUTTI_EXODUS_ELEMENT_BLOCK, TUTTI_ERR_ARG,
-                "%s: blocks, sets and maps have properties", word);
-    TUTTI_TRY(text_check(name, (size_t)m->name_length, "a property"));
-    TUTTI_CHECK(name[0] && strcmp(name, "ID") != 0, TUTTI_ERR_ARG, "'%s' is no name for a property",
-                name);
-    TUTTI_CHECK(values || t->n == 0, TUTTI_ERR_ARG, "property '%s': the values are NULL", name);
+                "%s: only blocks, sets and maps have properties", word);
+    TUTTI_TRY(check_text(name, (size_t)m->name_length, "a property"));
+    TUTTI_CHECK(name[0] && strcmp(name, "ID") != 0, TUTTI_ERR_ARG,
+                "'%s' is not a valid name of a property: it is empty or reserved", name);
+    TUTTI_CHECK(values || t->n == 0, TUTTI_ERR_ARG, "property '%s': argument values is NULL", name);
     for (int i = 0; i < t->properties_n; i++)
         TUTTI_CHECK(strcmp(t->properties[i], name) != 0, TUTTI_ERR_ARG,
-                    "%s: property '%s' is there twice", word, name);
+                    "%s: duplicate property '%s'", word, name);
     if (!apply) return TUTTI_OK;
     const size_t room = (size_t)t->properties_n + 1;
     char **names = tutti__realloc(t->properties, room * sizeof *names);
@@ -463,8 +469,9 @@ tutti_err tutti__exodus_model_property(tutti__exodus_model *m, tutti_exodus_kind
 
 tutti_err tutti__exodus_model_qa(tutti__exodus_model *m, int n, const tutti_exodus_qa *records,
                                  int apply) {
-    TUTTI_CHECK(n >= 0 && n <= 1 << 20 && (records || n == 0), TUTTI_ERR_ARG, "%d records of QA",
-                n);
+    TUTTI_CHECK(n >= 0 && n <= 1 << 20 && (records || n == 0), TUTTI_ERR_ARG,
+                "n is %d%s: the number of QA records must be 0 to 2^20", n,
+                records ? "" : " and records is NULL");
     char(*new)[4][33] = tutti__calloc((size_t)n + 1, sizeof *new);
     tutti_err err = new ? TUTTI_OK : TUTTI_ERR_NOMEM;
     for (int i = 0; i < n && err == TUTTI_OK; i++) {
@@ -472,7 +479,7 @@ tutti_err tutti__exodus_model_qa(tutti__exodus_model *m, int n, const tutti_exod
                                     records[i].time};
         for (int j = 0; j < 4 && err == TUTTI_OK; j++) {
             if (!text[j]) continue;
-            err = text_check(text[j], 32, "a QA record");
+            err = check_text(text[j], 32, "a QA record");
             if (err == TUTTI_OK) memcpy(new[i][j], text[j], strlen(text[j]) + 1);
         }
     }
@@ -488,11 +495,13 @@ tutti_err tutti__exodus_model_qa(tutti__exodus_model *m, int n, const tutti_exod
 
 tutti_err tutti__exodus_model_info(tutti__exodus_model *m, int n, const char *const *lines,
                                    int apply) {
-    TUTTI_CHECK(n >= 0 && n <= 1 << 24 && (lines || n == 0), TUTTI_ERR_ARG, "%d lines of info", n);
+    TUTTI_CHECK(n >= 0 && n <= 1 << 24 && (lines || n == 0), TUTTI_ERR_ARG,
+                "n is %d%s: the number of lines must be 0 to 2^24", n,
+                lines ? "" : " and lines is NULL");
     char(*new)[81] = tutti__calloc((size_t)n + 1, sizeof *new);
     tutti_err err = new ? TUTTI_OK : TUTTI_ERR_NOMEM;
     for (int i = 0; i < n && err == TUTTI_OK; i++) {
-        err = text_check(lines[i], 80, "a line of info");
+        err = check_text(lines[i], 80, "a line of info");
         if (err == TUTTI_OK) memcpy(new[i], lines[i], strlen(lines[i]) + 1);
     }
     if (err != TUTTI_OK || !apply) {

@@ -30,8 +30,8 @@ tutti_count tutti__exodus_model_total(const tutti__exodus_model *m, tutti_exodus
     }
 }
 
-/* 8, if any of them needs it. */
-static int bytes_for_ids(const tutti__exodus_model *m) {
+/* Bytes that ids and properties need: 4 or 8. */
+static int find_id_bytes(const tutti__exodus_model *m) {
     for (int k = TUTTI_EXODUS_ELEMENT_BLOCK; k < TUTTI_EXODUS_KINDS; k++) {
         const tutti__exodus_table *t = &m->of[k];
         for (tutti_count i = 0; i < t->n; i++)
@@ -58,7 +58,7 @@ tutti_err tutti__exodus_model_settle(tutti__exodus_model *m) {
         for (tutti_count i = 0; i < t->n; i++) {
             t->before[i] = sum;
             TUTTI_CHECK(tutti__add_ok(sum, t->row[i].entries, &sum), TUTTI_ERR_OVERFLOW,
-                        "the %ss have more entries than 2^63", tutti__exodus_names_of[k].word);
+                        "the %ss have more than 2^63 entries", tutti__exodus_names_of[k].word);
         }
         tutti_count *total = totals[k - TUTTI_EXODUS_ELEMENT_BLOCK];
         if (*total == 0) *total = sum;
@@ -69,42 +69,46 @@ tutti_err tutti__exodus_model_settle(tutti__exodus_model *m) {
     }
     const tutti_count most =
         tutti__max(tutti__max(m->p.nodes, m->p.elements), tutti__max(m->p.edges, m->p.faces));
-    if (m->id_bytes == 0) m->id_bytes = bytes_for_ids(m);
+    if (m->id_bytes == 0) m->id_bytes = find_id_bytes(m);
     if (m->bulk_bytes == 0) m->bulk_bytes = most > INT32_MAX ? 8 : 4;
     if (m->map_bytes == 0) m->map_bytes = most > INT32_MAX ? 8 : 4;
     return TUTTI_OK;
 }
 
-static tutti_err row_possible(const tutti__exodus_model *m, const tutti_exodus_entity *e) {
+static tutti_err check_row(const tutti__exodus_model *m, const tutti_exodus_entity *e) {
     const char *word = tutti__exodus_names_of[e->kind].word;
     const long long id = (long long)e->id;
     const tutti_count numbers =
         tutti__max(tutti__max(e->nodes, e->edges), tutti__max(e->faces, e->attributes));
     tutti_off bytes;
     TUTTI_CHECK(tutti__mul_ok(e->entries, tutti__max(numbers, 1) * 8, &bytes), TUTTI_ERR_OVERFLOW,
-                "%s %lld is too large", word, id);
+                "%s %lld is too large: its %lld entries need more than 2^63 bytes", word, id,
+                (long long)e->entries);
     TUTTI_CHECK(e->kind == TUTTI_EXODUS_SIDE_SET || e->factors == 0 || e->factors == e->entries,
                 TUTTI_ERR_ARG, "%s %lld has %lld members and %lld distribution factors", word, id,
                 (long long)e->entries, (long long)e->factors);
     TUTTI_CHECK(!tutti__exodus_is_listed(e) || e->entries == 0 || e->list_length > 0, TUTTI_ERR_ARG,
-                "%s %lld is %s: the length of its list is missing", word, id, e->topology);
+                "%s %lld has topology %s, but list_length is 0: it must be the length of the list", word,
+                id, e->topology);
     TUTTI_CHECK(m->id_bytes == 8 || e->id <= INT32_MAX, TUTTI_ERR_OVERFLOW,
-                "%s: id %lld needs integers of 8 bytes", word, id);
+                "%s: id %lld needs 8-byte integers: integer_bytes is 4", word, id);
     return TUTTI_OK;
 }
 
 tutti_err tutti__exodus_model_check(const tutti__exodus_model *m) {
-    TUTTI_CHECK(m->p.title, TUTTI_ERR_STATE, "the parameters are missing: tutti_exodus_init");
+    TUTTI_CHECK(m->p.title, TUTTI_ERR_STATE,
+                "parameters are missing: call tutti_exodus_init first");
     for (int k = TUTTI_EXODUS_ELEMENT_BLOCK; k < TUTTI_EXODUS_KINDS; k++) {
         const tutti__exodus_table *t = &m->of[k];
         tutti_count sum = 0;
         for (tutti_count i = 0; i < t->n; i++) {
-            TUTTI_TRY(row_possible(m, &t->row[i]));
+            TUTTI_TRY(check_row(m, &t->row[i]));
             sum += t->row[i].entries;
         }
         const tutti_count total = tutti__exodus_model_total(m, (tutti_exodus_kind)k);
         if (tutti__exodus_is_block(k))
-            TUTTI_CHECK(sum == total, TUTTI_ERR_ARG, "the %ss have %lld entries, the file %lld",
+            TUTTI_CHECK(sum == total, TUTTI_ERR_ARG,
+                        "the %ss have %lld entries, but the parameters have %lld",
                         tutti__exodus_names_of[k].word, (long long)sum, (long long)total);
     }
     return TUTTI_OK;

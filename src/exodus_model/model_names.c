@@ -1,4 +1,4 @@
-/* exodus_model: what things are called in a file.
+/* exodus_model: names of dimensions and variables in Exodus files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus_model/exodus_model.h"
 

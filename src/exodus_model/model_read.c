@@ -1,7 +1,7 @@
-/* exodus_model: a model from the header and the catalogue of a file, whoever wrote it.
+/* exodus_model: decoding of the header and the catalogue of a file, written by any program.
  *
- * What a file lacks that others have is made up as Exodus' own library does: ids are 1, 2, 3 ..., names are
- * "".  Shapes that do not fit what a variable is for are refused.
+ * Missing ids and names get the values that libexodusii returns: ids 1, 2, 3 ..., names "".  Variables of an
+ * unexpected shape or type fail with TUTTI_ERR_FORMAT.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus_model/exodus_model.h"
 
@@ -11,7 +11,7 @@
 
 #include "base/sorted.h"
 
-/* ---- where the catalogue is */
+/* ---- extents of the catalogue */
 
 static int ends_with(const char *name, size_t n, const char *tail) {
     const size_t k = strlen(tail);
@@ -27,7 +27,7 @@ static int is_catalogue(const char *name) {
            (strncmp(name, "name_", 5) == 0 && ends_with(name, n, "_var"));
 }
 
-static int by_place(const void *a, const void *b) {
+static int compare_offsets(const void *a, const void *b) {
     const tutti__exodus_extent *x = a, *y = b;
     return x->at < y->at ? -1 : x->at > y->at;
 }
@@ -39,8 +39,8 @@ tutti_err tutti__exodus_catalogue_of(const tutti__cdf *c, tutti__exodus_catalogu
     for (tutti_count i = 0; i < c->vars_n; i++)
         if (!c->vars[i].is_record && is_catalogue(c->vars[i].name)) {
             TUTTI_CHECK(c->vars[i].bytes <= MOST, TUTTI_ERR_FORMAT,
-                        "'%.60s' has %lld bytes: that is no list of names or numbers",
-                        c->vars[i].name, (long long)c->vars[i].bytes);
+                        "'%.60s' has %lld bytes: a list of names or ids has at most %d",
+                        c->vars[i].name, (long long)c->vars[i].bytes, MOST);
             w.n++;
         }
     w.v = tutti__malloc((size_t)(w.n + 1) * sizeof *w.v);
@@ -51,7 +51,7 @@ tutti_err tutti__exodus_catalogue_of(const tutti__cdf *c, tutti__exodus_catalogu
         if (v->is_record || !is_catalogue(v->name)) continue;
         w.v[w.n++] = (tutti__exodus_extent){v->begin, v->numbers * tutti__cdf_size(v->type), 0};
     }
-    qsort(w.v, (size_t)w.n, sizeof *w.v, by_place);
+    qsort(w.v, (size_t)w.n, sizeof *w.v, compare_offsets);
     tutti_count n = 0;
     for (tutti_count i = 0; i < w.n; i++) {
         tutti__exodus_extent *last = n > 0 ? &w.v[n - 1] : NULL;
@@ -66,7 +66,7 @@ tutti_err tutti__exodus_catalogue_of(const tutti__cdf *c, tutti__exodus_catalogu
         sum += w.v[i].bytes;
         if (sum <= MOST) continue;
         tutti__free(w.v);
-        TUTTI_FAIL(TUTTI_ERR_FORMAT, "the file's lists of names and numbers have more than 1 GiB");
+        TUTTI_FAIL(TUTTI_ERR_FORMAT, "the lists of names and ids of the file have more than 1 GiB");
     }
     w.bytes = (size_t)sum;
     *out = w;
@@ -80,22 +80,22 @@ typedef struct {
     const tutti__exodus_catalogue *where;
     const char *data;
     tutti__exodus_model *m;
-    tutti_count *unbacked; /* sum of the counts that no array confirms */
+    tutti_count *unconfirmed; /* sum of the counts that no array confirms */
 } reading;
 
-static tutti_count length(const reading *r, const char *name) {
+static tutti_count find_length(const reading *r, const char *name) {
     const tutti_count d = tutti__cdf_find_dim(r->c, name);
     return d < 0 ? 0 : r->c->dims[d].length;
 }
 
-static tutti_count length_of(const reading *r, const char *name, tutti_count number) {
+static tutti_count find_entity_length(const reading *r, const char *name, tutti_count number) {
     char full[64];
-    return length(r, tutti__exodus_numbered(full, name, number));
+    return find_length(r, tutti__exodus_numbered(full, name, number));
 }
 
-/* The bytes of a variable of the catalogue with n rows; NULL: there is none. */
-static tutti_err values(const reading *r, const char *name, tutti_count n, int is_text,
-                        const tutti__cdf_var **v_out, const char **out) {
+/* The bytes of a variable of the catalogue with n rows; *out is NULL if there is none. */
+static tutti_err find_values(const reading *r, const char *name, tutti_count n, int is_text,
+                             const tutti__cdf_var **v_out, const char **out) {
     const tutti_count index = tutti__cdf_find_var(r->c, name);
     *out = NULL;
     if (index < 0 || n == 0) return TUTTI_OK;
@@ -103,10 +103,11 @@ static tutti_err values(const reading *r, const char *name, tutti_count n, int i
     TUTTI_CHECK(!v->is_record && v->numbers % n == 0 && (is_text || v->numbers == n) &&
                     (v->type == TUTTI__CDF_CHAR) == is_text && v->type != TUTTI__CDF_FLOAT &&
                     v->type != TUTTI__CDF_DOUBLE,
-                TUTTI_ERR_FORMAT, "'%s' has not the shape and type that it must have", name);
+                TUTTI_ERR_FORMAT, "'%s' has %lld values of type %d: expected %s with %lld rows",
+                name, (long long)v->numbers, v->type, is_text ? "text" : "integers", (long long)n);
     const tutti__exodus_extent behind = {.at = v->begin + 1};
     const tutti_count end =
-        tutti__lower_bound_by(r->where->v, r->where->n, sizeof behind, &behind, by_place);
+        tutti__lower_bound_by(r->where->v, r->where->n, sizeof behind, &behind, compare_offsets);
     TUTTI_ASSERT(end > 0);
     const tutti__exodus_extent *e = &r->where->v[end - 1];
     *v_out = v;
@@ -114,7 +115,7 @@ static tutti_err values(const reading *r, const char *name, tutti_count n, int i
     return TUTTI_OK;
 }
 
-static int64_t number_at(const tutti__cdf_var *v, const char *at, tutti_count i) {
+static int64_t integer_at(const tutti__cdf_var *v, const char *at, tutti_count i) {
     const tutti_off size = tutti__cdf_size(v->type);
     const unsigned char *p = (const unsigned char *)at + i * size;
     int64_t value = p[0] & 0x80 ? -1 : 0;
@@ -122,8 +123,8 @@ static int64_t number_at(const tutti__cdf_var *v, const char *at, tutti_count i)
     return value;
 }
 
-/* A text of at most n bytes, without what is behind a 0 and without blanks at its end. */
-static tutti_err text_take(const char *from, tutti_off n, char **out) {
+/* Copy a text of at most n bytes up to its first 0, without trailing blanks. */
+static tutti_err copy_text(const char *from, tutti_off n, char **out) {
     size_t k = strnlen(from, (size_t)n);
     while (k > 0 && from[k - 1] == ' ') k--;
     char *p = tutti__malloc(k + 1);
@@ -134,133 +135,136 @@ static tutti_err text_take(const char *from, tutti_off n, char **out) {
     return TUTTI_OK;
 }
 
-/* n texts, each of them to be freed; those that the file has not are "". */
-static tutti_err texts_take(const reading *r, const char *name, tutti_count n, char **out) {
+/* Copy n texts, each to be freed; without the variable all are "". */
+static tutti_err read_texts(const reading *r, const char *name, tutti_count n, char **out) {
     const tutti__cdf_var *v = NULL;
     const char *at = NULL;
-    TUTTI_TRY(values(r, name, n, 1, &v, &at));
+    TUTTI_TRY(find_values(r, name, n, 1, &v, &at));
     for (tutti_count i = 0; i < n; i++) {
         const tutti_off room = at ? v->numbers / n : 0;
-        TUTTI_TRY(text_take(at ? at + i * room : "", room, &out[i]));
+        TUTTI_TRY(copy_text(at ? at + i * room : "", room, &out[i]));
     }
     return TUTTI_OK;
 }
 
-static tutti_err text_att(const reading *r, tutti_count var, const char *name, char **out) {
+static tutti_err read_text_attribute(const reading *r, tutti_count var, const char *name,
+                                     char **out) {
     const tutti__cdf_att *a = tutti__cdf_find_att(r->c, var, name);
-    if (!a || a->type != TUTTI__CDF_CHAR) return text_take("", 0, out);
-    return text_take(a->values, a->n, out);
+    if (!a || a->type != TUTTI__CDF_CHAR) return copy_text("", 0, out);
+    return copy_text(a->values, a->n, out);
 }
 
-static int number_att(const reading *r, const char *name, int otherwise) {
+static int read_integer_attribute(const reading *r, const char *name, int otherwise) {
     const tutti__cdf_att *a = tutti__cdf_find_att(r->c, -1, name);
     return a && a->type == TUTTI__CDF_INT && a->n == 1 ? *(const int32_t *)a->values : otherwise;
 }
 
-static int has_var(const reading *r, const char *name) {
+static int has_variable(const reading *r, const char *name) {
     return tutti__cdf_find_var(r->c, name) >= 0;
 }
 
-static tutti_err count_check(const char *name, tutti_count n, tutti_count most) {
-    TUTTI_CHECK(n >= 0 && n <= most, TUTTI_ERR_FORMAT, "'%s' is %lld", name, (long long)n);
+static tutti_err check_count(const char *name, tutti_count n, tutti_count most) {
+    TUTTI_CHECK(n >= 0 && n <= most, TUTTI_ERR_FORMAT, "'%s' is %lld: must be 0 to %lld", name,
+                (long long)n, (long long)most);
     return TUTTI_OK;
 }
 
 /* ---- counts and the bytes that confirm them
  *
- * A dimension is a number that takes no bytes.  A count is believed if a fixed variable has as many values:
- * decoding the header has shown that all bytes of fixed variables exist.  Counts without such a variable
- * may be UNLISTED together, so that no memory is allocated and no loop runs for numbers alone.
- * Entities and variables without ids and names are UNNAMED at most: libexodusii always writes them, and each of
- * them costs more than an entry. */
+ * A hostile file can have dimensions of any length.  A count is accepted if a fixed variable has as many values, since
+ * decoding the header has checked that all bytes of fixed variables exist.  The sum of all other counts is limited to
+ * UNLISTED, which limits memory and loops.  At most UNNAMED entities or variables may lack ids and names: libexodusii
+ * always writes them, and each needs more memory than an entry. */
 enum { UNLISTED = 1 << 16, UNNAMED = 1 << 12 };
 
 /* Values of a fixed variable; -1: no such variable, or it has one row per time step. */
-static tutti_count fixed_values(const reading *r, const char *name) {
+static tutti_count count_fixed_values(const reading *r, const char *name) {
     const tutti_count v = name ? tutti__cdf_find_var(r->c, name) : -1;
     return v < 0 || r->c->vars[v].is_record ? -1 : r->c->vars[v].numbers;
 }
 
-static int listed(const reading *r, const char *name, tutti_count n) {
-    return fixed_values(r, name) >= n;
+static int is_listed(const reading *r, const char *name, tutti_count n) {
+    return count_fixed_values(r, name) >= n;
 }
 
-static tutti_err unbacked_add(const reading *r, const char *what, tutti_count n) {
-    TUTTI_CHECK(n >= 0 && n <= UNLISTED - *r->unbacked, TUTTI_ERR_FORMAT,
+static tutti_err add_unconfirmed(const reading *r, const char *what, tutti_count n) {
+    TUTTI_CHECK(n >= 0 && n <= UNLISTED - *r->unconfirmed, TUTTI_ERR_FORMAT,
                 "'%s' is %lld, but no array of the file has as many values", what, (long long)n);
-    *r->unbacked += n;
+    *r->unconfirmed += n;
     return TUTTI_OK;
 }
 
-/* An array of n entries with `each` values; if the file has it, it must have this shape, and if not,
- * neither number may be large. */
-static tutti_err array_check(const reading *r, const char *name, tutti_count n, tutti_count each) {
-    const tutti_count all = fixed_values(r, name);
+/* Check an array of n entries with `each` values: if the file has it, its shape must match; if not, both counts are
+ * unconfirmed. */
+static tutti_err check_array(const reading *r, const char *name, tutti_count n, tutti_count each) {
+    const tutti_count all = count_fixed_values(r, name);
     TUTTI_CHECK(all < 0 || tutti__has_shape(all, n, each), TUTTI_ERR_FORMAT,
                 "'%s' has %lld values: expected %lld * %lld", name, (long long)all, (long long)n,
                 (long long)each);
     if (all >= 0) return TUTTI_OK;
-    TUTTI_TRY(unbacked_add(r, name, n));
-    return unbacked_add(r, name, each);
+    TUTTI_TRY(add_unconfirmed(r, name, n));
+    return add_unconfirmed(r, name, each);
 }
 
-/* The array of entity i (from 1) of a kind. */
-static tutti_err entity_array_check(const reading *r, const char *name, tutti_count i,
+/* Check the array of entity i (from 1) of a kind. */
+static tutti_err check_entity_array(const reading *r, const char *name, tutti_count i,
                                     tutti_count n, tutti_count each) {
     char full[64];
-    return array_check(r, tutti__exodus_numbered(full, name, i), n, each);
+    return check_array(r, tutti__exodus_numbered(full, name, i), n, each);
 }
 
-static tutti_err nodes_check(const reading *r) {
+static tutti_err check_nodes(const reading *r) {
     const tutti_exodus_parameters *p = &r->m->p;
-    if (p->node_attributes > 0) TUTTI_TRY(array_check(r, "nattrb", p->nodes, p->node_attributes));
-    if (listed(r, "coordx", p->nodes) || listed(r, "node_num_map", p->nodes) ||
-        tutti__has_shape(fixed_values(r, "coord"), p->nodes, p->dims))
+    if (p->node_attributes > 0) TUTTI_TRY(check_array(r, "nattrb", p->nodes, p->node_attributes));
+    if (is_listed(r, "coordx", p->nodes) || is_listed(r, "node_num_map", p->nodes) ||
+        tutti__has_shape(count_fixed_values(r, "coord"), p->nodes, p->dims))
         return TUTTI_OK;
-    return unbacked_add(r, "num_nodes", p->nodes);
+    return add_unconfirmed(r, "num_nodes", p->nodes);
 }
 
 /* ---- the whole file */
 
-static tutti_err parameters(const reading *r) {
+static tutti_err read_parameters(const reading *r) {
     tutti_exodus_parameters *p = &r->m->p;
     char *title = NULL;
-    const tutti_count dims = length(r, "num_dim"), attributes = length(r, "num_att_in_nblk");
+    const tutti_count dims = find_length(r, "num_dim"),
+                      attributes = find_length(r, "num_att_in_nblk");
     TUTTI_CHECK(dims >= 1 && dims <= 3, TUTTI_ERR_FORMAT,
-                "this is no Exodus file: it has no 'num_dim' of 1, 2 or 3");
-    TUTTI_TRY(count_check("num_att_in_nblk", attributes, 1 << 24));
-    TUTTI_TRY(text_att(r, -1, "title", &title));
+                "not an Exodus file: dimension 'num_dim' is %lld, must be 1, 2 or 3",
+                (long long)dims);
+    TUTTI_TRY(check_count("num_att_in_nblk", attributes, 1 << 24));
+    TUTTI_TRY(read_text_attribute(r, -1, "title", &title));
     p->title = title;
     char **names = tutti__calloc((size_t)dims + 1, sizeof *names);
     if (!names) return TUTTI_ERR_NOMEM;
     p->dims = (int)dims;
     p->coordinate_names = (const char *const *)names;
-    TUTTI_TRY(texts_take(r, "coor_names", dims, names));
-    p->nodes = length(r, "num_nodes");
-    p->elements = length(r, "num_elem");
-    p->edges = length(r, "num_edge");
-    p->faces = length(r, "num_face");
+    TUTTI_TRY(read_texts(r, "coor_names", dims, names));
+    p->nodes = find_length(r, "num_nodes");
+    p->elements = find_length(r, "num_elem");
+    p->edges = find_length(r, "num_edge");
+    p->faces = find_length(r, "num_face");
     p->node_attributes = (int)attributes;
-    p->has_node_ids = has_var(r, "node_num_map");
-    p->has_element_ids = has_var(r, "elem_num_map");
-    p->has_edge_ids = has_var(r, "edge_num_map");
-    p->has_face_ids = has_var(r, "face_num_map");
-    p->has_order = has_var(r, "elem_map");
+    p->has_node_ids = has_variable(r, "node_num_map");
+    p->has_element_ids = has_variable(r, "elem_num_map");
+    p->has_edge_ids = has_variable(r, "edge_num_map");
+    p->has_face_ids = has_variable(r, "face_num_map");
+    p->has_order = has_variable(r, "elem_map");
     tutti__exodus_table *t = &r->m->of[TUTTI_EXODUS_NODAL];
     t->row = tutti__calloc(1, sizeof *t->row);
     if (!t->row) return TUTTI_ERR_NOMEM;
     t->n = t->room = 1;
     t->row[0] = (tutti_exodus_entity){
         .kind = TUTTI_EXODUS_NODAL, .entries = p->nodes, .attributes = p->node_attributes};
-    return nodes_check(r);
+    return check_nodes(r);
 }
 
-static void sizes(const reading *r) {
+static void read_sizes(const reading *r) {
     static const char *const REALS[] = {"coordx", "coord", "time_whole"};
-    const int status = number_att(r, "int64_status", 0);
-    const tutti_count name = length(r, "len_name");
+    const int status = read_integer_attribute(r, "int64_status", 0);
+    const tutti_count name = find_length(r, "len_name");
     tutti__exodus_model *m = r->m;
-    m->real_bytes = number_att(r, "floating_point_word_size", 8) == 4 ? 4 : 8;
+    m->real_bytes = read_integer_attribute(r, "floating_point_word_size", 8) == 4 ? 4 : 8;
     for (int i = 2; i >= 0; i--) {
         const tutti_count v = tutti__cdf_find_var(r->c, REALS[i]);
         if (v >= 0) m->real_bytes = r->c->vars[v].type == TUTTI__CDF_FLOAT ? 4 : 8;
@@ -273,71 +277,72 @@ static void sizes(const reading *r) {
 
 /* ---- entities */
 
-static tutti_err block_take(const reading *r, tutti_exodus_entity *e, tutti_count i) {
+static tutti_err read_block(const reading *r, tutti_exodus_entity *e, tutti_count i) {
     const tutti__exodus_names *k = &tutti__exodus_names_of[e->kind];
     char name[64], *topology = NULL;
-    const tutti_count nodes = length_of(r, k->per_entry, i);
+    const tutti_count nodes = find_entity_length(r, k->per_entry, i);
     const int elements = e->kind == TUTTI_EXODUS_ELEMENT_BLOCK;
-    const tutti_count edges = elements ? length_of(r, "num_edg_per_el", i) : 0;
-    const tutti_count faces = elements ? length_of(r, "num_fac_per_el", i) : 0;
+    const tutti_count edges = elements ? find_entity_length(r, "num_edg_per_el", i) : 0;
+    const tutti_count faces = elements ? find_entity_length(r, "num_fac_per_el", i) : 0;
     tutti_count list = tutti__cdf_find_var(r->c, tutti__exodus_numbered(name, k->list, i));
     if (list < 0 && elements)
         list = tutti__cdf_find_var(r->c, tutti__exodus_numbered(name, "facconn", i));
-    TUTTI_TRY(list >= 0 ? text_att(r, list, "elem_type", &topology) : text_take("", 0, &topology));
+    TUTTI_TRY(list >= 0 ? read_text_attribute(r, list, "elem_type", &topology)
+                        : copy_text("", 0, &topology));
     e->topology = topology;
     if (tutti__exodus_is_listed(e)) {
         e->list_length = tutti__exodus_is_listed(e) == 1 ? nodes : faces;
         return TUTTI_OK;
     }
-    TUTTI_TRY(count_check("nodes of an element", nodes, INT_MAX));
-    TUTTI_TRY(count_check("edges of an element", edges, INT_MAX));
-    TUTTI_TRY(count_check("faces of an element", faces, INT_MAX));
+    TUTTI_TRY(check_count("nodes of an element", nodes, INT_MAX));
+    TUTTI_TRY(check_count("edges of an element", edges, INT_MAX));
+    TUTTI_TRY(check_count("faces of an element", faces, INT_MAX));
     e->nodes = (int)nodes;
     e->edges = (int)edges;
     e->faces = (int)faces;
     return TUTTI_OK;
 }
 
-/* Entries of a block, and how many nodes, edges and faces each has. */
-static tutti_err block_check(const reading *r, const tutti_exodus_entity *e, tutti_count i) {
+/* Compare the counts of a block with its arrays. */
+static tutti_err check_block(const reading *r, const tutti_exodus_entity *e, tutti_count i) {
     const tutti__exodus_names *k = &tutti__exodus_names_of[e->kind];
     const int list = tutti__exodus_is_listed(e);
     if (list) {
-        TUTTI_TRY(entity_array_check(r, k->counts ? k->counts : k->list, i, e->entries, 1));
-        return entity_array_check(r, list == 2 ? "facconn" : k->list, i, e->list_length, 1);
+        TUTTI_TRY(check_entity_array(r, k->counts ? k->counts : k->list, i, e->entries, 1));
+        return check_entity_array(r, list == 2 ? "facconn" : k->list, i, e->list_length, 1);
     }
     if (e->nodes > 0 || (e->edges == 0 && e->faces == 0))
-        TUTTI_TRY(entity_array_check(r, k->list, i, e->entries, e->nodes));
-    if (e->edges > 0) TUTTI_TRY(entity_array_check(r, "edgconn", i, e->entries, e->edges));
-    if (e->faces > 0) TUTTI_TRY(entity_array_check(r, "facconn", i, e->entries, e->faces));
+        TUTTI_TRY(check_entity_array(r, k->list, i, e->entries, e->nodes));
+    if (e->edges > 0) TUTTI_TRY(check_entity_array(r, "edgconn", i, e->entries, e->edges));
+    if (e->faces > 0) TUTTI_TRY(check_entity_array(r, "facconn", i, e->entries, e->faces));
     return TUTTI_OK;
 }
 
-static tutti_err entity_take(const reading *r, tutti_exodus_entity *e, tutti_count i) {
+static tutti_err read_entity(const reading *r, tutti_exodus_entity *e, tutti_count i) {
     const tutti__exodus_names *k = &tutti__exodus_names_of[e->kind];
     char name[64];
     if (tutti__exodus_is_map((int)e->kind)) {
         e->entries = tutti__exodus_model_total(r->m, e->kind);
         return TUTTI_OK;
     }
-    e->entries = length_of(r, k->entries, i);
-    if (tutti__exodus_is_block((int)e->kind)) TUTTI_TRY(block_take(r, e, i));
+    e->entries = find_entity_length(r, k->entries, i);
+    if (tutti__exodus_is_block((int)e->kind)) TUTTI_TRY(read_block(r, e, i));
     if (e->entries == 0) return TUTTI_OK;
     TUTTI_TRY(tutti__exodus_is_block((int)e->kind)
-                  ? block_check(r, e, i)
-                  : entity_array_check(r, k->list, i, e->entries, 1));
-    const tutti_count attributes = length_of(r, k->attributes_dim, i);
-    TUTTI_TRY(count_check("attributes of an entity", attributes, 1 << 24));
+                  ? check_block(r, e, i)
+                  : check_entity_array(r, k->list, i, e->entries, 1));
+    const tutti_count attributes = find_entity_length(r, k->attributes_dim, i);
+    TUTTI_TRY(check_count("attributes of an entity", attributes, 1 << 24));
     e->attributes = (int)attributes;
-    if (attributes > 0) TUTTI_TRY(entity_array_check(r, k->attributes, i, e->entries, attributes));
+    if (attributes > 0) TUTTI_TRY(check_entity_array(r, k->attributes, i, e->entries, attributes));
     if (k->factors) {
-        const tutti_count n = fixed_values(r, tutti__exodus_numbered(name, k->factors, i));
+        const tutti_count n = count_fixed_values(r, tutti__exodus_numbered(name, k->factors, i));
         if (n > 0) e->factors = n;
     }
     return TUTTI_OK;
 }
 
-static tutti_err attribute_names(const reading *r, int kind) {
+static tutti_err read_attribute_names(const reading *r, int kind) {
     const tutti__exodus_names *k = &tutti__exodus_names_of[kind];
     tutti__exodus_table *t = &r->m->of[kind];
     char name[64];
@@ -346,18 +351,18 @@ static tutti_err attribute_names(const reading *r, int kind) {
         const char *names = kind == TUTTI_EXODUS_NODAL
                                 ? k->attribute_names
                                 : tutti__exodus_numbered(name, k->attribute_names, i + 1);
-        if (n == 0 || !has_var(r, names)) continue;
+        if (n == 0 || !has_variable(r, names)) continue;
         if (!t->attributes) t->attributes = tutti__calloc((size_t)t->room, sizeof *t->attributes);
         if (!t->attributes) return TUTTI_ERR_NOMEM;
         t->attributes[i] = tutti__calloc((size_t)n + 1, sizeof **t->attributes);
         if (!t->attributes[i]) return TUTTI_ERR_NOMEM;
-        TUTTI_TRY(texts_take(r, names, n, t->attributes[i]));
+        TUTTI_TRY(read_texts(r, names, n, t->attributes[i]));
     }
     return TUTTI_OK;
 }
 
 /* prop1 is the ids; the others have names. */
-static tutti_err properties(const reading *r, int kind, int64_t *ids) {
+static tutti_err read_properties(const reading *r, int kind, int64_t *ids) {
     const tutti__exodus_names *k = &tutti__exodus_names_of[kind];
     const tutti_count n = r->m->of[kind].n;
     int64_t *numbers = tutti__malloc((size_t)n * sizeof *numbers);
@@ -368,11 +373,11 @@ static tutti_err properties(const reading *r, int kind, int64_t *ids) {
         const tutti__cdf_var *v = NULL;
         const char *at = NULL;
         tutti__exodus_numbered(full, k->prop, i);
-        err = values(r, full, n, 0, &v, &at);
+        err = find_values(r, full, n, 0, &v, &at);
         if (err != TUTTI_OK || !at) break;
-        for (tutti_count j = 0; j < n; j++) (i == 1 ? ids : numbers)[j] = number_at(v, at, j);
+        for (tutti_count j = 0; j < n; j++) (i == 1 ? ids : numbers)[j] = integer_at(v, at, j);
         if (i == 1) continue;
-        err = text_att(r, v - r->c->vars, "name", &name);
+        err = read_text_attribute(r, v - r->c->vars, "name", &name);
         if (err == TUTTI_OK && name[0])
             err = tutti__exodus_model_property(r->m, (tutti_exodus_kind)kind, name, numbers, 1);
         tutti__free(name);
@@ -381,16 +386,17 @@ static tutti_err properties(const reading *r, int kind, int64_t *ids) {
     return err;
 }
 
-static tutti_err entities(const reading *r, int kind) {
+static tutti_err read_entities(const reading *r, int kind) {
     const tutti__exodus_names *k = &tutti__exodus_names_of[kind];
     tutti__exodus_table *t = &r->m->of[kind];
-    const tutti_count n = length(r, k->dim);
+    const tutti_count n = find_length(r, k->dim);
     if (n == 0) return TUTTI_OK;
-    TUTTI_TRY(count_check(k->dim, n, 1 << 24));
+    TUTTI_TRY(check_count(k->dim, n, 1 << 24));
     char ids_name[64];
-    TUTTI_CHECK(n <= UNNAMED || listed(r, k->names, n) || listed(r, k->status, n) ||
-                    listed(r, tutti__exodus_numbered(ids_name, k->prop, 1), n),
-                TUTTI_ERR_FORMAT, "'%s' is %lld, but nothing is listed of them", k->dim,
+    TUTTI_CHECK(n <= UNNAMED || is_listed(r, k->names, n) || is_listed(r, k->status, n) ||
+                    is_listed(r, tutti__exodus_numbered(ids_name, k->prop, 1), n),
+                TUTTI_ERR_FORMAT,
+                "'%s' is %lld, but the file has no ids, names or status of as many", k->dim,
                 (long long)n);
     char **names = tutti__calloc((size_t)n, sizeof *names);
     int64_t *ids = tutti__malloc((size_t)n * sizeof *ids);
@@ -399,16 +405,16 @@ static tutti_err entities(const reading *r, int kind) {
     if (err == TUTTI_OK) {
         t->n = t->room = n;
         for (tutti_count i = 0; i < n; i++) t->row[i].kind = (tutti_exodus_kind)kind;
-        err = texts_take(r, k->names, n, names);
+        err = read_texts(r, k->names, n, names);
     }
-    if (err == TUTTI_OK) err = properties(r, kind, ids);
+    if (err == TUTTI_OK) err = read_properties(r, kind, ids);
     for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) {
         t->row[i].id = ids[i];
         if (names[i][0]) {
             t->row[i].name = names[i];
             names[i] = NULL;
         }
-        err = entity_take(r, &t->row[i], i + 1);
+        err = read_entity(r, &t->row[i], i + 1);
     }
     for (tutti_count i = 0; names && i < n; i++) tutti__free(names[i]);
     tutti__free(names);
@@ -419,7 +425,7 @@ static tutti_err entities(const reading *r, int kind) {
 
 /* ---- variables of results */
 
-static tutti_err truth(const reading *r, int kind) {
+static tutti_err read_truth_table(const reading *r, int kind) {
     enum { TABLE = 1 << 20 };
     const tutti__exodus_names *k = &tutti__exodus_names_of[kind];
     tutti__exodus_table *t = &r->m->of[kind];
@@ -429,17 +435,17 @@ static tutti_err truth(const reading *r, int kind) {
     char name[64];
     int all = 1;
     if (n == 0 || !k->truth) return TUTTI_OK;
-    TUTTI_TRY(values(r, k->truth, n, 0, &v, &at));
+    TUTTI_TRY(find_values(r, k->truth, n, 0, &v, &at));
     TUTTI_CHECK(at || n <= tutti__max(r->c->vars_n, TABLE), TUTTI_ERR_FORMAT,
-                "%d variables of %lld %ss, without a table of which exist", t->variables_n,
+                "%d variables of %lld %ss, but the file has no truth table", t->variables_n,
                 (long long)t->n, k->word);
     t->truth = tutti__malloc((size_t)n);
     if (!t->truth) return TUTTI_ERR_NOMEM;
     for (tutti_count i = 0; i < n; i++) {
         const tutti_count entity = i / t->variables_n, variable = i % t->variables_n;
         tutti__exodus_values_name(name, kind, entity, (int)variable);
-        t->truth[i] =
-            (!at || number_at(v, at, i) != 0) && (t->row[entity].entries == 0 || has_var(r, name));
+        t->truth[i] = (!at || integer_at(v, at, i) != 0) &&
+                      (t->row[entity].entries == 0 || has_variable(r, name));
         all &= t->truth[i];
     }
     if (all && !at) {
@@ -449,34 +455,36 @@ static tutti_err truth(const reading *r, int kind) {
     return TUTTI_OK;
 }
 
-static tutti_err variables(const reading *r, int kind) {
+static tutti_err read_variables(const reading *r, int kind) {
     const tutti__exodus_names *k = &tutti__exodus_names_of[kind];
     tutti__exodus_table *t = &r->m->of[kind];
-    const tutti_count n = length(r, k->variables);
+    const tutti_count n = find_length(r, k->variables);
     if (n == 0) return TUTTI_OK;
-    TUTTI_TRY(count_check(k->variables, n, 1 << 24));
-    TUTTI_CHECK(n <= UNNAMED || listed(r, k->variable_names, n), TUTTI_ERR_FORMAT,
-                "'%s' is %lld, but they have no names", k->variables, (long long)n);
+    TUTTI_TRY(check_count(k->variables, n, 1 << 24));
+    TUTTI_CHECK(n <= UNNAMED || is_listed(r, k->variable_names, n), TUTTI_ERR_FORMAT,
+                "'%s' is %lld, but '%s' has fewer names", k->variables, (long long)n,
+                k->variable_names);
     tutti_off table;
     TUTTI_CHECK(tutti__mul_ok(n, t->n, &table) && table <= (tutti_off)1 << 30, TUTTI_ERR_FORMAT,
-                "%lld variables of %lld entities", (long long)n, (long long)t->n);
+                "%lld variables of %lld entities: the truth table exceeds 2^30 bytes", (long long)n,
+                (long long)t->n);
     t->variables = tutti__calloc((size_t)n + 1, sizeof *t->variables);
     if (!t->variables) return TUTTI_ERR_NOMEM;
     t->variables_n = (int)n;
-    TUTTI_TRY(texts_take(r, k->variable_names, n, t->variables));
-    return truth(r, kind);
+    TUTTI_TRY(read_texts(r, k->variable_names, n, t->variables));
+    return read_truth_table(r, kind);
 }
 
 /* ---- records of text */
 
-static tutti_err records(const reading *r) {
+static tutti_err read_text_records(const reading *r) {
     tutti__exodus_model *m = r->m;
     const tutti__cdf_var *v = NULL;
     const char *at = NULL;
-    const tutti_count qa = length(r, "num_qa_rec"), lines = length(r, "num_info");
-    TUTTI_TRY(count_check("num_qa_rec", qa, 1 << 20));
-    TUTTI_TRY(count_check("num_info", lines, 1 << 24));
-    TUTTI_TRY(values(r, "qa_records", qa * 4, 1, &v, &at));
+    const tutti_count qa = find_length(r, "num_qa_rec"), lines = find_length(r, "num_info");
+    TUTTI_TRY(check_count("num_qa_rec", qa, 1 << 20));
+    TUTTI_TRY(check_count("num_info", lines, 1 << 24));
+    TUTTI_TRY(find_values(r, "qa_records", qa * 4, 1, &v, &at));
     if (at && qa > 0) {
         const tutti_off room = v->numbers / (qa * 4);
         m->qa = tutti__calloc((size_t)qa + 1, sizeof *m->qa);
@@ -486,7 +494,7 @@ static tutti_err records(const reading *r) {
             memcpy(m->qa[i / 4][i % 4], at + i * room,
                    strnlen(at + i * room, (size_t)tutti__min(room, 32)));
     }
-    TUTTI_TRY(values(r, "info_records", lines, 1, &v, &at));
+    TUTTI_TRY(find_values(r, "info_records", lines, 1, &v, &at));
     if (!at || lines == 0) return TUTTI_OK;
     const tutti_off room = v->numbers / lines;
     m->lines = tutti__calloc((size_t)lines + 1, sizeof *m->lines);
@@ -499,20 +507,22 @@ static tutti_err records(const reading *r) {
 
 /* ---- all of it */
 
-static tutti_err decode(const reading *r) {
-    sizes(r);
-    TUTTI_TRY(parameters(r));
-    for (int k = TUTTI_EXODUS_ELEMENT_BLOCK; k < TUTTI_EXODUS_KINDS; k++) TUTTI_TRY(entities(r, k));
-    for (int k = 0; k < TUTTI_EXODUS_NODE_MAP; k++) TUTTI_TRY(variables(r, k));
+static tutti_err decode_model(const reading *r) {
+    read_sizes(r);
+    TUTTI_TRY(read_parameters(r));
+    for (int k = TUTTI_EXODUS_ELEMENT_BLOCK; k < TUTTI_EXODUS_KINDS; k++)
+        TUTTI_TRY(read_entities(r, k));
+    for (int k = 0; k < TUTTI_EXODUS_NODE_MAP; k++) TUTTI_TRY(read_variables(r, k));
     for (int k = TUTTI_EXODUS_NODAL; k < TUTTI_EXODUS_NODE_MAP; k++)
-        TUTTI_TRY(attribute_names(r, k));
-    TUTTI_TRY(records(r));
+        TUTTI_TRY(read_attribute_names(r, k));
+    TUTTI_TRY(read_text_records(r));
     TUTTI_TRY(tutti__exodus_model_settle(r->m));
     for (int k = TUTTI_EXODUS_ELEMENT_BLOCK; k <= TUTTI_EXODUS_FACE_BLOCK; k++) {
         const tutti__exodus_table *t = &r->m->of[k];
         const tutti_count total = tutti__exodus_model_total(r->m, (tutti_exodus_kind)k);
         const tutti_count sum = t->n ? t->before[t->n - 1] + t->row[t->n - 1].entries : 0;
-        TUTTI_CHECK(sum == total, TUTTI_ERR_FORMAT, "the %ss have %lld entries, the file %lld",
+        TUTTI_CHECK(sum == total, TUTTI_ERR_FORMAT,
+                    "the %ss have %lld entries, but the file has %lld",
                     tutti__exodus_names_of[k].word, (long long)sum, (long long)total);
     }
     return TUTTI_OK;
@@ -521,9 +531,9 @@ static tutti_err decode(const reading *r) {
 tutti_err tutti__exodus_decode(const tutti__cdf *c, const tutti__exodus_catalogue *where,
                                const void *data, tutti__exodus_model *out) {
     tutti__exodus_model_init(out);
-    tutti_count unbacked = 0;
-    const reading r = {c, where, data, out, &unbacked};
-    const tutti_err err = decode(&r);
+    tutti_count unconfirmed = 0;
+    const reading r = {c, where, data, out, &unconfirmed};
+    const tutti_err err = decode_model(&r);
     if (err != TUTTI_OK) {
         TUTTI_KEEP_LAST_ERROR;
         tutti__exodus_model_free(out);

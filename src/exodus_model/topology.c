@@ -1,5 +1,5 @@
-/* exodus_model: topologies as tables.  A table has the sides of the largest of a family, corners first, then
- * the middles of edges, then the middle of the side: smaller ones use the beginning of each row.
+/* exodus_model: tables of topologies.  A table has the sides of the largest topology of a shape: corner nodes, then mid-edge
+ * nodes, then the mid-side node.  Smaller topologies use the beginning of each row.
  * Sides and the order of nodes are those of the Exodus manual.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus_model/topology.h"
@@ -64,7 +64,7 @@ static table hex16 = {{1, 2, 6, 5, 9, 13},         {2, 3, 7, 6, 10, 14},
                       {3, 4, 8, 7, 11, 15},        {4, 1, 5, 8, 12, 16},
                       {1, 4, 3, 2, 12, 11, 10, 9}, {5, 6, 7, 8, 13, 14, 15, 16}};
 
-/* Families are known by the first letters of their names; of a family the fewest nodes come first. */
+/* Shapes are identified by the first letters of their names; within a shape the fewest nodes come first. */
 static const tutti__shape known[] = {
     {"sph", 1, "1", point},
     {"cir", 1, "1", point},
@@ -133,18 +133,18 @@ static int begins_with(const char *name, const char *with) {
 }
 
 const tutti__shape *tutti__shape_find(const char *name, int nodes, int dims) {
-    const char *family = name;
+    const char *prefix = name;
     if (!name || strlen(name) < 3 || tutti__shape_list_of(name)) return NULL;
     const char *digits = name + strlen(name); /* the number of nodes at the end of the name */
     while (digits > name && isdigit((unsigned char)digits[-1])) digits--;
-    const int said = strlen(digits) < 4 ? (int)strtol(digits, NULL, 10) : 0;
-    const int n = nodes > 0 ? nodes : said;
+    const int nodes_in_name = strlen(digits) < 4 ? (int)strtol(digits, NULL, 10) : 0;
+    const int n = nodes > 0 ? nodes : nodes_in_name;
     const int shell = begins_with(name, "trish") || (begins_with(name, "tri") && dims == 3) ||
                       (begins_with(name, "she") && (n == 3 || n == 6 || n == 7));
-    if (shell) family = "trishell";
+    if (shell) prefix = "trishell";
     for (int i = 0; i < KNOWN; i++) {
-        const int same = shell ? strcmp(known[i].family, family) == 0
-                               : strncasecmp(known[i].family, family, 3) == 0;
+        const int same = shell ? strcmp(known[i].prefix, prefix) == 0
+                               : strncasecmp(known[i].prefix, prefix, 3) == 0;
         if (same && (n == 0 || known[i].nodes == n)) return &known[i];
     }
     return NULL;

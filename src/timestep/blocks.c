@@ -1,4 +1,4 @@
-/* timestep: checksums of blocks: known to some rank, or read; collected on rank 0.
+/* timestep: checksums of blocks (blocks.h).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "timestep/blocks.h"
 
@@ -35,7 +35,7 @@ void tutti__blocks_free(tutti__block_list *b) {
 int64_t tutti__blocks_bounds(const tutti__block_list *b, int64_t block, tutti_off *lo_out,
                              tutti_off *hi_out) {
     const int64_t lo =
-        tutti__interval_of(b->first, b->n, block); /* the last: others have no blocks */
+        tutti__interval_of(b->first, b->n, block); /* the last extent: earlier ones are empty */
     const tutti__summed *e = &b->of[lo];
     const tutti_off first = (e->start - b->origin) / TUTTI__BLOCK;
     const tutti_off at = b->origin + (first + block - b->first[lo]) * TUTTI__BLOCK;
@@ -47,7 +47,7 @@ int64_t tutti__blocks_bounds(const tutti__block_list *b, int64_t block, tutti_of
 int64_t tutti__blocks_whole(const tutti__block_list *b, tutti_off block, int64_t *extent_out) {
     const tutti_off at = b->origin + block * TUTTI__BLOCK;
     int64_t lo = 0, hi = b->n;
-    while (lo < hi) { /* the first that ends behind it */
+    while (lo < hi) { /* the first extent that ends behind it */
         const int64_t mid = lo + (hi - lo) / 2;
         if (b->of[mid].start + b->of[mid].bytes <= at)
             lo = mid + 1;
@@ -72,7 +72,7 @@ static tutti_err read_blocks(tutti_file *f, const tutti__block_list *b, const in
     for (int64_t i = 0; i < n && err == TUTTI_OK;) {
         tutti_off begin = 0, end = 0, lo, hi, count = 0;
         int64_t run = 0;
-        for (; run < RUN && i + run < n; run++) { /* as long as they follow each other */
+        for (; run < RUN && i + run < n; run++) { /* adjacent blocks */
             tutti__blocks_bounds(b, list ? list[i + run] : from + i + run, &lo, &hi);
             if (run > 0 && lo != end) break;
             if (run == 0) begin = lo;
@@ -85,7 +85,8 @@ static tutti_err read_blocks(tutti_file *f, const tutti__block_list *b, const in
         if (err == TUTTI_OK && list) memset(buf + count, 0, (size_t)(end - begin - count));
         if (err == TUTTI_OK && count != end - begin && !list)
             err = tutti__error_set(TUTTI_ERR_FORMAT, 0, begin + count,
-                                   "the data file ends within a section");
+                                   "the file ends at %lld, within data that ends at %lld",
+                                   (long long)(begin + count), (long long)end);
         for (int64_t j = 0; j < run && err == TUTTI_OK; j++) {
             tutti__blocks_bounds(b, list ? list[i + j] : from + i + j, &lo, &hi);
             sums_out[i + j] = tutti__sum_of(buf + (lo - begin), (size_t)(hi - lo));
@@ -159,7 +160,7 @@ tutti_err tutti__block_table_read(tutti_file *f, const tutti__block_list *b,
 
 /* ---- by all ranks */
 
-/* Blocks of a list, as a job. */
+/* This rank's share of a list of blocks. */
 typedef struct {
     tutti_file *file;
     const tutti__block_list *of;
@@ -176,20 +177,20 @@ static tutti_err read_share(void *context) {
 tutti_err tutti__block_table_share(tutti__team *team, tutti_file *f, const tutti__block_list *b,
                                    tutti__block_table *t) {
     void *list = t->missing, *all = NULL;
-    size_t told = (size_t)t->missing_n * sizeof *t->missing;
+    size_t list_bytes = (size_t)t->missing_n * sizeof *t->missing;
     int64_t bytes = 0;
-    const tutti_err listed = tutti__team_tell_all(team, &list, &told);
+    const tutti_err listed = tutti__team_tell_all(team, &list, &list_bytes);
     if (listed != TUTTI_OK && team->rank != 0) tutti__free(list);
     TUTTI_TRY(listed);
-    const int64_t n = (int64_t)(told / sizeof *t->missing), lo = n * team->rank / team->size;
-    block_share mine = {f, b, (int64_t *)list + lo, n * (team->rank + 1) / team->size - lo, NULL};
-    mine.sums = tutti__malloc((size_t)mine.n * sizeof *mine.sums);
-    tutti_err err = mine.sums ? tutti__by_thread(read_share, &mine) : TUTTI_ERR_NOMEM;
-    err =
-        tutti__team_gather(team, err, mine.sums, mine.n * (int64_t)sizeof *mine.sums, &all, &bytes);
+    const int64_t n = (int64_t)(list_bytes / sizeof *t->missing), lo = n * team->rank / team->size;
+    block_share share = {f, b, (int64_t *)list + lo, n * (team->rank + 1) / team->size - lo, NULL};
+    share.sums = tutti__malloc((size_t)share.n * sizeof *share.sums);
+    tutti_err err = share.sums ? tutti__by_thread(read_share, &share) : TUTTI_ERR_NOMEM;
+    err = tutti__team_gather(team, err, share.sums, share.n * (int64_t)sizeof *share.sums, &all,
+                             &bytes);
     if (team->rank == 0 && err == TUTTI_OK) fill_missing(t, all);
     if (team->rank != 0) tutti__free(list);
-    tutti__free(mine.sums);
+    tutti__free(share.sums);
     tutti__free(all);
     return err;
 }

@@ -16,17 +16,17 @@
 typedef struct tutti__put_target {
     int64_t variable, part;
     int64_t
-        entries;  /* a number of the entries that are written, e.g. that of their decomposition */
+        entries; /* identifies the entries that are written, e.g. the number of their decomposition */
     int is_whole; /* the put covers the section */
-    int is_own;   /* data of the library: also an abandoned put has written it if it succeeded */
+    int is_own;   /* the library owns the data: an abandoned put that succeeds has written it */
     int64_t ticket;
 } tutti__put_target;
 
 typedef struct tutti__put_list tutti__put_list;
 
 typedef struct tutti__put_record {
-    tutti_err outcome; /* TUTTI__PUT_UNKNOWN: under way */
-    tutti__sums sums;  /* of blocks that this rank sent to the file */
+    tutti_err outcome; /* TUTTI__PUT_UNKNOWN: in progress */
+    tutti__sums sums;  /* checksums of blocks that this rank wrote */
     tutti__put_list *list;
     tutti_request *request; /* started and not collected; NULL: none */
     tutti__put_target *targets;
@@ -37,32 +37,33 @@ typedef struct tutti__put_record {
 struct tutti__put_list {
     tutti__put_record **v;
     int64_t n;
-    /* The state of a section; NULL: there is none (any more). */
+    /* The state of a section; NULL: the section does not exist (any more). */
     tutti__section_state *(*state_of)(void *step, int64_t variable, int64_t part);
     void *step;
 };
 
-/* All of it is local. */
+/* No function is collective unless stated. */
 
-/* A record with room for so many targets; it is in the list. */
+/* Add a record for at most `targets` sections to the list. */
 tutti_err tutti__put_new(tutti__put_list *list, int64_t targets,
                          tutti__put_record **out) TUTTI_MUST_USE;
-/* Take the record out of the list and free it; NULL is ignored.  Nothing has been written. */
+/* Remove a record from the list and free it; NULL is ignored.  The put has not written anything. */
 void tutti__put_drop(tutti__put_record **record);
-/* The put writes this section as well: its state has been told. */
+/* Add a section that the put writes, and update its state. */
 tutti_err tutti__put_target_add(tutti__put_record *record,
                                 const tutti__put_target *target) TUTTI_MUST_USE;
-/* It has ended: the states of its sections change. */
+/* The put has ended: update the states of its sections. */
 void tutti__put_end(tutti__put_record *record, tutti_err outcome);
-/* Whether a put of this section was started and has not ended, as far as this rank knows. */
+/* Whether a put of this section is in progress on this rank. */
 int tutti__put_in_flight(const tutti__put_list *list, int64_t variable, int64_t part);
 /* TUTTI_ERR_STATE: a put has been started and not completed. */
 tutti_err tutti__puts_ended(const tutti__put_list *list) TUTTI_MUST_USE;
-/* Puts whose requests were abandoned have ended; waits for other ranks, which progress in their own calls. */
+/* Complete puts with abandoned requests.  Waits for other ranks, which progress in their own calls. */
 void tutti__puts_settle(const tutti__put_list *list);
 void tutti__puts_free(tutti__put_list *list);
 
-/* Carry out a transfer whose outcome is the record's.  `started`: NULL, or where the request goes.   Collective. */
+/* Run the transfer of a put, or start it and return its request in *started (NULL: run it).  Its outcome is recorded.
+ * Collective. */
 tutti_err tutti__put_transfer(tutti__put_record *record, const tutti__transfer *t,
                               tutti_request **started) TUTTI_MUST_USE;
 

@@ -13,7 +13,7 @@ typedef struct {
 
 struct tutti__region {
     tutti__block_list blocks; /* one extent */
-    tutti_off base;           /* where offset 0 of what is written is */
+    tutti_off base;           /* offset of the file that accesses count from */
     tutti__sums **sums;       /* of each operation */
     int64_t sums_n;
     int32_t operations;
@@ -102,20 +102,20 @@ tutti_err tutti__region_add_parts(tutti__region *r, int n, const tutti_part *par
 
 /* ---- commit */
 
-static int64_t block_of(const tutti__region *r, tutti_off at) {
+static int64_t find_block(const tutti__region *r, tutti_off at) {
     const tutti__summed *e = &r->blocks.of[0];
     const tutti_off in = tutti__min(tutti__max(at, e->start), e->start + e->bytes - 1);
     return (in - r->blocks.origin) / TUTTI__BLOCK - (e->start - r->blocks.origin) / TUTTI__BLOCK;
 }
 
-/* For each block the last operation, and minus the first; a rank that has not touched it does not count. */
-static void note_operation(tutti__region *r, const written_bytes *w) {
+/* Record the last operation of each block, and the negated first one, so that MPI_MAX combines both over all ranks. */
+static void record_operation(tutti__region *r, const written_bytes *w) {
     tutti_off lo, hi, from, to;
     tutti_access_bounds(w->access, &lo, &hi);
     if (lo >= hi) return;
     const int dense = tutti_access_bytes(w->access) == hi - lo;
-    const int64_t last = block_of(r, r->base + hi - 1);
-    for (int64_t b = block_of(r, r->base + lo); b <= last; b++) {
+    const int64_t last = find_block(r, r->base + hi - 1);
+    for (int64_t b = find_block(r, r->base + lo); b <= last; b++) {
         tutti__blocks_bounds(&r->blocks, b, &from, &to);
         if (!dense && tutti_access_bytes_in(w->access, from - r->base, to - r->base) == 0) continue;
         r->touched[2 * b] = w->operation;
@@ -129,7 +129,8 @@ tutti_err tutti__region_reserve(tutti__region *r) {
     return r->touched ? TUTTI_OK : TUTTI_ERR_NOMEM;
 }
 
-/* Which blocks one operation wrote alone: 1 in `touched`, on all ranks.   Collective if there was more than one. */
+/* Set touched[i] to 1 for each block that one operation wrote alone, on all ranks.   Collective if there was more than one
+ * operation. */
 static tutti_err find_single_writes(tutti__region *r, tutti__team *team) {
     const int64_t n = r->blocks.first[1], step = 1 << 28;
     int32_t *all = r->touched;
@@ -139,7 +140,7 @@ static tutti_err find_single_writes(tutti__region *r, tutti__team *team) {
         all[2 * i] = 0;
         all[2 * i + 1] = INT32_MIN;
     }
-    for (int64_t i = 0; i < r->written_n; i++) note_operation(r, &r->written[i]);
+    for (int64_t i = 0; i < r->written_n; i++) record_operation(r, &r->written[i]);
     for (int64_t at = 0; at < 2 * n; at += step) {
         MPI_Request q;
         tutti__collective_add();

@@ -45,11 +45,11 @@ tutti__section_status tutti__section_status_of(const tutti__section_state *s);
 /* A put starts: it gets a ticket, and memory is reserved for its outcome. */
 tutti_err tutti__section_put_start(tutti__section_state *s, int64_t decomposition,
                                    int64_t *ticket_out) TUTTI_MUST_USE;
-/* It has ended. */
+/* The put has ended. */
 void tutti__section_put_failed(tutti__section_state *s, int64_t decomposition);
 void tutti__section_put_succeeded(tutti__section_state *s, int64_t decomposition, int64_t ticket,
                                   int is_whole);
-/* A sync of the file has failed; all puts have ended. */
+/* A sync of the file has failed.  All puts have ended. */
 void tutti__section_sync_failed(tutti__section_state *s);
 void tutti__section_state_free(tutti__section_state *s);
 

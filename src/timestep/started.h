@@ -1,6 +1,6 @@
-/* timestep: puts and gets that were started.  A start does not communicate: the operation is queued, and its fiber
- * runs it (the agreement on the call included) when this rank tests, waits, or makes the next collective call on the object.
- * Operations of one object run one after another in the order of their starts.   Local, but for the operations.
+/* timestep: non-blocking puts and gets.  Starting an operation does not communicate: it is queued, and its fiber runs it,
+ * including the agreement on the call, when this rank tests, waits, or makes the next collective call on the object.
+ * Operations of one object run one after another, in the order of their starts.   Not collective, except the operations.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_STARTED_H
 #define TUTTI_STARTED_H
@@ -15,7 +15,7 @@
 typedef struct tutti__started {
     const char *name; /* for messages */
     tutti_err (*run)(struct tutti__started *op);
-    /* Its request was abandoned, and another operation is about to run; or NULL. */
+    /* Called if its request was abandoned and another operation is about to run; may be NULL. */
     void (*abandoned)(struct tutti__started *op);
     /* Called once by the test or wait that completes it, with the outcome of `run`; frees the operation. */
     void (*collected)(struct tutti__started *op, tutti_err outcome);
@@ -29,14 +29,14 @@ typedef struct tutti__start_queue {
     tutti__started *first;
 } tutti__start_queue;
 
-/* Start op: it is in the queue, and *r_out completes it.  TUTTI_ERR_NOMEM: it is not, and the caller has to run it for the
- * other ranks, with that error. */
+/* Append op to the queue; *r_out is its request.
+ * @return TUTTI_ERR_NOMEM: op is not queued, and the caller must run it with that error, since other ranks take part */
 tutti_err tutti__start_operation(tutti__start_queue *q, tutti__started *op,
                                  tutti_request **r_out) TUTTI_MUST_USE;
-/* All operations that were started have run; those that were abandoned are collected.  Every collective call on the
- * object does this first.  Waits for other ranks, which progress in their own calls. */
+/* Run all operations that were started, and collect abandoned ones.  First action of every collective call on the object.
+ * Waits for other ranks, which progress in their own calls. */
 void tutti__start_queue_run(tutti__start_queue *q);
-/* Abandoned operations that have run are collected; for operations that repeat them.   Does not wait. */
+/* Collect abandoned operations that have run, before an operation that repeats them.  Does not wait. */
 void tutti__start_queue_collect(tutti__start_queue *q);
 /* TUTTI_ERR_STATE: an operation of this name (NULL: any) has been started and not completed. */
 tutti_err tutti__start_queue_empty(const tutti__start_queue *q, const char *name) TUTTI_MUST_USE;

@@ -1,14 +1,14 @@
-/* timestep: the outline of a commit (step_commit.h).
+/* timestep: phases of a commit (step_commit.h).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "timestep/step_commit.h"
 
 #include "comm/by_thread.h"
 #include "comm/gather.h"
 
-/* So many blocks (4 MiB) rank 0 reads alone. */
+/* Rank 0 reads up to this many blocks (4 MiB) alone. */
 enum { FEW_BLOCKS = 64 };
 
-/* A commit under way.  All but `of` is rank 0's. */
+/* A commit in progress.  Only rank 0 uses `table`. */
 typedef struct {
     tutti__step_commit *of;
     tutti__block_table table;
@@ -40,7 +40,7 @@ static tutti_err undo_step(void *context) {
 
 /* ---- phases.  All of them are collective */
 
-/* Rank 0: the table, as far as it is known. */
+/* Gather known checksums on rank 0. */
 static tutti_err gather_known(commit_state *s) {
     const tutti__step_commit *c = s->of;
     void *all = NULL;
@@ -53,7 +53,7 @@ static tutti_err gather_known(commit_state *s) {
     return err;
 }
 
-/* What must precede the commit point.  *many: nothing was done, since rank 0 has too much to read. */
+/* All that precedes the commit point.  *many: nothing was done, since rank 0 would have to read too many blocks. */
 static tutti_err finish_and_sync(commit_state *s, int is_first, tutti_err err, int64_t *many) {
     tutti__step_commit *c = s->of;
     const int root = c->team->rank == 0;
@@ -71,8 +71,8 @@ static tutti_err finish_and_sync(commit_state *s, int is_first, tutti_err err, i
     return err;
 }
 
-/* The commit point; what all ranks have to know of it. */
-static tutti_err publish_and_tell(commit_state *s, tutti_err err, int64_t *many) {
+/* The commit point; rank 0 broadcasts the verdict. */
+static tutti_err publish_and_broadcast(commit_state *s, tutti_err err, int64_t *many) {
     const tutti__step_commit *c = s->of;
     tutti__commit_verdict *v = c->verdict;
     if (c->team->rank == 0) {
@@ -97,7 +97,8 @@ tutti_err tutti__step_commit_run(tutti__step_commit *c) {
         if (many) err = tutti__block_table_share(c->team, c->file, c->blocks, &s.table);
         many = 0;
         err = finish_and_sync(&s, is_first, err, &many);
-        if (!c->is_durable || (err == TUTTI_OK && !many)) err = publish_and_tell(&s, err, &many);
+        if (!c->is_durable || (err == TUTTI_OK && !many))
+            err = publish_and_broadcast(&s, err, &many);
         if (err != TUTTI_OK) break;
     }
     if (err != TUTTI_OK && c->team->rank == 0) {
