@@ -66,5 +66,6 @@ int run_options(const cli_world *w, const void *config) {
     if (c->json && name)
         return cli_error("--json lists all options: operand '%s' is not allowed", name);
     if (c->json) return print_options_json(), CLI_OK;
-    return print_table(name) ? CLI_OK : cli_error("the library has no option '%s'", name);
+    return print_table(name) ? CLI_OK
+                             : cli_error("unknown library option '%s'; see 'tutti options'", name);
 }

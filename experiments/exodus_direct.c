@@ -118,7 +118,7 @@ static void name_of(int space, int variable, char out[40]) {
 /* ---- netCDF */
 
 static int nc_failed(int code, const char *what) {
-    return code == 0 ? 0 : cli_error("netCDF, %s: %s", what, nc.strerror(code));
+    return code == 0 ? 0 : cli_error("netCDF: %s: %s", what, nc.strerror(code));
 }
 
 static int nc_begin(direct *d, const char *path) {
@@ -157,7 +157,7 @@ static int nc_step(direct *d, int step, const double *const *values) {
 /* ---- HDF5 */
 
 static int h5_failed(int64_t code, const char *what) {
-    return code >= 0 ? 0 : cli_error("HDF5, %s has failed", what);
+    return code >= 0 ? 0 : cli_error("HDF5: %s failed", what);
 }
 
 static int h5_begin(direct *d, const char *path) {

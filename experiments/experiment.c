@@ -24,7 +24,7 @@ static int choose_procs(const cli_world *w, const bench_config *c, int **out) {
     if (c->procs.n == 0) procs[n++] = w->ranks;
     qsort(procs, (size_t)n, sizeof *procs, compare_ints);
     if (procs[n - 1] <= w->ranks) return n;
-    cli_error("--procs: %d processes are needed, and there are only %d", procs[n - 1], w->ranks);
+    cli_error("--procs %d: only %d processes are available", procs[n - 1], w->ranks);
     return 0;
 }
 
@@ -79,7 +79,8 @@ bench_cell *experiment_point(experiment *x, const point_spec *spec) {
 static int set_option(tutti_options *opt, const char *setting) {
     char key[64];
     const size_t length = strcspn(setting, "=");
-    if (!setting[length] || length >= sizeof key) return cli_error("'%s' sets nothing", setting);
+    if (!setting[length] || length >= sizeof key)
+        return cli_error("invalid setting '%s': must be NAME=VALUE", setting);
     memcpy(key, setting, length);
     key[length] = '\0';
     return tutti_options_set(opt, key, setting + length + 1) == TUTTI_OK ? 0 : cli_error_tutti();
@@ -157,7 +158,7 @@ static int check_point(const bench_cell *cell) {
     char size[32];
     cli_format_size(cell->size, size, sizeof size);
     if (cell->size <= (tutti_off)1 << 30) return 0;
-    return cli_error("%s on %d processes are more than 1 GiB a process", size, cell->ranks);
+    return cli_error("%s on %d processes exceeds 1 GiB per process", size, cell->ranks);
 }
 
 /* One point, on its ranks. */

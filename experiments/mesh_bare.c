@@ -57,7 +57,7 @@ static int write_all(const bench_job *job, const mesh_calls *c) {
         const ssize_t done = n == 1 ? pwrite(c->fd, v->iov_base, v->iov_len, c->offset[i])
                                     : pwritev(c->fd, v, n, c->offset[i]);
         if (done < 0) return cli_error_errno("pwritev to", job->path);
-        if (done < left) return cli_error("'%s' takes a part only", job->path);
+        if (done < left) return cli_error("short write to '%s'", job->path);
     }
     return 0;
 }

@@ -34,8 +34,8 @@ int array_side_select(array_side *s, const array_config *c) {
 
 int array_side_is_global(const array_side *s, const char *path) {
     if (!tutti_array_distribution(s->array)) return 1;
-    cli_error("'%s' is in local placement: copy it into one file first, on the ranks that it has, "
-              "with tutti array transpose --axes",
+    cli_error("'%s' has local placement: copy it into one file first with 'tutti array transpose "
+              "--axes', on as many ranks as it was written with",
               path);
     return 0;
 }
@@ -46,16 +46,16 @@ int array_side_close(array_side *s, int failed) {
     return failed;
 }
 
-/* What the user has said of an array must be true of it. */
-static int check_claims(const array_config *c, const tutti_array_spec *spec) {
-    char is[ARRAY_TEXT], said[ARRAY_TEXT];
+/* Shape, type and order given as options must match those of the array. */
+static int check_options_match(const array_config *c, const tutti_array_spec *spec) {
+    char actual[ARRAY_TEXT], given[ARRAY_TEXT];
     int same = !c->has_shape || spec->ndims == c->spec.ndims;
     for (int d = 0; c->has_shape && same && d < spec->ndims; d++)
         same = spec->shape[d] == c->spec.shape[d];
     if (!same)
         return cli_error("'%s' has the shape %s, not %s", c->path,
-                         array_shape_text(spec->ndims, spec->shape, is, sizeof is),
-                         array_shape_text(c->spec.ndims, c->spec.shape, said, sizeof said));
+                         array_shape_text(spec->ndims, spec->shape, actual, sizeof actual),
+                         array_shape_text(c->spec.ndims, c->spec.shape, given, sizeof given));
     if (c->has_type && (spec->type != c->spec.type || spec->element_size != c->spec.element_size))
         return cli_error("'%s' has elements of type %s, not %s", c->path,
                          tutti_type_name(spec->type), tutti_type_name(c->spec.type));
@@ -86,12 +86,12 @@ int array_side_open(const cli_world *w, const array_config *c, int mode, array_s
                 "it, by tutti array write --create",
                 c->path);
         if (array_side_open_raw(w, c, c->path, mode, &h.spec, out)) return 1;
-        return check_claims(c, &out->spec) ? array_side_close(out, 1) : 0;
+        return check_options_match(c, &out->spec) ? array_side_close(out, 1) : 0;
     }
     if (tutti_array_open(w->comm, c->path, mode, NULL, &c->options, &a) != TUTTI_OK)
         return cli_error_open(c->path, "array");
     array_side_take(out, a);
-    return check_claims(c, &out->spec) ? array_side_close(out, 1) : 0;
+    return check_options_match(c, &out->spec) ? array_side_close(out, 1) : 0;
 }
 
 static int make_array(const cli_world *w, const array_config *c, const char *path,
@@ -119,7 +119,7 @@ int array_may_replace(const cli_world *w, const array_config *c, const char *pat
     struct stat st;
     int refused = 0;
     if (w->rank == 0 && !c->force && (lstat(path, &st) == 0 || errno != ENOENT))
-        refused = cli_error("'%s' is there already; --force replaces it", path);
+        refused = cli_error("'%s' exists; --force replaces it", path);
     return cli_agree(w, refused);
 }
 
@@ -235,7 +235,7 @@ static int inspect(const array_config *c) {
     if (tutti_array_inspect(c->path, &c->options, &spec, &d) != TUTTI_OK)
         return cli_error_open(c->path, "array");
     array_side_plan(&s, &spec);
-    const int failed = check_claims(c, &spec);
+    const int failed = check_options_match(c, &spec);
     if (!failed) (c->json ? print_info_json : print_info)(c, &s, d);
     tutti_distribution_free(&d);
     return failed;

@@ -30,7 +30,7 @@ static int set_shape(void *config, const char *value) {
     ((array_config *)config)->has_shape = 1;
     for (spec->ndims = 0;; at++) {
         if (spec->ndims == TUTTI_MAX_DIMS || !parse_extent(at, 0, &spec->shape[spec->ndims], &at))
-            return cli_error("must be 1 to 16 extents >= 0, like 100,200");
+            return cli_error("must be 1 to 16 extents >= 0, for example 100,200");
         spec->ndims++;
         if (*at != ',' && *at != 'x') break;
     }

@@ -244,7 +244,7 @@ int array_element_parse(const tutti_array_spec *spec, const char *word, void *ou
         wrong = parse_integer(spec->type, word, out);
     else
         wrong = parse_floating(spec->type, word, out);
-    return wrong ? cli_error("'%.60s' is no %s", word, tutti_type_name(spec->type)) : 0;
+    return wrong ? cli_error("'%.60s' is not a valid %s", word, tutti_type_name(spec->type)) : 0;
 }
 
 long double array_element_value(tutti_type type, const void *element, int imaginary) {

@@ -107,7 +107,7 @@ static int choose_dimensions(picture *p) {
         n++;
     }
     if (s->spec.ndims < 2 || n > 2 || s->count == 0)
-        return cli_error("a picture needs a section of two dimensions");
+        return cli_error("section must have two dimensions for --png");
     return 0;
 }
 
@@ -227,7 +227,8 @@ static int find_color_range(const cli_world *w, picture *p) {
 
 int array_draw(const cli_world *w, const array_config *c, const array_side *s) {
     picture p = {.config = c, .side = s};
-    if (s->spec.type == TUTTI_BYTES) return cli_error("elements of type bytes are no numbers");
+    if (s->spec.type == TUTTI_BYTES)
+        return cli_error("cannot draw elements of type bytes: the type must be numeric");
     if (choose_dimensions(&p) || find_color_range(w, &p)) return 1;
     const tutti_count most = p.config->pixels > 0 ? p.config->pixels : 4096;
     p.rows = p.side->shape[p.down];

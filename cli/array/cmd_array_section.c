@@ -61,13 +61,14 @@ int array_section_parse(const char *text, int fortran, const tutti_array_spec *s
         part p;
         if (d && *at++ != ',') break;
         if (!take_part(&at, fortran ? 1 : 0, spec->shape[d], fortran, &p) || (*at && *at != ','))
-            return cli_error("section '%s': LO:HI:STRIDE is needed for dimension %d", text, d);
+            return cli_error("section '%s': dimension %d must be LO:HI:STRIDE, LO:HI or INDEX",
+                             text, d);
         const tutti_count first = fortran ? 1 : 0;
         if (p.stride < 1)
-            return cli_error("section '%s', dimension %d: a stride must be 1 or more", text, d);
+            return cli_error("section '%s', dimension %d: stride must be >= 1", text, d);
         if (p.lo < first)
-            return cli_error("section '%s', dimension %d: with --fortran indices begin at 1", text,
-                             d);
+            return cli_error("section '%s', dimension %d: with --fortran, indices must be >= 1",
+                             text, d);
         if (p.hi > spec->shape[d] || p.lo > spec->shape[d] + first)
             return cli_error("section '%s', dimension %d: the array ends at %lld", text, d,
                              (long long)spec->shape[d]);
@@ -97,5 +98,6 @@ int array_axes_parse(const char *text, int ndims, int *axes_out) {
             break;
         }
     }
-    return cli_error("--axes '%s': each of 0 to %d is needed once, like 1,0", text, ndims - 1);
+    return cli_error("--axes '%s': must be a permutation of 0 to %d, for example 1,0", text,
+                     ndims - 1);
 }

@@ -240,7 +240,8 @@ static void json_extreme(const array_side *s, const char *name, const array_extr
 static int look_at_array(const cli_world *w, const array_config *c, array_side *s) {
     array_moments m;
     if (!array_side_is_global(s, c->path) || array_side_select(s, c)) return 1;
-    if (s->spec.type == TUTTI_BYTES) return cli_error("elements of type bytes are no numbers");
+    if (s->spec.type == TUTTI_BYTES)
+        return cli_error("cannot compute statistics of element type bytes: it must be numeric");
     if (array_moments_find(w, c, s, &m)) return 1;
     if (w->rank == 0 && c->json) {
         char mean[2][64], std[64];

@@ -94,8 +94,8 @@ static int reader_open(reader *r, const array_config *c, const array_side *s) {
     int failed = read_elements(r, spec, s->count, scratch);
     free(scratch);
     if (!failed && next_word(r))
-        failed = cli_error("'%s', line %ld: more than the %lld elements of the section", r->name,
-                           r->line, (long long)s->count);
+        failed = cli_error("'%s', line %ld: input has more than the %lld elements of the section",
+                           r->name, r->line, (long long)s->count);
     if (ferror(r->file)) failed = cli_error_errno("cannot read", r->name);
     rewind(r->file);
     r->line = 1;

@@ -40,7 +40,7 @@ static int parse_descr(const char *text, npy_header *h) {
     const char order = text[0], kind = order ? text[1] : '\0';
     const long size = kind && isdigit((unsigned char)text[2]) ? strtol(text + 2, &end, 10) : 0;
     if (size <= 0 || *end || !strchr("<>|=", order) || size > 1 << 20)
-        return cli_error("elements of type '%.40s' are not supported", text);
+        return cli_error("unsupported element type '%.40s'", text);
     h->spec.element_size = size;
     h->swapped = size > 1 && ((order == '<' && !is_little) || (order == '>' && is_little));
     if (kind == 'V' || kind == 'S') {
@@ -53,7 +53,7 @@ static int parse_descr(const char *text, npy_header *h) {
             h->spec.type = type_table[i].type;
             return 0;
         }
-    return cli_error("elements of type '%.40s' are not supported", text);
+    return cli_error("unsupported element type '%.40s'", text);
 }
 
 static void format_descr(const tutti_array_spec *spec, char *out, size_t size) {
@@ -169,18 +169,19 @@ static int check_length(const tutti_array_spec *spec, tutti_off size) {
     }
     if (empty) return 0;
     if (too_large || bytes > size - spec->offset)
-        return cli_error("the file is shorter than its .npy header says");
+        return cli_error("file is shorter than its .npy header specifies");
     return 0;
 }
 
 int npy_parse(const unsigned char *text, size_t bytes, tutti_off size, npy_header *out) {
     npy_header h = {.swapped = 0};
-    if (bytes < PREFIX || memcmp(text, magic, 6) != 0) return cli_error("this is no .npy file");
+    if (bytes < PREFIX || memcmp(text, magic, 6) != 0)
+        return cli_error("not a .npy file: wrong magic string");
     if (text[6] < 1 || text[6] > 3)
         return cli_error(".npy files of version %d.%d are not supported", text[6], text[7]);
     const size_t start = text[6] == 1 ? 10 : 12, length = length_of(text);
     if (length > HEADER_MOST || start + length > bytes)
-        return cli_error("the .npy header of %zu bytes is cut off or too long", length);
+        return cli_error("invalid .npy header length %zu: header is truncated or too long", length);
     const char *dictionary = (const char *)text + start;
     h.spec.offset = (tutti_off)(start + length);
     {

@@ -178,7 +178,8 @@ int bench_check(void *config) {
     for (int i = 0; i < c->files.n; i++)
         if (!cli_parse_size(c->files.item[i], &size) || size < 4096 || size > (tutti_off)16 << 30)
             return cli_error("--files '%s': must be sizes from 4k to 16g", c->files.item[i]);
-    if ((c->slow.n || c->tuned) && !c->cases) return cli_error("--slow and --tuned need --cases N");
+    if ((c->slow.n || c->tuned) && !c->cases)
+        return cli_error("--slow and --tuned require --cases N");
     for (int i = 0; i < c->rules.n; i++) {
         tutti_replicas_rule rule;
         if (tutti_replicas_rule_parse(c->rules.item[i], &rule) != TUTTI_OK)

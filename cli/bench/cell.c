@@ -29,7 +29,8 @@ static int check_room(const char *dir, tutti_off bytes) {
     double room = 0;
     if (cli_directory_room(dir, &room)) return 1;
     if (room >= 1.05 * (double)bytes) return 0;
-    return cli_error("'%s' has no room for a file of %lld bytes", dir, (long long)bytes);
+    return cli_error("not enough free space in '%s' for a file of %lld bytes", dir,
+                     (long long)bytes);
 }
 
 /* ---- one cell */

@@ -42,7 +42,9 @@ int cli_file_forget(const char *path) {
         return cli_error_errno("cannot drop from the page cache", path);
     }
     if (left <= 1) return 0;
-    return cli_error("%.0f %% of '%s' stay in the page cache: nothing is cold there", left, path);
+    return cli_error("%.0f %% of '%s' remain in the page cache: cold reads cannot be measured on "
+                     "this file system",
+                     left, path);
 }
 
 /* ---- the scratch file */
@@ -53,7 +55,7 @@ static char scratch_dir[PATH_MAX], scratch[PATH_MAX + 8];
 static volatile sig_atomic_t softly, stopped;
 
 static void on_signal(int number) {
-    if (softly && !stopped) { /* whoever measures looks; a second signal ends it */
+    if (softly && !stopped) { /* cli_stopped reports it; a second signal ends the process */
         stopped = number;
         return;
     }

@@ -7,7 +7,7 @@
 
 static void *check_memory(void *p, size_t bytes) {
     if (p) return p;
-    fprintf(stderr, "tutti: no memory for %zu bytes\n", bytes);
+    fprintf(stderr, "tutti: cannot allocate %zu bytes\n", bytes);
     int running = 0;
     MPI_Initialized(&running);
     if (running) MPI_Abort(MPI_COMM_WORLD, CLI_FAILED);

@@ -39,7 +39,7 @@ static int begin_staging(const char *path, int replace, cli_staged *s) {
     const int exists = lstat(path, &st) == 0;
     if (!exists && errno != ENOENT) return cli_error_errno("cannot write", path);
     if (exists && !S_ISDIR(st.st_mode) && !replace)
-        return cli_error("'%s' exists: --force replaces it", path);
+        return cli_error("'%s' exists; --force replaces it", path);
     if (exists && S_ISDIR(st.st_mode) && !is_empty_directory(path)) return 0; /* in place */
     size_t n = strlen(path);
     while (n > 1 && path[n - 1] == '/') n--;

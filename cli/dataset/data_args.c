@@ -201,21 +201,21 @@ int data_check(void *config) {
         if (c->call.bits == EXODUS_JOIN && !c->out) return cli_error("missing --out FILE");
         if (c->call.bits == EXODUS_SPLIT && c->parts < 1) return cli_error("missing --parts N");
         if (c->call.bits == EXODUS_EXPORT && c->xdmf + c->vtk != 1)
-            return cli_error("one of --xdmf and --vtk is needed for an Exodus file");
+            return cli_error("an Exodus file requires --xdmf or --vtk");
         if (c->call.bits == EXODUS_ARCHIVE && !!c->place + !!c->tar != 1)
-            return cli_error("one of --to DIR and --tar FILE is needed for an Exodus file");
+            return cli_error("an Exodus file requires --to DIR or --tar FILE");
         return 0;
     }
     for (int i = 0; i < c->paths; i++) strip_metadata(&c->path[i]);
     if (c->call.bits & (DATASET_DUMP | DATASET_PLOT) && c->variables.n != 1)
-        return cli_error("one variable is needed: -v NAME");
+        return cli_error("missing -v NAME: exactly one variable is required");
     if (c->call.bits == DATASET_DUMP && c->json && c->as >= 0)
         return cli_error("--json and --as exclude each other");
     if (c->call.bits == DATASET_EXPORT && c->xdmf + c->csv + c->zarr != 1)
-        return cli_error("one of --xdmf, --zarr and --csv is needed");
+        return cli_error("missing --xdmf, --zarr or --csv");
     if (!(c->call.bits & SOME_SEGMENTS)) return 0;
     if (!!c->place + !!c->tar + !!c->shell != 1)
-        return cli_error("one of %s DIR, --tar FILE and --command COMMAND is needed",
+        return cli_error("missing %s DIR, --tar FILE or --command COMMAND",
                          c->call.bits == DATASET_ARCHIVE ? "--to" : "--from");
     if (c->segments && c->older) return cli_error("--segments and --older-than exclude each other");
     return 0;

@@ -48,20 +48,21 @@ static int segments_choose(job *j) {
         if (*end == ':' && end[1]) {
             const char *behind = end + 1;
             *last = strtoll(behind, &end, 10);
-            if (end == behind) return cli_error("--segments: '%s' is not A:B", text);
+            if (end == behind) return cli_error("--segments '%s': must be A:B", text);
         } else if (*end == ':') {
             end++;
         }
-        if (*end || !*text) return cli_error("--segments: '%s' is not A:B", text);
+        if (*end || !*text) return cli_error("--segments '%s': must be A:B", text);
         if (*first < 0 || *last >= n || *first > *last)
-            return cli_error("--segments %s: there are segments 0 to %lld", text, (long long)n - 1);
+            return cli_error("--segments '%s': dataset has segments 0 to %lld", text,
+                             (long long)n - 1);
         return 0;
     }
     if (!j->config->older) return 0;
     char *end = NULL;
     const int64_t before = strtoll(j->config->older, &end, 10);
     if (end == j->config->older || *end)
-        return cli_error("--older-than: '%s' is no time index", j->config->older);
+        return cli_error("--older-than '%s': must be a time index", j->config->older);
     while (j->last >= 0 && tutti_dataset_segment(j->d, j->last, &g) == TUTTI_OK &&
            g.index >= before)
         j->last--;
@@ -129,7 +130,7 @@ static int stream_open(job *j) {
     if (c->shell) {
         fflush(NULL);
         j->pipe = popen(c->shell, j->restores ? "re" : "we");
-        if (!j->pipe) return cli_error("the command cannot be run: %s", strerror(errno));
+        if (!j->pipe) return cli_error("cannot run the command: %s", strerror(errno));
         j->fd = fileno(j->pipe);
         j->place = cli_format("%.500s", c->shell);
     } else if (strcmp(c->tar, "-") != 0) {
@@ -138,7 +139,8 @@ static int stream_open(job *j) {
         if (j->fd < 0) return cli_error("%s: %s", c->tar, strerror(errno));
         j->place = cli_format("%.500s", c->tar);
     } else if (!j->restores) {
-        if (isatty(j->fd)) return cli_error("an archive is nothing to look at: > FILE");
+        if (isatty(j->fd))
+            return cli_error("cannot write an archive to a terminal; redirect standard output");
         if (fstat(j->fd, &st) == 0 && S_ISREG(st.st_mode)) {
             /* Where a file really is. */
             char *link = cli_format("/proc/self/fd/%d", j->fd);
@@ -161,7 +163,7 @@ static int stream_run(job *j, tutti_off *freed) {
     if (err != TUTTI_OK) (void)cli_error("%s", message);
     const int ended = pipe_end(j);
     if ((ended || j->status) && (err == TUTTI_OK || !j->restores))
-        return cli_error("the command ended with %d%s", j->status,
+        return cli_error("the command failed with status %d%s", j->status,
                          j->restores ? "" : ": nothing is archived");
     return err != TUTTI_OK;
 }

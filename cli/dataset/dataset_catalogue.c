@@ -92,18 +92,19 @@ static int select_one(const dataset_catalogue *c, const char *text, tutti_count 
     errno = 0;
     if (strncmp(text, "time:", 5) == 0) {
         const double time = strtod(text + 5, &end);
-        if (end == text + 5 || *end || isnan(time)) return cli_error("'%s' is no time", text);
+        if (end == text + 5 || *end || isnan(time))
+            return cli_error("segment '%s': time:T requires a number", text);
         return tutti_dataset_find_time(c->d, TUTTI_STATE, time, out) ? cli_error_tutti() : 0;
     }
     const int by_index = strncmp(text, "index:", 6) == 0;
     const char *from = by_index ? text + 6 : text;
     const long long n = strtoll(from, &end, 10);
     if (end == from || *end || errno)
-        return cli_error("segment '%s': it is a number, index:N, time:T, latest or all", text);
+        return cli_error("segment '%s': must be a number, index:N, time:T, latest or all", text);
     if (by_index)
         return tutti_dataset_find_index(c->d, TUTTI_STATE, n, out) ? cli_error_tutti() : 0;
     if (n < 0 || n >= c->segments)
-        return cli_error("there is no segment %lld: '%s' has %lld of them", n, c->path,
+        return cli_error("segment %lld does not exist ('%s' has %lld)", n, c->path,
                          (long long)c->segments);
     *out = n;
     return 0;

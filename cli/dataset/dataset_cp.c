@@ -22,7 +22,7 @@ static int type_in_copy(const data_config *config, const tutti_variable_row *v, 
         tutti_type type;
         failed = tutti_type_parse(sign ? sign + 1 : list.item[i], &type) != TUTTI_OK ||
                  type == TUTTI_BYTES;
-        if (failed) cli_error("--type: '%s' is no type of numbers", list.item[i]);
+        if (failed) cli_error("--type '%s': must be a numeric type", list.item[i]);
         if (sign) *sign = '\0';
         if (!failed && (sign ? strcmp(list.item[i], v->name) == 0 : real)) *out = type;
     }

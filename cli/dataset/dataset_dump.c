@@ -155,7 +155,7 @@ static int dump(const dataset_catalogue *c, const data_config *config) {
         return f ? cli_output_close(f, path, failed) : 1;
     }
     if (!config->out && isatty(STDOUT_FILENO))
-        return cli_error("a NumPy file is nothing to look at: -o FILE");
+        return cli_error("cannot write a NumPy file to a terminal; use -o FILE");
     return dataset_npy_write(c, row, first, last, config->slice, config->out ? config->out : "-");
 }
 

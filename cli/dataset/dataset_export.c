@@ -180,9 +180,10 @@ static int xdmf_write(const dataset_catalogue *c, const data_config *config, FIL
     }
     fputs("  </Domain>\n</Xdmf>\n", f);
     if (x.written > 0) return 0;
-    return cli_error("nothing of '%s' can be shown so: it takes grids of two or three "
-                     "dimensions, layout global, no compression",
-                     c->path);
+    return cli_error(
+        "'%s' has no variable that XDMF can represent: it must be on a grid of two or three "
+        "dimensions, in layout global, uncompressed",
+        c->path);
 }
 
 /* One file that names the data files. */

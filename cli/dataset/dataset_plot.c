@@ -44,7 +44,7 @@ static int series_find(const dataset_catalogue *c, const tutti_variable_row *row
     }
     progress_end(&progress);
     if (!failed && s->n == 0)
-        return cli_error("no segment of '%s' has numbers of '%s'", c->path, row->name);
+        return cli_error("no segment of '%s' has values of '%s'", c->path, row->name);
     return failed;
 }
 
@@ -189,11 +189,12 @@ static int plot_field(const dataset_catalogue *c, const tutti_variable_row *row,
     tutti_section_row section;
     if (config->segment && strcmp(config->segment, "latest") != 0) {
         if (dataset_select(c, config->segment, &first, &last)) return 1;
-        if (first != last) return cli_error("a picture is of one segment: -s NUMBER");
+        if (first != last) return cli_error("a field plot requires one segment; use -s NUMBER");
     } else {
         while (last > 0 && dataset_has(c, last, row->name, &section) == 0) last--;
     }
-    if (strcmp(path, "-") == 0) return cli_error("a picture goes to a file: -o FILE.png");
+    if (strcmp(path, "-") == 0)
+        return cli_error("cannot write a field plot to standard output; use -o FILE.png");
     char *npy = cli_format("%s.tmp.npy", path);
     cli_guard_add(npy);
     const int failed =
@@ -215,10 +216,11 @@ static int plot(const dataset_catalogue *c, const data_config *config) {
     if (!row) return 1;
     const int field = config->out ? ends_in(config->out, ".png") : config->segment != NULL;
     if (config->out && !field && !ends_in(config->out, ".svg") && strcmp(config->out, "-") != 0)
-        return cli_error("'%s': pictures over time end in .svg, those of fields in .png",
-                         config->out);
+        return cli_error(
+            "-o '%s': name must end in .svg (plot over time) or .png (plot of a field)",
+            config->out);
     if (!field && config->segment)
-        return cli_error("over time there is no -s; a picture of one segment ends in .png");
+        return cli_error("-s does not apply to a plot over time; use -o FILE.png for one segment");
     char *name = cli_file_name(row->name);
     char *path =
         config->out ? cli_strdup(config->out) : cli_format("%s.%s", name, field ? "png" : "svg");

@@ -462,5 +462,6 @@ int dataset_export_zarr(const dataset_catalogue *c, const data_config *config, F
     if (failed || (!one && topologies_write(&z))) return 1;
     fputs("\n}}\n", f);
     if (z.arrays > 0) return 0;
-    return cli_error("nothing of '%s' can be shown so: it takes layout global", c->path);
+    return cli_error("'%s' has no variable that Zarr can represent: the layout must be global",
+                     c->path);
 }

@@ -25,7 +25,7 @@ typedef struct exodus_outcome {
 typedef struct exodus_common {
     tutti_count n;
     int64_t *id, *side;              /* [n] for people */
-    tutti_decomposition *entries[2]; /* NULL where nobody needs them */
+    tutti_decomposition *entries[2]; /* NULL where not needed */
 } exodus_common;
 
 typedef struct exodus_comparison {
@@ -45,7 +45,7 @@ typedef struct exodus_comparison {
 /* ---- exodus_outcome.c */
 /* The outcome of a name; it is made if need be, in the same order on all ranks. */
 int exodus_outcome_of(exodus_comparison *k, const char *name, const char *of);
-/* Compare two numbers; 1: they differ, and by more than any before, so that `place` is to be told. */
+/* Compare two numbers; 1: they differ, and by more than any before, so that `place` must be reported. */
 int exodus_outcome_add(exodus_outcome *o, double a, double b);
 /* A difference that is not one of people; the comparison keeps the text. */
 void exodus_only(exodus_comparison *k, char *text);
@@ -60,7 +60,7 @@ void exodus_place_text(int kind, int64_t id, int64_t side, char *out, size_t siz
 int exodus_diff_mesh(exodus_comparison *k);
 int exodus_diff_sets(exodus_comparison *k);
 int exodus_diff_steps(exodus_comparison *k);
-/* Tell how many entries only one file has; twice: such that have one id several times. */
+/* Report how many entries only one file has; twice: such that have one id several times. */
 void exodus_tell_alone(exodus_comparison *k, const char *what, tutti_count counts[2],
                        int64_t firsts[2]);
 /* Make the decompositions of an entity's pairs: places within it.  The arrays become the common's. */

@@ -89,7 +89,7 @@ static int same_bytes(job *j, const char *path, int other, const char *other_pat
         if (a < 0 || b < 0)
             failed = 1;
         else if (a != (ssize_t)want || b != a || memcmp(j->chunk[0], j->chunk[1], want) != 0)
-            failed = cli_error("'%s' is not what was read from '%s'", other_path, path);
+            failed = cli_error("'%s' differs from its source '%s'", other_path, path);
         done += (tutti_off)want;
     }
     if (fd >= 0) close(fd);
@@ -103,7 +103,8 @@ static int append(job *j, int fd, const char *to, const char *path, tutti_off n)
     for (tutti_off done = 0; done < n && !failed;) {
         const size_t want = n - done < CHUNK ? (size_t)(n - done) : CHUNK;
         const ssize_t got = read_some(from, j->chunk[0], want, path);
-        failed = got != (ssize_t)want && (got < 0 || cli_error("'%s' has become shorter", path));
+        failed = got != (ssize_t)want &&
+                 (got < 0 || cli_error("'%s' was truncated while it was read", path));
         if (!failed) failed = write_fully(fd, j->chunk[0], want, to);
         done += (tutti_off)want;
     }
@@ -141,7 +142,7 @@ static int copies_verify(job *j) {
     }
     int failed = err != TUTTI_ERR_NOT_FOUND && cli_error_tutti();
     if (!failed && all != j->checked)
-        failed = cli_error("'%s' has other checksums than '%s'", path, from);
+        failed = cli_error("checksums of '%s' differ from those of '%s'", path, from);
     if (x) (void)tutti_exodus_close(&x);
     free(path);
     return failed;
@@ -149,14 +150,14 @@ static int copies_verify(job *j) {
 
 static int to_directory(job *j) {
     if (mkdir(j->config->place, 0777) != 0 && errno != EEXIST)
-        return cli_error_errno("cannot make", j->config->place);
+        return cli_error_errno("cannot create", j->config->place);
     for (int i = 0; i < j->paths; i++) {
         const char *path = j->path[i];
         struct stat st;
         char *to = cli_format("%s/%s", j->config->place, base_of(path));
         int failed = stat(path, &st) != 0 && cli_error_errno("cannot read", path);
         const int fd = failed ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (!failed && fd < 0) failed = cli_error_errno("cannot make", to);
+        if (!failed && fd < 0) failed = cli_error_errno("cannot create", to);
         if (fd >= 0) {
             failed = append(j, fd, to, path, st.st_size);
             if (sync_close(fd, to)) failed = 1;
@@ -191,7 +192,8 @@ static void octal(char *field, size_t size, uint64_t v) {
 static int header_make(const char *path, const struct stat *st, char *block) {
     unsigned sum = 0;
     memset(block, 0, TAR_BLOCK);
-    if (strlen(base_of(path)) > 99) return cli_error("'%s': the name is too long for tar", path);
+    if (strlen(base_of(path)) > 99)
+        return cli_error("'%s': name is too long for tar (at most 99 bytes)", path);
     snprintf(block, 100, "%s", base_of(path));
     octal(block + 100, 8, st->st_mode & 07777);
     octal(block + 108, 8, 0);
@@ -218,10 +220,10 @@ static int tar_walk(job *j, int fd, int compares) {
         if (compares) {
             if (read_some(fd, j->chunk[1], TAR_BLOCK, to) != TAR_BLOCK ||
                 memcmp(j->chunk[1], block, TAR_BLOCK) != 0)
-                return cli_error("'%s' is not what was written", to);
+                return cli_error("'%s' differs from the data written", to);
             if (same_bytes(j, j->path[i], fd, to, st.st_size)) return 1;
             if (read_some(fd, j->chunk[1], pad, to) != (ssize_t)pad)
-                return cli_error("'%s' is not what was written", to);
+                return cli_error("'%s' differs from the data written", to);
         } else if (write_fully(fd, block, TAR_BLOCK, to) ||
                    append(j, fd, to, j->path[i], st.st_size) || write_fully(fd, end, pad, to)) {
             return 1;
@@ -233,7 +235,7 @@ static int tar_walk(job *j, int fd, int compares) {
 static int to_tar(job *j) {
     const char *to = j->config->tar;
     int fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0) return cli_error_errno("cannot make", to);
+    if (fd < 0) return cli_error_errno("cannot create", to);
     int failed = tar_walk(j, fd, 0);
     if (sync_close(fd, to)) failed = 1;
     fd = failed ? -1 : open(to, O_RDONLY | O_CLOEXEC);

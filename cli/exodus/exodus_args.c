@@ -30,10 +30,10 @@ int exodus_steps_chosen(const data_config *c, tutti_count steps, tutti_count *fi
     *last_out = steps;
     if (!c->steps) return 0;
     if (steps_take(c->steps, steps, first_out, last_out))
-        return cli_error("--steps: '%s' is not A:B, a number, last or none", c->steps);
+        return cli_error("--steps '%s': must be A:B, a number, last or none", c->steps);
     if (*last_out < *first_out && strcmp(c->steps, "none") == 0) return 0;
     if (*first_out < 1 || *last_out > steps || *first_out > *last_out)
-        return cli_error("--steps %s: there are steps 1 to %lld", c->steps, (long long)steps);
+        return cli_error("--steps '%s': file has steps 1 to %lld", c->steps, (long long)steps);
     return 0;
 }
 

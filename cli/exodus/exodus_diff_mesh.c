@@ -55,7 +55,7 @@ static int kind_pairs(exodus_comparison *k, int kind, exodus_pairs *out) {
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-/* Those that only one file has are told and taken out. */
+/* Entries that only one file has are reported and removed. */
 static void pairs_meet(exodus_comparison *k, const char *what, exodus_pairs *p) {
     tutti_count counts[2] = {0, 0}, n = 0;
     int64_t firsts[2] = {INT64_MAX, INT64_MAX};
@@ -109,7 +109,7 @@ int exodus_compare_arrays(exodus_comparison *k, const exodus_common *c, int outc
     char where[100];
     for (int f = 0; f < 2; f++)
         has[f] = tutti_exodus_array_size(k->x[f], &a, &entries[f], &wide[f], &type[f]) == TUTTI_OK;
-    if (!has[0] || !has[1] || wide[0] != wide[1]) return 0; /* told with the definitions */
+    if (!has[0] || !has[1] || wide[0] != wide[1]) return 0; /* reported with the definitions */
     double *v[2];
     tutti_err err = TUTTI_OK;
     for (int f = 0; f < 2; f++) {
@@ -189,7 +189,7 @@ static int poly_read(tutti_exodus *x, const tutti_exodus_entity *e, const exodus
     free(begin);
     free(at);
     if (wrong)
-        return cli_error("%s %lld: the counts of its entries do not fit its list of %lld",
+        return cli_error("%s %lld: sum of entry counts does not match the list length %lld",
                          tutti_exodus_kind_name((int)e->kind), (long long)e->id,
                          (long long)e->list_length);
     return err == TUTTI_OK ? 0 : cli_error_tutti();
@@ -241,7 +241,7 @@ static int connectivity_compare(exodus_comparison *k, int kind, tutti_count numb
     lists l[2] = {{.value = NULL}, {.value = NULL}};
     if (e[0]->entries == 0 || e[1]->entries == 0 || is_poly(e[0]) != is_poly(e[1]) ||
         (!is_poly(e[0]) && wide_of(e[0], what) != wide_of(e[1], what)))
-        return 0; /* told with the definitions */
+        return 0; /* reported with the definitions */
     const int failed =
         lists_read(k, e[0], c, 0, what, &l[0]) || lists_read(k, e[1], c, 1, what, &l[1]);
     const int outcome = exodus_outcome_of(k, names[what], tutti_exodus_kind_name(kind));
@@ -286,7 +286,7 @@ static int by_group(const void *a, const void *b) {
     return (x->place[0] > y->place[0]) - (x->place[0] < y->place[0]);
 }
 
-/* Pairs by block, with places in it; those in different ones are told and taken out. */
+/* Pairs by block, with places in it; pairs in different blocks are reported and removed. */
 static void blocks_sort(exodus_comparison *k, int kind, exodus_pairs *p) {
     const int outcome = exodus_outcome_of(k, "block", tutti_exodus_kind_name(kind));
     exodus_outcome *o = &k->outcome[outcome];

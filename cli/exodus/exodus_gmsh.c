@@ -40,7 +40,7 @@ typedef struct {
 typedef struct {
     tutti_count node[CORNERS];
     tutti_count element; /* of this rank's; then the one behind it */
-    int side;            /* 0: nobody is behind it yet */
+    int side;            /* 0: no element found yet */
     int set;
 } facet;
 
@@ -178,7 +178,7 @@ static int is_taken(const group *v, int n, int64_t id) {
     return id < 1;
 }
 
-/* Those whose tag nobody has yet keep it as their id (pass 0); then others get higher ones. */
+/* Groups with a unique tag keep it as their id (pass 0); the others get higher ids. */
 static void group_add(group **v, int *n, group x, int pass) {
     int64_t most = 0;
     if (is_taken(*v, *n, x.physical) != pass) return;
@@ -208,7 +208,7 @@ static int groups_make(gmsh *g) {
             group_add(&g->node, &g->nodes_n, x, pass);
         }
     free(all);
-    if (g->blocks_n == 0) return cli_error("there is no element in it");
+    if (g->blocks_n == 0) return cli_error("mesh has no elements");
     return 0;
 }
 

@@ -45,8 +45,8 @@ static void piece_free(exodus_piece *q) {
 /* Without any id map all pieces would have the same nodes. */
 static int ids_check(const exodus_whole *w, int n) {
     if (n > 1 && !w->o.p.has_node_ids && w->o.p.dims > 0)
-        return cli_error("no piece has an id map of its nodes (node_num_map): cannot tell which "
-                         "nodes are shared");
+        return cli_error("no piece has an id map of its nodes (node_num_map): cannot determine "
+                         "shared nodes");
     return 0;
 }
 

@@ -37,7 +37,7 @@ static int set_check(const data_config *c, const char *first, size_t stem, long 
         long m, r;
         if (!name_parse(c->path[i], &s, &m, &r, &digits) || m != n || s != stem ||
             strncmp(c->path[i], first, stem) != 0)
-            return cli_error("'%s' does not belong to '%s'", c->path[i], first);
+            return cli_error("'%s' is not a piece of the same file as '%s'", c->path[i], first);
         if (out[r]) return cli_error("'%s' and '%s' are the same piece", out[r], c->path[i]);
         out[r] = c->path[i];
     }

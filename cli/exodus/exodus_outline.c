@@ -52,7 +52,7 @@ int exodus_variables_known(const data_config *c, int n, const exodus_outline *o)
     for (int i = 0; i < c->variables.n; i++) {
         int known = 0;
         for (int k = 0; k < n; k++) known |= has_variable(&o[k], c->variables.item[i]);
-        if (!known) return cli_error("there is no variable '%s'", c->variables.item[i]);
+        if (!known) return cli_error("unknown variable '%s'", c->variables.item[i]);
     }
     return 0;
 }

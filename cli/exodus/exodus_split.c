@@ -1,5 +1,5 @@
 /* tutti exodus split: one file becomes NAME.e.N.R, for programs that want a file for each process.   Pieces are
- * dealt out to the ranks of this command in order; each reads what is in its pieces, and writes them by itself.
+ * distributed over the ranks of this command in order; each reads what is in its pieces, and writes them by itself.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/split.h"
 

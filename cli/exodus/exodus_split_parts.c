@@ -25,7 +25,7 @@ static const struct {
 typedef struct {
     tutti_count n;
     tutti_count *start, *node; /* [n + 1], corners */
-    uint8_t *type;             /* of what is told to the mesh layer */
+    uint8_t *type;             /* of the elements passed to the mesh layer */
     tutti_count corners;
 } slice;
 
@@ -49,7 +49,7 @@ static int block_read(tutti_exodus *x, const tutti_exodus_entity *e, tutti_count
     if (e->entries == 0) return 0;
     corners_of(e, &corners, &type);
     if (e->nodes < 1)
-        return cli_error("element block %lld is of %s: only --by order divides those",
+        return cli_error("element block %lld has type %s, which only --by order supports",
                          (long long)e->id, e->topology);
     int64_t *all = cli_array(n, e->nodes, sizeof *all);
     const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_CONNECTIVITY,
@@ -170,7 +170,8 @@ int exodus_parts_find(const cli_world *w, const data_config *c, tutti_exodus *x,
             out->part[i] = (int)((out->first + i) * c->parts / all);
         return 0;
     }
-    if (o->p.nodes > 2000000000) return cli_error("too many nodes: try --by order");
+    if (o->p.nodes > 2000000000)
+        return cli_error("mesh has more than 2000000000 nodes; use --by order");
     slice s;
     tutti_count nodes = 0;
     double *xyz = NULL;

@@ -189,7 +189,7 @@ int mesh_convert(const cli_world *w, const void *config) {
                                                     : TUTTI_MESH_NATIVE;
     if (cli_output_refuse(c->to)) return 1;
     if (!c->force && (lstat(c->to, &st) == 0 || errno != ENOENT))
-        return cli_error("'%s' is there already; --force replaces it", c->to);
+        return cli_error("'%s' exists; --force replaces it", c->to);
     int failed = mesh_case_open(c, &m);
     if (!failed && tutti_mesh_write(m.mesh, c->to, format, &c->options) != TUTTI_OK)
         failed = cli_error_tutti();

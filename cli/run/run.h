@@ -2,7 +2,7 @@
  *
  *   cmd_run.c        arguments; becomes the program
  *   run_launcher.c   which launcher it is, and how its ranks get the preloaded library
- *   run_compare.c    with and without the library, in turn
+ *   run_compare.c    with and without the library, interleaved
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_RUN_H
 #define TUTTI_CLI_RUN_H
@@ -32,10 +32,10 @@ void run_command_print(FILE *f, const run_command *c, const run_words *set);
 int run_command_become(const run_command *c);
 
 /* The command that starts `words` so that its ranks, and not the launcher, load `library`.
- * 0, or 1 and a message: a launcher of another MPI, or one that nobody knows. */
+ * 0, or 1 and a message: a launcher of another MPI, or an unknown one. */
 int run_preload(const run_words *words, const char *library, run_command *out);
 
-/* Run both in turn, `rounds` times each, and print what they take, as a whole and in calls of MPI_File_, of which
+/* Run both interleaved, `rounds` times each, and print what they take, as a whole and in calls of MPI_File_, of which
  * the ranks write into `times`, a file.  What the first run says is shown.
  * @return exit code: 0, or that of the first run that fails */
 int run_compare(const run_command *with, const run_command *without, int rounds, const char *times);

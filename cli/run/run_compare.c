@@ -30,7 +30,7 @@ static void forward_signal(int number, siginfo_t *info, void *context) {
 
 /* ---- one run */
 
-/* Standard input anew from its beginning, if it has one, otherwise none. */
+/* Standard input from its beginning if it is seekable, otherwise none. */
 static void fresh_input(void) {
     if (lseek(STDIN_FILENO, 0, SEEK_SET) == 0) return;
     const int none = open("/dev/null", O_RDONLY);
@@ -145,7 +145,7 @@ static int run_rounds(const run_command *const command[2], int rounds, const cha
         for (int k = 0; k < 2; k++) {
             const int which = (i + k) % 2;
             double *time = &seconds[which].whole[i];
-            if (truncate(times, 0) != 0) errno = 0; /* then nothing is told of calls */
+            if (truncate(times, 0) != 0) errno = 0; /* times of calls are then not reported */
             const int code = i + k == 0 ? run_once(command[which], -1, -1, time)
                                         : run_quietly(command[which], time);
             if (caught) return 128 + caught;
@@ -168,16 +168,17 @@ int run_compare(const run_command *with, const run_command *without, int rounds,
     for (int i = 0; i < ENDING; i++) sigaction(ending[i], &action, NULL);
     const int code = run_rounds(command, rounds, times, seconds);
     if (code == CLI_OK) {
-        int told = 1;
-        for (int i = 0; i < rounds; i++) told &= seconds[0].calls[i] > 0 && seconds[1].calls[i] > 0;
-        printf("tutti run: %d rounds in turn; medians, and the least and the most\n", rounds);
-        if (told)
-            report_kind("in calls of MPI_File_, slowest rank:", rounds, seconds[0].calls,
+        int has_calls = 1;
+        for (int i = 0; i < rounds; i++)
+            has_calls &= seconds[0].calls[i] > 0 && seconds[1].calls[i] > 0;
+        printf("tutti run: %d interleaved rounds; median, minimum and maximum\n", rounds);
+        if (has_calls)
+            report_kind("in MPI_File_ calls, slowest rank:", rounds, seconds[0].calls,
                         seconds[1].calls);
         else
             printf(
-                "no rank told of calls of MPI_File_: it has none, or is linked statically, or on "
-                "another host\n");
+                "no rank reported MPI_File_ calls: the program makes none, is linked statically or "
+                "runs on another host\n");
         report_kind("the program as a whole, with its start:", rounds, seconds[0].whole,
                     seconds[1].whole);
     }

@@ -1,5 +1,5 @@
 /* tutti run: launchers.  A preloaded library belongs to the ranks and not to the launcher, which has no
- * use for it; so each launcher is told in its own words:
+ * use for it; so each launcher gets its own options:
  *
  *   Open MPI       mpirun -x LD_PRELOAD=... -x TUTTI_... ARGUMENTS          after every ':' too
  *   MPICH (hydra)  mpiexec -genv LD_PRELOAD ... -genv TUTTI_... ... ARGUMENTS
@@ -72,7 +72,7 @@ static int ask_launcher(const char *program, launcher *out) {
     else if (says(text, mpich))
         *out = HYDRA;
     else
-        return cli_error("'%s --version' says neither Open MPI nor MPICH", program);
+        return cli_error("'%s --version' names neither Open MPI nor MPICH", program);
     return 0;
 }
 
@@ -100,7 +100,7 @@ static int find_launcher(const run_words *w, launcher *out) {
     const char *program = w->word[0];
     static const char *const names[] = {"", "Open MPI", "MPICH"};
     if (mpi == ours) return 0;
-    return cli_error("'%s' starts programs of %s, and this tutti was built for %s: take the tutti "
+    return cli_error("'%s' starts programs of %s, but this tutti was built for %s: use the tutti "
                      "of the other build",
                      program, names[mpi], names[ours]);
 }
@@ -266,8 +266,8 @@ static int launcher_at(const run_words *words) {
 
 static int unknown_launcher(const char *name) {
     return (strcmp(name, "aprun") == 0 || strcmp(name, "jsrun") == 0) &&
-           cli_error("%s passes variables in a way of its own: start it yourself with %s "
-                     "LD_PRELOAD=(the library, see --dry-run of a program)",
+           cli_error("launcher '%s' is not supported: run it directly with %s "
+                     "LD_PRELOAD=LIBRARY (--dry-run of a program prints the path)",
                      name, strcmp(name, "aprun") == 0 ? "-e" : "-E");
 }
 

@@ -17,7 +17,7 @@ static int transfer_piece(const tune_job *job, const tune_probe *p, char *buf, s
         if (moved < 0 && errno == EINTR) continue;
         if (moved < 0)
             return cli_error_errno(p->is_write ? "cannot write" : "cannot read", job->path);
-        if (moved == 0) return cli_error("'%s' is shorter than it was", job->path);
+        if (moved == 0) return cli_error("'%s' was truncated during the measurement", job->path);
         buf += moved;
         n -= (size_t)moved;
         at += moved;
@@ -166,7 +166,8 @@ static int choose_area(tune_job *job, const char *dir) {
     const tutti_off least = 8 << 20, ranks = job->world.ranks;
     while (job->area > least && room < 4.0 * (double)(job->area * ranks)) job->area /= 2;
     if (room < 1.2 * (double)(job->area * ranks))
-        return cli_error("'%s' has no room for %lld MiB", dir, (long long)job->area * ranks >> 20);
+        return cli_error("not enough free space in '%s': %lld MiB are required", dir,
+                         (long long)job->area * ranks >> 20);
     return 0;
 }
 

@@ -83,7 +83,7 @@ static int run_vote(tune_job *job, const tune_probe *p, long count) {
 /* ---- one-sided */
 
 static int one_sided(int code) {
-    return code == MPI_SUCCESS ? 0 : cli_error("one-sided communication does not work here");
+    return code == MPI_SUCCESS ? 0 : cli_error("MPI one-sided communication fails on this machine");
 }
 
 static int run_fence(tune_job *job, const tune_probe *p, long count) {

@@ -35,7 +35,7 @@ expect 2 "unknown command 'sing'" help sing
 expect 2 "unknown option '--xml'" options --xml
 expect 0 'which way collective requests go' options method
 expect 0 'TUTTI_CB_BUFFER_SIZE' options TUTTI_CB_BUFFER_SIZE
-expect 1 "no option 'nothing'" options nothing
+expect 1 "unknown library option 'nothing'" options nothing
 expect 2 "extra operand 'block2d'" bench block2d
 expect 2 'no-such-option' bench --no-such-option 3
 expect 2 '--size' bench --size
@@ -57,7 +57,7 @@ expect 0 '--procs LIST' steps --help
 expect 0 'tutti-experiments 0.' --version
 expect 2 "unknown experiment ''"
 expect 2 "unknown experiment 'step'" step
-expect 2 'there are only 1' steps --procs 1,2
+expect 2 'only 1 processes are available' steps --procs 1,2
 expect 2 'series' steps --series 2
 "$tutti" --help | awk 'length($0) > 80 { print "wider than 80 columns: " $0; bad = 1 } END { exit bad }' || bad=1
 tutti=$TUTTI_COMMAND

@@ -32,6 +32,6 @@ fi
 expect 0 '' cp g copy
 expect 0 '' cp run.e copy.e
 expect 0 '' cp g ranked --layout ranked
-expect 1 'nothing of' export ranked --xdmf -o none.xmf
+expect 1 'has no variable that XDMF can represent' export ranked --xdmf -o none.xmf
 [ ! -e none.xmf ] || { echo 'an export of nothing leaves a file'; bad=1; }
 finish

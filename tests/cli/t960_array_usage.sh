@@ -58,16 +58,16 @@ expect 1 'type float64, not float32' info field --type float32
 expect 1 'in the other order' read field 0,0 --order row
 expect 1 'ends at' read flat --raw --shape 400,601 --type float64
 cp examples examples.npy
-expect 1 'no .npy file' read examples.npy
-expect 1 'no .npy file' write field --from examples.npy
-expect 1 'is no float64' write field 0,0:3 --from examples
+expect 1 'not a .npy file' read examples.npy
+expect 1 'not a .npy file' write field --from examples.npy
+expect 1 'is not a valid float64' write field 0,0:3 --from examples
 echo 1 2 >two
 expect 1 'ends after 2 elements of 3' write field 0,0:3 --from two
 expect 1 'more than the 1 elements' write field 0,0 --from two
 expect 1 'has the shape (400, 600), the section (1, 3)' write field 0,0:3 --from field.npy
 "$TUTTI_COMMAND" array create ints --shape 400,600 --type int16 || bad=1
 expect 1 'type float64, the array int16' write ints --from field.npy
-expect 1 "'70000' is no int16" create other --shape 3 --type int16 --fill 70000
+expect 1 "'70000' is not a valid int16" create other --shape 3 --type int16 --fill 70000
 expect 1 'needs --shape and --type' write other --from two --create
 [ ! -e other ] || { echo 'a refused array was made'; bad=1; }
 expect 1 'field.npy' write other --from field.npy --create --type int8
@@ -116,7 +116,7 @@ expect 0 '(3, 2)' info turned.npy
     printf '1%0300d\n' 0
     printf '9\0009\n'
 } >digits
-expect 1 "line 2: '9?9' is no float64" write other --create --from digits --shape 2 --type float64
+expect 1 "line 2: '9?9' is not a valid float64" write other --create --from digits --shape 2 --type float64
 sed -i 2d digits
 expect 0 '' write other --create --from digits --shape 1 --type float64
 expect 0 '1e+300' read other

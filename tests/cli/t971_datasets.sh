@@ -81,7 +81,7 @@ expect 0 '' dump run -v count -s 5 --as text --out count.txt
 [ "$(wc -c <heat.npy)" -eq $((128 + 4 * 24 * 8)) ] || { echo 'heat.npy is wrong'; bad=1; }
 expect 1 'another shape' dump run -v count -s all --as npy -o x.npy
 expect 1 "no variable 'nothing'" dump run -v nothing
-expect 1 'there is no segment 6' dump run -v heat -s 6
+expect 1 'segment 6 does not exist' dump run -v heat -s 6
 expect 1 "has no variable 'wave'" dump run -v wave -s 1
 expect 1 'the array ends at 4' dump run -v heat --slice 0:5,0
 
@@ -144,13 +144,13 @@ expect 0 'all-count.csv' export run --csv -v count -o all
 [ "$(sed -n '2p;$p' all-count.csv | tr '\n' ' ')" = '1,0,0,0,0 5,3,1.5,9,39 ' ] || { cat all-count.csv; bad=1; }
 expect 1 'can be shown' export again --xdmf -o again.xmf
 expect 1 'two dimensions' plot run -v count -s latest
-expect 1 'end in .svg' plot run -v count -o picture
+expect 1 'must end in .svg' plot run -v count -o picture
 [ ! -e count.png.tmp.npy ] || { echo 'count.png.tmp.npy was left'; bad=1; }
 
 # ---- wrong usage
 expect 2 'missing operand DIR' ls
 expect 2 'missing operand B' diff run
-expect 2 'one variable is needed' dump run
+expect 2 'exactly one variable is required' dump run
 expect 2 'text|csv|npy' dump run -v heat --as xml
 expect 2 "'--slice' does not apply to 'tutti ls'" ls run --slice 1
 expect 2 'one of --xdmf, --zarr and --csv' export run --xdmf --zarr

@@ -83,7 +83,7 @@ if ! grep -q 'stay here' out || [ "$(wc -l <names)" -ne 4 ]; then
     bad=1
 fi
 expect 0 '' diff run whole
-expect 1 'ended with 3: nothing is archived' archive run --command 'cat >/dev/null; exit 3'
+expect 1 'failed with status 3: nothing is archived' archive run --command 'cat >/dev/null; exit 3'
 expect 1 'nothing is archived' archive run --command 'exec false'
 expect 0 '' diff run whole
 expect 0 '4 segments archived' archive run --command 'cat >z.tar'
@@ -93,11 +93,11 @@ expect 0 '4 segments restored' restore run --command 'cat z.tar'
 expect 0 '' diff run whole
 
 # ---- wrong usage
-expect 2 'one of --to DIR, --tar FILE and --command' archive run
+expect 2 'missing --to DIR, --tar FILE or --command' archive run
 expect 2 'one of --from DIR' restore run --tar x --from y
 expect 2 'exclude each other' archive run --to x --segments 1:2 --older-than 3
-expect 1 'is not A:B' archive run --to x --segments 1-2
-expect 1 'there are segments 0 to 5' archive run --to x --segments 3:9
+expect 1 'must be A:B' archive run --to x --segments 1-2
+expect 1 'dataset has segments 0 to 5' archive run --to x --segments 3:9
 expect 1 'no time index' archive run --to x --older-than soon
 expect 2 "'--to' does not apply to 'tutti restore'" restore run --to x
 expect 0 'Usage: tutti restore' restore --help

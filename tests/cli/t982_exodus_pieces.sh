@@ -58,7 +58,7 @@ expect 0 '' exodus split cells.e -n 5 -o s.e --by order --steps 1:2
 cp s.e.5.3 p.e.5.3
 expect 1 'has 2 steps, the first piece 3' exodus join p.e.5.0 -o x.e
 expect 0 '' exodus join p.e.5.0 -o x.e --steps 1:2
-expect 1 'does not belong to' exodus join p.e.5.0 t.e.5.1 -o y.e
+expect 1 'is not a piece of the same file as' exodus join p.e.5.0 t.e.5.1 -o y.e
 expect 0 '' import "$here/tests/cli/mixed.msh" m.e
 cp m.e m2.e
 expect 1 'no piece has an id map' exodus join m.e m2.e -o y.e

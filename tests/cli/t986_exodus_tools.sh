@@ -28,8 +28,8 @@ json '[f["times"] for f in o["files"]] == [[0.0], [0.5], [1.0]]'
 expect 0 '3 steps in 3 files' exodus verify series.e
 
 # ---- archives
-expect 1 'cannot make' archive run.e --to archived
-expect 1 'cannot make' archive run.e --tar run.tar
+expect 1 'cannot create' archive run.e --to archived
+expect 1 'cannot create' archive run.e --tar run.tar
 expect 0 '' exodus archive series.e --to all --json
 json 'o["files"] == 6 and o["checked"] > 0 and o["place"] == "all"'
 expect 2 'one of --to DIR and --tar FILE' archive run.e
