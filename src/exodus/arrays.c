@@ -105,15 +105,18 @@ static tutti_err find_entity_array(const tutti_exodus *x, const tutti_exodus_arr
     default:
         break;
     }
-    TUTTI_CHECK(name, TUTTI_ERR_NOT_FOUND, "%s %lld has no array of kind %d (tutti_exodus_array_kind)",
-                k->word, (long long)a->id, (int)a->array_kind);
+    TUTTI_CHECK(name, TUTTI_ERR_NOT_FOUND,
+                "%s %lld has no array of kind %d (tutti_exodus_array_kind)", k->word,
+                (long long)a->id, (int)a->array_kind);
     if (entries == 0) { /* the file has no variable either */
         *out = (tutti__exodus_place){0, 0, numbers, TUTTI_FLOAT64, 0};
         return TUTTI_OK;
     }
     if (a->kind != TUTTI_EXODUS_NODAL) name = tutti__exodus_numbered(full, name, number + 1);
     const int class =
-        a->array_kind == TUTTI_EXODUS_ATTRIBUTES || a->array_kind == TUTTI_EXODUS_FACTORS ? REALS : INTEGERS;
+        a->array_kind == TUTTI_EXODUS_ATTRIBUTES || a->array_kind == TUTTI_EXODUS_FACTORS
+            ? REALS
+            : INTEGERS;
     return find_mesh_array(x, name, class, entries, numbers, out);
 }
 

@@ -88,8 +88,8 @@ static tutti_err check_row(const tutti__exodus_model *m, const tutti_exodus_enti
                 TUTTI_ERR_ARG, "%s %lld has %lld members and %lld distribution factors", word, id,
                 (long long)e->entries, (long long)e->factors);
     TUTTI_CHECK(!tutti__exodus_is_listed(e) || e->entries == 0 || e->list_length > 0, TUTTI_ERR_ARG,
-                "%s %lld has topology %s, but list_length is 0: it must be the length of the list", word,
-                id, e->topology);
+                "%s %lld has topology %s, but list_length is 0: it must be the length of the list",
+                word, id, e->topology);
     TUTTI_CHECK(m->id_bytes == 8 || e->id <= INT32_MAX, TUTTI_ERR_OVERFLOW,
                 "%s: id %lld needs 8-byte integers: integer_bytes is 4", word, id);
     return TUTTI_OK;

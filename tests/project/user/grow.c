@@ -68,7 +68,8 @@ static void options(void) {
     CHECK(tutti_file_change(f, opt) == TUTTI_OK);
     CHECK(tutti_file_close(&f) == TUTTI_OK);
     CHECK(tutti_file_delete(path, opt) == TUTTI_OK);
-    if (strcmp(version, "older") == 0) { /* the library knows an option that this struct cannot hold */
+    if (strcmp(version, "older") ==
+        0) { /* the library knows an option that this struct cannot hold */
         CHECK(tutti_options_set(opt, "later", "3") == TUTTI_ERR_OPTION);
         CHECK(strstr(tutti_last_message(), "newer than the program's tutti_options"));
         CHECK(tutti_options_get(opt, "later", value, sizeof value) == TUTTI_ERR_OPTION);
