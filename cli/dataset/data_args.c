@@ -201,9 +201,9 @@ int data_check(void *config) {
         if (c->call.bits == EXODUS_JOIN && !c->out) return cli_error("missing --out FILE");
         if (c->call.bits == EXODUS_SPLIT && c->parts < 1) return cli_error("missing --parts N");
         if (c->call.bits == EXODUS_EXPORT && c->xdmf + c->vtk != 1)
-            return cli_error("an Exodus file requires --xdmf or --vtk");
+            return cli_error("an Exodus file requires exactly one of --xdmf and --vtk");
         if (c->call.bits == EXODUS_ARCHIVE && !!c->place + !!c->tar != 1)
-            return cli_error("an Exodus file requires --to DIR or --tar FILE");
+            return cli_error("an Exodus file requires exactly one of --to DIR and --tar FILE");
         return 0;
     }
     for (int i = 0; i < c->paths; i++) strip_metadata(&c->path[i]);
@@ -212,10 +212,10 @@ int data_check(void *config) {
     if (c->call.bits == DATASET_DUMP && c->json && c->as >= 0)
         return cli_error("--json and --as exclude each other");
     if (c->call.bits == DATASET_EXPORT && c->xdmf + c->csv + c->zarr != 1)
-        return cli_error("missing --xdmf, --zarr or --csv");
+        return cli_error("exactly one of --xdmf, --zarr and --csv is required");
     if (!(c->call.bits & SOME_SEGMENTS)) return 0;
     if (!!c->place + !!c->tar + !!c->shell != 1)
-        return cli_error("missing %s DIR, --tar FILE or --command COMMAND",
+        return cli_error("exactly one of %s DIR, --tar FILE and --command COMMAND is required",
                          c->call.bits == DATASET_ARCHIVE ? "--to" : "--from");
     if (c->segments && c->older) return cli_error("--segments and --older-than exclude each other");
     return 0;

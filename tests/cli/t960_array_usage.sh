@@ -47,7 +47,7 @@ expect 2 'missing command'
 expect 2 'has no header' read flat --raw
 expect 2 'method' read field --method fast
 expect 1 'dimension 1: the array ends at 600' read field 0,0:601
-expect 1 "each of 0 to 1" transpose field new --axes 0,0
+expect 1 "permutation of 0 to 1" transpose field new --axes 0,0
 
 # ---- files that are no such arrays
 expect 1 'nowhere' info nowhere
@@ -74,8 +74,8 @@ expect 1 'field.npy' write other --from field.npy --create --type int8
 [ ! -e other ] || { echo 'half an array was left'; bad=1; }
 "$TUTTI_COMMAND" array create text --shape 3 --type bytes:5 --fill 0102030405 || bad=1
 expect 0 '0102030405' read text
-expect 1 'no numbers' stat text
-expect 1 'no numbers' read text --png x
+expect 1 'must be numeric' stat text
+expect 1 'must be numeric' read text --png x
 expect 1 'two dimensions' read field.npy 0:0,: --png x
 expect 1 'cannot write' read field 0,0 --out nowhere/x
 expect 1 'cannot write' read field --png nowhere/x
@@ -120,9 +120,9 @@ expect 1 "line 2: '9?9' is not a valid float64" write other --create --from digi
 sed -i 2d digits
 expect 0 '' write other --create --from digits --shape 1 --type float64
 expect 0 '1e+300' read other
-expect 1 "no uint64" create other --force --shape 3 --type uint64 --fill ' -5'
+expect 1 "not a valid uint64" create other --force --shape 3 --type uint64 --fill ' -5'
 
-# ---- local placement: told, and copied into one file, on the ranks that it has
+# ---- local placement: reported, and copied into one file, on the ranks that it has
 cat >local.c <<'END'
 #include <tutti/tutti.h>
 int main(int argc, char **argv) {
@@ -150,11 +150,11 @@ if command -v mpicc."$TUTTI_MPI" >/dev/null; then
     mpicc."$TUTTI_MPI" -I"$here/include" local.c -o local.exe -L"$TUTTI_BUILD_DIR" -ltutti -Wl,-rpath,"$TUTTI_BUILD_DIR" &&
         "$here/scripts/mpirun.sh" "$TUTTI_MPI" 2 ./local.exe || bad=1
     two info local
-    grep -q 'local, 2 ranks' out || { echo 'local placement is not told'; cat out; bad=1; }
+    grep -q 'local, 2 ranks' out || { echo 'local placement is not reported'; cat out; bad=1; }
     two info local --json
     grep -q '"ranks": 2' out || { cat out; bad=1; }
     two read local && bad=1
-    grep -q 'in local placement' out || { echo 'local placement is read'; cat out; bad=1; }
+    grep -q 'has local placement' out || { echo 'local placement is read'; cat out; bad=1; }
     two transpose local new --axes 0,1 || { cat out; bad=1; }
     "$TUTTI_COMMAND" array read new --csv >out || bad=1
     printf '0,1,2,3,4,5\n6,7,8,9,10,11\n12,13,14,15,16,17\n18,19,20,21,22,23\n' | cmp - out || bad=1

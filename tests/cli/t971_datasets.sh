@@ -142,7 +142,7 @@ for step, item in enumerate(items):
 END
 expect 0 'all-count.csv' export run --csv -v count -o all
 [ "$(sed -n '2p;$p' all-count.csv | tr '\n' ' ')" = '1,0,0,0,0 5,3,1.5,9,39 ' ] || { cat all-count.csv; bad=1; }
-expect 1 'can be shown' export again --xdmf -o again.xmf
+expect 1 'no variable that XDMF can represent' export again --xdmf -o again.xmf
 expect 1 'two dimensions' plot run -v count -s latest
 expect 1 'must end in .svg' plot run -v count -o picture
 [ ! -e count.png.tmp.npy ] || { echo 'count.png.tmp.npy was left'; bad=1; }
@@ -153,7 +153,7 @@ expect 2 'missing operand B' diff run
 expect 2 'exactly one variable is required' dump run
 expect 2 'text|csv|npy' dump run -v heat --as xml
 expect 2 "'--slice' does not apply to 'tutti ls'" ls run --slice 1
-expect 2 'one of --xdmf, --zarr and --csv' export run --xdmf --zarr
+expect 2 'exactly one of --xdmf, --zarr and --csv' export run --xdmf --zarr
 expect 2 'from 0 to 19' cp run new --compress 20
 expect 2 'NAME=ABS' diff run other --tolerance 3
 expect 0 'tutti cp [OPTION]' cp --help

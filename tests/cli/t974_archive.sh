@@ -93,12 +93,12 @@ expect 0 '4 segments restored' restore run --command 'cat z.tar'
 expect 0 '' diff run whole
 
 # ---- wrong usage
-expect 2 'missing --to DIR, --tar FILE or --command' archive run
-expect 2 'one of --from DIR' restore run --tar x --from y
+expect 2 'exactly one of --to DIR, --tar FILE and --command' archive run
+expect 2 'exactly one of --from DIR' restore run --tar x --from y
 expect 2 'exclude each other' archive run --to x --segments 1:2 --older-than 3
 expect 1 'must be A:B' archive run --to x --segments 1-2
 expect 1 'dataset has segments 0 to 5' archive run --to x --segments 3:9
-expect 1 'no time index' archive run --to x --older-than soon
+expect 1 'must be a time index' archive run --to x --older-than soon
 expect 2 "'--to' does not apply to 'tutti restore'" restore run --to x
 expect 0 'Usage: tutti restore' restore --help
 expect 1 'No such file' archive nowhere --to x

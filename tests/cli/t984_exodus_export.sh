@@ -21,7 +21,7 @@ for file in three-0002.pvtu three-0002-p2.vtu; do
     [ -s $file ] || { echo "there is no $file"; bad=1; }
 done
 expect 2 "'--csv' does not apply to 'tutti export' of an Exodus file" export cells.e --csv
-expect 2 'one of --xdmf and --vtk' export cells.e
+expect 2 'exactly one of --xdmf and --vtk' export cells.e
 
 # ---- the files themselves
 python3 - <<'END' || bad=1

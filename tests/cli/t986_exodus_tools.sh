@@ -32,7 +32,7 @@ expect 1 'cannot create' archive run.e --to archived
 expect 1 'cannot create' archive run.e --tar run.tar
 expect 0 '' exodus archive series.e --to all --json
 json 'o["files"] == 6 and o["checked"] > 0 and o["place"] == "all"'
-expect 2 'one of --to DIR and --tar FILE' archive run.e
+expect 2 'exactly one of --to DIR and --tar FILE' archive run.e
 mv run.e.tutti away
 expect 0 'bytes were compared' archive run.e --to bare
 expect 0 'has no checksums' verify run.e

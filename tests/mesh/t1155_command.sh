@@ -73,7 +73,7 @@ expect 2 'own, random' owners a --rule best
 expect 2 'does not apply' info a --rule own
 expect 2 'unknown option' info a --nonsense 1
 expect 1 'No such' info missing.msh
-expect 1 'there already' convert strip.msh back.msh
+expect 1 'exists; --force' convert strip.msh back.msh
 echo nonsense >bad.msh
 expect 1 'line 1' info bad.msh
 t --help | grep -q 'Usage: tutti mesh'

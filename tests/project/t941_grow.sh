@@ -36,7 +36,7 @@ for name, structs in (("access.h", 1), ("array.h", 4), ("profile.h", 2), ("eleme
                       ("replicas.h", 3)):
     edit(name, r"int64_t reserved\[(\d)\];", lambda m: f"int64_t later, reserved[{int(m[1]) - 1}];", structs)
 END
-for module in cdf mesh timestep metadata netcdf compression segments dataset archive exodus nemesis exodus_mesh; do
+for module in cdf mesh timestep metadata netcdf compression segments dataset archive exodus_model exodus nemesis exodus_mesh; do
     rm -r "grown/src/$module"
 done
 (cd lib && printf '%s\n' ../grown/src/*/*.c | xargs -P 2 -n 20 "$mpicc" -std=gnu11 -O0 -w -fPIC -fvisibility=hidden -D_GNU_SOURCE \
