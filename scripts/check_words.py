@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """check_words.py [FILE|DIRECTORY...]   Refuse the phrases of the project's word table in messages, help, headers, comments and documentation.
 
-Without arguments it checks CHECKED, the parts of the tree that are clean.  A phrase may be broken over lines of a comment or a
+Without arguments it checks all files of the tree.  A phrase may be broken over lines of a comment or a
 paragraph.  There is no list of exceptions.
 SPDX-License-Identifier: BSD-3-Clause"""
 import pathlib
@@ -10,7 +10,6 @@ import subprocess
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-CHECKED = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "docs", "include", "examples", "scripts")
 SUFFIXES = {".c", ".h", ".py", ".sh", ".md", ".f90", ".F90", ".inc", ".cmake", ".txt", ".1", ".7", ".in", ".cc"}
 # phrase: replacement; an underscore is any space, so that this file is clean, too
 PHRASES = {
@@ -50,7 +49,7 @@ def patterns():
 
 def files(arguments):
     if not arguments:
-        listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", *CHECKED], cwd=TOP, capture_output=True, text=True, check=True)
+        listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=TOP, capture_output=True, text=True, check=True)
         arguments = [TOP / name for name in listed.stdout.splitlines()]
     for path in map(pathlib.Path, arguments):
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:

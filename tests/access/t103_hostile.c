@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=120 */
-/* Parsing what nobody sane would send: cut, mutated and random bytes.  No crash (run it under the
- * sanitizers), nothing allocated out of proportion, and whatever is accepted is sound in itself.
+/* Parsing malformed messages: truncated, mutated and random bytes.  The parser must not crash (run this under the
+ * sanitizers) or allocate memory out of proportion to the message, and an accepted message must be consistent.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/reference.h"
 

@@ -34,7 +34,7 @@ static void make_blocks(set *s) {
     }
 }
 
-/* Pieces dealt out in turn, each a copy of some small side. */
+/* Pieces distributed cyclically, each a copy of some small side. */
 static void make_cyclic(set *s) {
     tutti__side piece = zoo_any(2, 1);
     const tutti_off extent = tutti__side_hi(piece) - tutti__side_lo(piece) + rnd(2) * rnd(9);

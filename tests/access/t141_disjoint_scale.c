@@ -79,7 +79,7 @@ static void cyclic(const char *name, tutti_off piece, tutti_count pieces) {
     check_pattern(name, 1, pieces * piece);
 }
 
-/* Blocks of 64 x 64 elements dealt out cyclically in two dimensions. */
+/* Blocks of 64 x 64 elements, distributed cyclically in two dimensions. */
 static void block_cyclic(void) {
     const tutti_off n = 64 * 64 * 3000, element = 8, row = n * element;
     for (int r = 0; r < RANKS; r++) {

@@ -1,7 +1,7 @@
 /* TEST ranks=5 timeout=120 builds=openmpi,mpich */
-/* The transistor's example gives the same numbers on 1, 2, 3 and 5 processes, to the tolerance of
- * its solvers; its file is gone on with on another number of processes, and ends as if it had not
- * been interrupted.
+/* The bipolar example gives the same values on 1, 2, 3 and 5 processes, within the tolerance of
+ * its solvers.  A run that is resumed on a different number of processes writes the same file as an
+ * uninterrupted run.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "bipolar/bipolar.h"
@@ -81,7 +81,7 @@ int main(int argc, char **argv) {
     }
     (void)run(other, 1, 0, 1);
     (void)run(other, 1, 1, 2);
-    check_alike(one, other, 0, "gone on with on the same number of ranks");
+    check_alike(one, other, 0, "resumed on the same number of ranks");
     (void)run(other, 5, 0, 1);
     (void)run(other, 3, 1, 2);
     check_alike(one, other, 1e-8, "on 5 and 3 ranks in turn");

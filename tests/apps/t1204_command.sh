@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2
-# The transistor's example as a program: a sweep that is interrupted and gone on with on another number of ranks, what it
-# refuses, and the way of `make run-bipolar`, with a mesh of gmsh where there is one.
+# The bipolar example as a program: a sweep that is interrupted and resumed on a different number of ranks, arguments that it
+# refuses, and the commands of `make run-bipolar`, with a mesh of gmsh if gmsh is installed.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 builds=openmpi
-# What is no number, or none that makes sense, is not computed with: the transistor's example tells how it is called.
+# The bipolar example refuses arguments that are not numbers or are out of range: it prints its usage and exits with code 2.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)

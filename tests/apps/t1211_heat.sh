@@ -1,7 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2
-# The heat example as a program: second order against the exact solution; files of 1, 2, 3 and 5 ranks, of every way to deal elements out, and of
-# a run that was interrupted and gone on with on other numbers of ranks are the same byte for byte; libexodusii reads them; what it refuses.
+# The heat example as a program: it converges with second order to the exact solution.  Files written on 1, 2, 3 and 5 ranks, with every
+# distribution of the elements, and by a run that was interrupted and resumed on different numbers of ranks are identical byte for byte.
+# libexodusii reads them.  Wrong arguments are refused.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -47,7 +48,7 @@ if [ -x "$reader" ]; then
 fi
 
 run 2 "$program" -n 0 none.e >out 2>&1
-[ $? -eq 2 ] || fail "-n 0 is no wrong usage"
-run 2 "$program" -r none.e >out 2>&1 && fail "goes on with a file that is not there"
-grep -q 'none.e' out || fail "which file? $(cat out)"
+[ $? -eq 2 ] || fail "-n 0 is not refused with exit code 2"
+run 2 "$program" -r none.e >out 2>&1 && fail "resumes from a file that does not exist"
+grep -q 'none.e' out || fail "the message does not name the file: $(cat out)"
 exit $bad

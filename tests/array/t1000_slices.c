@@ -171,7 +171,7 @@ static void one_round(int round) {
     file_remove(path);
 }
 
-/* Starting a write waits for nobody, also if something has been prefetched, which nobody gets any more. */
+/* Starting a write does not wait for other ranks, even after a prefetch; the prefetched data is discarded. */
 static void start_step(const char *options) {
     const tutti_options opt = options_of(options);
     const tutti_array_spec spec = {.ndims = 1, .shape = {1000}, .type = TUTTI_UINT8};

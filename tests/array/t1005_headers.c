@@ -23,7 +23,7 @@ static tutti__header header_good(void) {
     return (tutti__header){.version = 1, .spec = good, .bytes = FILE_BYTES - 4096};
 }
 
-/* Any damage to one slot leaves the other, and damage to both is told. */
+/* Damage to one slot leaves the other one valid; damage to both is reported. */
 static void damage(void) {
     unsigned char block[TUTTI__HEADER_BYTES];
     tutti__header h = header_good(), back;

@@ -85,7 +85,7 @@ static int is_there(const char *name) {
     return access(name, F_OK) == 0;
 }
 
-/* The file in between is nobody else's, and goes away. */
+/* The intermediate file gets a name that no other file has, and is removed. */
 static void between(void) {
     static const char *const mine = "a letter";
     char taken[540], next[540], part[600];
@@ -368,15 +368,15 @@ static void visible(int in_place, int way, const char *options) {
     close_all(a, aside);
 }
 
-/* What goes wrong with a tile that somebody has waited for is told by the walk. */
-static void told_later(void) {
+/* An error in writing a tile that another call has completed is returned by the walk. */
+static void report_error_of_completed_tile(void) {
     tutti_array *a = create(path, ""), *b = create(other, "fault=0:write:3:EIO");
     const tutti_slice mine = my_rows(), none = {.stride = {1, 1}};
     const tutti_tiles_spec s = {.budget = 100000, .region = &mine, .tile = {4, 30}};
     tutti_tiles *t = NULL;
     tutti_tile tile;
     tutti_err err = TUTTI_OK;
-    check_where("told later");
+    check_where("error of a completed tile");
     CHECK_SAME(tutti_tiles_begin(a, b, &s, &t), TUTTI_OK);
     do {
         err = same_everywhere(tutti_tiles_next(t, &tile));
@@ -425,7 +425,7 @@ int main(int argc, char **argv) {
     walks();
     for (int way = 0; way < WAYS; way++)
         for (int in_place = 0; in_place < 2; in_place++) visible(in_place, way, "fault=*:slow:5");
-    told_later();
+    report_error_of_completed_tile();
     faults();
     file_remove(path);
     file_remove(other);

@@ -104,7 +104,7 @@ static void planes(const char *more) {
             s.hi[d] = s.lo[d] + 1 + rnd(spec.shape[d] - s.lo[d]);
             s.stride[d] = 1 + rnd(2);
         }
-        tutti_slice mine = s; /* the last dimension is dealt out */
+        tutti_slice mine = s; /* the last dimension is distributed cyclically */
         mine.lo[2] += rank * s.stride[2];
         mine.stride[2] *= ranks;
         int32_t *v = calloc((size_t)n, 4);

@@ -221,7 +221,7 @@ static void some_end(void) {
     CHECK_OK(tutti_tiles_end(&t));
 }
 
-/* Nobody has anything to do; a walk with more tiles than anybody. */
+/* A walk over an empty region on all ranks. */
 static void nothing(void) {
     tutti_slice none = tutti_slice_all(2, (tutti_count[]){N, M});
     tutti_tiles_spec spec = {.budget = 1 << 20, .region = &none};

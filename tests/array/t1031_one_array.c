@@ -41,7 +41,7 @@ static void odd_ones(tutti_array *a, tutti_array *b, int odd) {
     CHECK_SAME(begin(a, odd ? NULL : b), TUTTI_ERR_MISMATCH);
     CHECK_SAME(begin(odd ? b : a, b), TUTTI_ERR_MISMATCH);
     CHECK_SAME(begin(a, odd ? a : b), TUTTI_ERR_MISMATCH);
-    /* in different calls: whoever speaks by one array alone has told its neighbour before */
+    /* in different calls: a rank that passes one array only has announced its call before */
     CHECK_ERR(odd ? tutti_array_sync(b) : begin(NULL, b), TUTTI_ERR_MISMATCH);
     CHECK_ERR(odd ? begin(NULL, b) : tutti_array_sync(b), TUTTI_ERR_MISMATCH);
     CHECK_ERR(odd ? begin(a, NULL) : tutti_array_sync(a), TUTTI_ERR_MISMATCH);

@@ -26,7 +26,7 @@ static tutti_file *opened(void) {
     tutti_file *f = NULL;
     tutti_options opt;
     tutti_options_defaults(&opt);
-    opt.background = TUTTI_BACKGROUND_NONE; /* operations depend on nobody's time */
+    opt.background = TUTTI_BACKGROUND_NONE; /* no operation advances on its own */
     CHECK_OK(tutti_file_open(MPI_COMM_WORLD, path, MODE, &opt, &f));
     return f;
 }
@@ -194,7 +194,7 @@ int main(int argc, char **argv) {
     CHECK_OK(tutti_tiles_begin(walked, NULL, &spec, &walk));
     CHECK_OK(tutti_tiles_next(walk, &tile));
     CHECK_OK(tutti_array_prefetch(array, &all));
-    /* what is under way gets as far as it can: nobody is in the midst of a message then */
+    /* advance pending operations as far as possible, so that no rank is in the middle of a message */
     for (int i = 0; i < 100; i++) {
         tutti_off size;
         usleep(1000);
@@ -218,7 +218,7 @@ int main(int argc, char **argv) {
     STATE(tutti_request_test(&r, &done, NULL));
     STATE(tutti_request_wait(&left, NULL));
     CHECK(done == 1 && !r && !left, "not nulled");
-    CHECK_OK(tutti_request_wait(&alone, NULL)); /* nobody else was needed for it */
+    CHECK_OK(tutti_request_wait(&alone, NULL)); /* it needs no other rank */
     STATE(tutti_tiles_next(walk, &tile));
     STATE(tutti_tiles_end(&walk));
     STATE(tutti_array_close(&walked));

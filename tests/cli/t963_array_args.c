@@ -321,7 +321,7 @@ static void check_round_trip(void) {
     }
 }
 
-/* ---- walks: boxes are disjoint, hold all elements, and nobody's part is too large */
+/* ---- walks: boxes are disjoint, cover all elements, and no rank's part is too large */
 
 static void walk_once(int ndims, int ranks, tutti_count most) {
     array_side s = {.spec = {.ndims = ndims, .order = rnd(2) ? TUTTI_ROW_MAJOR : TUTTI_COL_MAJOR}};

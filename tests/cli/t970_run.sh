@@ -116,7 +116,7 @@ run 0 "got: --export=ALL,LD_PRELOAD=$lib -n 2 prog" --library "$lib" -- ./srun -
 run 0 "got: --export=HOME,TUTTI_" --library "$lib" -o method=list -- ./srun -n 2 --export=HOME prog
 grep -q ",LD_PRELOAD=$lib -n 2 prog" out || fail 'srun: no LD_PRELOAD'
 
-# ---- real launchers: the ranks load the library, and nobody else
+# ---- real launchers: only the ranks load the library
 script=$here/scripts/mpirun.sh
 other_mpi=mpich launcher=mpirun.openmpi
 [ "$mpi" = openmpi ] || other_mpi=openmpi launcher=mpiexec.mpich

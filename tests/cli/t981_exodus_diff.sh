@@ -1,7 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# tutti exodus diff: files whose nodes and elements are in another order are the same; every kind of difference is told with
-# its place; tolerances of all and of some; steps; exit codes; the same under mpirun.
+# tutti exodus diff: files that differ only in the order of nodes and elements are equal; every kind of difference is reported with
+# its location; tolerances for all and for some variables; steps; exit codes; the same under mpirun.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"

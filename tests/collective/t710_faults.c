@@ -1,7 +1,7 @@
 /* TEST ranks=1,4 timeout=120 */
 /* Every file access of every rank of a small case fails once: the first, the second, ... until there are no more.  All
- * ranks return the same code with the same error, nothing hangs, bytes that nobody named keep their value, the handle stays usable,
- * memory and descriptors come back.  Short transfers are no error.
+ * ranks return the same code with the same error, nothing hangs, bytes outside the access keep their value, the handle stays usable,
+ * memory and descriptors are released.  Short transfers are not an error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include "harness.h"
@@ -99,7 +99,7 @@ static void blamed(int who, int sys_errno, const char *operation) {
     CHECK(have > 0 && have <= whole && !strcmp(e->path, path + whole - have), "path '%s'", e->path);
 }
 
-/* After a write that failed: what nobody named is untouched, the rest is old or new. */
+/* After a failed write: bytes outside the access are unchanged, the others are old or new. */
 static void file_is_sound(void) {
     int64_t n = 0;
     MPI_Barrier(MPI_COMM_WORLD);

@@ -68,7 +68,7 @@ static tutti_err open_code(int who, int kind) {
                                       TUTTI_ERR_MISMATCH, TUTTI_ERR_MISMATCH, TUTTI_ERR_MISMATCH,
                                       TUTTI_ERR_OPTION,   TUTTI_ERR_OPTION};
     if (kind >= 9 && kind <= 11 && ranks == 1) return kind == 9 ? TUTTI_ERR_NOT_FOUND : TUTTI_OK;
-    if (kind == 9 && who == 0) return TUTTI_ERR_NOT_FOUND; /* the lowest rank's trouble is told */
+    if (kind == 9 && who == 0) return TUTTI_ERR_NOT_FOUND; /* the lowest rank's error is returned */
     if (kind >= 12 && who > 0)
         return TUTTI_OK; /* only rank 0's options count, and these have a sound form */
     return codes[kind];
@@ -148,7 +148,7 @@ static void requests_refused(tutti_file *f, int who) {
     tutti_access_free(&good);
 }
 
-/* Rank `who` has nowhere to put the request: the others hear of it when they wait. */
+/* Rank `who` passes NULL for request_out: the others get the error when they wait. */
 static void start_refused(tutti_file *f, const tutti_access *a, int who) {
     tutti_request *r = NULL;
     unsigned char buf[64] = {0};

@@ -125,8 +125,8 @@ static void many_bytes_back(const char *text) {
     free(last);
 }
 
-/* One contiguous run of more than 2 GiB, without memory for it: pages of a mapping that nobody
- * touches. */
+/* One contiguous run of more than 2 GiB without using that much memory: the pages of the mapping
+ * are never touched. */
 static void one_run(const char *text) {
     tutti_options opt = options_of(text);
     tutti_file *f = NULL;

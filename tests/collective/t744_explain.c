@@ -1,6 +1,6 @@
 /* TEST ranks=2,3 timeout=60 */
-/* Profiles at open: rank 0's numbers decide on all ranks, one that cannot be used keeps nobody from
- * opening, and the candidates are told where somebody asks.
+/* Profiles at open: rank 0's values are used on all ranks, an unusable profile does not make open
+ * fail, and tutti_file_explain reports the candidates.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <mpi.h>
@@ -97,7 +97,7 @@ static void test_candidates(void) {
     CHECK(strstr(text, "s  two-phase, shm, ") && strstr(text, "s  list\n"), "%s", text);
 }
 
-/* It is passed over, and whoever asks is told why. */
+/* The profile is ignored, and the explanation reports why. */
 static void passed_over(const char *words) {
     char how[256], text[4096];
     const long live = tutti__memory_live();

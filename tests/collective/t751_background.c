@@ -149,7 +149,7 @@ static void errors_come_later(const char *background, int who, int split) {
     account_check(start);
 }
 
-/* What a rank has against an operation is told by wait. */
+/* The error of a rank that refuses an operation is returned by wait. */
 static void refused_later(const char *background) {
     char text[64];
     snprintf(text, sizeof text, "background=%s", background);

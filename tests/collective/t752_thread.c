@@ -1,5 +1,5 @@
 /* TEST ranks=1,2,3 timeout=100 own=1 tsan=1 */
-/* Background `all`: errors, refusals, abandoned requests and missing memory, told as with the other kinds.
+/* Background `all`: errors, refusals, abandoned requests and missing memory, reported as with the other kinds.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/parts.h>
 #include "harness.h"
@@ -104,7 +104,7 @@ static void parts(int counted) {
     for (int i = 0; i < FLIGHTS; i++)
         for (int k = 0; k < ITEMS; k++) wrong += back[i][k] != rank + 10 * i + k;
     CHECK_EQ(wrong, 0);
-    /* abandoned, with a value that does not fit: nobody hears of it */
+    /* abandoned, with a value that cannot be converted: no rank gets the error */
     tutti_access *a = NULL;
     CHECK_OK(tutti_access_contiguous(2 * (tutti_off)ITEMS * rank, 2 * (tutti_off)ITEMS, &a));
     const tutti_part short_ones = {

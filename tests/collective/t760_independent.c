@@ -48,7 +48,7 @@ static void lane_start(tutti_file *f, scene *s, int lane, int is_write) {
         CHECK_OK(tutti_file_write_start(f, q->access, q->base, &s->r[lane]));
     else
         CHECK_OK(tutti_file_read_start(f, q->access, q->base, &s->r[lane]));
-    tutti_access_free(&q->access); /* nobody needs it any more */
+    tutti_access_free(&q->access); /* no longer needed */
 }
 
 static void lane_end(scene *s, int lane) {

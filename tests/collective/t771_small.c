@@ -1,8 +1,8 @@
 /* TEST ranks=2,3,5,8 timeout=120 */
-/* Small split and started operations that come again.  Start and test wait for nobody: one rank
- * starts before the others know, also several at once, which then end in any order; bytes, counts
- * and ends of file are right; a refusal and a fault of one rank are told to all, and the next
- * operation goes well.
+/* Small split and non-blocking operations that are repeated.  Start and test do not wait for other ranks: one rank
+ * starts one or several operations before the others do, and they complete in any order; bytes, counts
+ * and ends of file are right; a refusal and a fault on one rank are reported on all ranks, and the next
+ * operation succeeds.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 #include "harness.h"
@@ -38,10 +38,10 @@ static void warm(int bytes, int is_write, unsigned char *buf) {
     CHECK(f->team->consensus.base != NULL, "no board");
 }
 
-/* ---- nobody is waited for */
+/* ---- start and test do not wait for other ranks */
 
-/* Rank `first` starts n operations and tests them; only then do the others get to know, by a
- * message of the program's.  They are waited for in another order on each rank. */
+/* Rank `first` starts n operations and tests them; only then do the others start theirs, after a
+ * message from it.  Each rank waits for them in a different order. */
 static void early(int bytes, int is_write, int first, int n) {
     unsigned char *buf = malloc((size_t)bytes * MOST), *want = malloc((size_t)bytes);
     tutti_access *a[MOST];
@@ -152,7 +152,7 @@ static void ends(void) {
     }
 }
 
-/* The file system fails on one rank, sooner or later; all are told the same, and go on. */
+/* File access `fault` of one rank fails: all ranks get the same error, and the next operation succeeds. */
 static void faults(const char *fault, int is_write, int bytes) {
     unsigned char *buf = calloc(1, (size_t)bytes);
     char options[128];

@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* Checksums of blocks: exactly those that an operation writes all of, each on one rank, and right,
- * by every method, exchange, store and pipeline, whoever overlaps whom; new plans, cached ones, plans
- * elsewhere, split and in the background; blocks of the file, and blocks from a base on, the last of them shorter.
+/* Checksums of blocks: each block that an operation writes completely, and no other one, has a correct checksum on one rank,
+ * with every method, exchange, store and pipeline, also if ranks overlap; new and cached plans, plans at other offsets,
+ * split and background operations; blocks of the file and blocks that start at a base, with a shorter last one.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/request.h"
 #include "collective/combinations.h"
@@ -38,7 +38,7 @@ enum { AXES = sizeof axes / sizeof *axes, OPTIONS = 9, HOW = OPTIONS, BLOCK, SHA
 
 static char path[512];
 
-/* Whole blocks of a rank's own, dealt out; sometimes one that the next rank has too. */
+/* Whole blocks, distributed over the ranks; sometimes one that the next rank writes too. */
 static request request_of(int shape, int who, uint64_t salt, tutti_off block) {
     if (shape != WHOLE) return request_make(shape, who, ranks, salt, 60000);
     enum { BLOCKS = 24 };

@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi,mpich cores=0
 # Across hosts that share no memory, over TCP: t791_across on 2 and 4 hosts (namespaces, see
-# scripts/hosts.sh), evenly and unevenly filled, ranks in order and dealt out.  It checks that there
-# were so many hosts, and messages between them.
+# scripts/hosts.sh), evenly and unevenly filled, with ranks placed by host and cyclically.  The program checks the
+# number of hosts, and that there were messages between them.
 #
 # With Open MPI everything must pass.  Debian's MPICH 4.0 often hangs across hosts, mostly in
 # MPI_Finalize: a run of it that has to be ended is only reported; all else counts.

@@ -10,7 +10,7 @@
 
 static const char *const methods[] = {"two-phase", "list", "independent", "auto"};
 static const int64_t bytes[] = {100000, 10000, 10000, 100000}; /* a call a piece is slow */
-/* Interleaved pieces, columns of an array, items dealt at random without and with holes. */
+/* Interleaved pieces, columns of an array, items distributed at random without and with holes. */
 static const int kinds[] = {CYCLIC, COLUMNS, SCATTER, SPARSE};
 enum { METHODS = sizeof methods / sizeof methods[0], KINDS = sizeof kinds / sizeof kinds[0] };
 
@@ -77,7 +77,7 @@ static tutti_err cached_write(tutti_store *s, const tutti_io_run *runs, int n) {
     return real->write(s, runs, n);
 }
 
-/* `n` pieces from number `first` on, one after the other left out, dealt out to the ranks. */
+/* Every second piece of `n` from number `first` on, distributed over the ranks. */
 static void write_pieces(tutti_file *f, model *m, int first, int n, uint64_t key) {
     for (int r = 0; r < ranks; r++) {
         request q = {NULL, NULL, NULL, 0};

@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
 /* Sparse exchange: few and many letters, empty and large ones, to oneself and to others, several rounds
  * in a row without a barrier between them (a letter must not arrive in the next round), rounds of
- * different teams, and ranks that run out of memory: nobody hangs, nothing is lost unnoticed.
+ * different teams, and ranks that run out of memory: no rank hangs, and no message is lost without an error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/sparse_random.h"
 
@@ -25,7 +25,7 @@ static void one_round(tutti__team *t, int most, size_t large) {
     CHECK(in == NULL, "not nulled");
 }
 
-/* Nobody writes; only one writes; one to all; all to one. */
+/* No rank sends; only one rank sends; one to all; all to one. */
 static void special(tutti__team *t) {
     tutti__sparse_message out[8], *in = NULL;
     int n = -1;

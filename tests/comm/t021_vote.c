@@ -106,7 +106,7 @@ static void vote(tutti__team *t, unsigned who, int round) {
     CHECK_EQ(largest, 0);
 }
 
-/* A code that nobody has recorded gets its usual text, not that of an earlier error. */
+/* An error code without a recorded message gets its default text, not that of an earlier error. */
 static void unrecorded(tutti__team *t) {
     for (int who = 0; who < ranks; who++) {
         if (rank == who) tutti__error_set(TUTTI_ERR_IO, 5, 99, "long ago");

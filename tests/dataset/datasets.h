@@ -97,23 +97,23 @@ static inline tutti_dataset_options visible(void) {
 
 /* ---- decompositions */
 
-/* Who holds what: entries by a hash of seed and position, so that all ranks know. */
+/* Which rank has which entries: by a hash of seed and position, so that all ranks know. */
 typedef struct {
     tutti_decomposition_kind kind;
     uint64_t seed;
     int holes, copies; /* in 16: entries that no rank has, that another rank has too */
-} deal;
+} distribution;
 
-static inline int held_by(const deal *l, tutti_count position, int r, int n) {
+static inline int is_on_rank(const distribution *l, tutti_count position, int r, int n) {
     const int home = mix(l->seed, (uint64_t)position) % n;
     const int luck = mix(l->seed + 1, (uint64_t)position) % 16;
     if (luck < l->holes) return 0;
     return r == home || (luck >= 16 - l->copies && r == (home + 1) % n);
 }
 
-static inline int held_by_some(const deal *l, tutti_count position, int n) {
+static inline int is_on_any_rank(const distribution *l, tutti_count position, int n) {
     for (int r = 0; r < n; r++)
-        if (held_by(l, position, r, n)) return 1;
+        if (is_on_rank(l, position, r, n)) return 1;
     return 0;
 }
 
@@ -125,15 +125,16 @@ static inline int64_t id_of(int64_t topology, tutti_count position) {
 typedef struct {
     tutti_count n, *position;
     tutti_decomposition *p;
-} dealt;
+} local_entries;
 
 /* Entries in a shuffled order.  size: of the space; ids: id_of(topology, ...), or -1: positions. */
-static inline dealt deal_out(tutti_dataset *d, const char *space, tutti_count segment,
-                             const deal *l, tutti_count size, int64_t topology) {
-    dealt out = {.position = malloc((size_t)size * sizeof *out.position + 8)};
+static inline local_entries distribute_entries(tutti_dataset *d, const char *space,
+                                               tutti_count segment, const distribution *l,
+                                               tutti_count size, int64_t topology) {
+    local_entries out = {.position = malloc((size_t)size * sizeof *out.position + 8)};
     int64_t *ids = malloc((size_t)size * sizeof *ids + 8);
     for (tutti_count i = 0; i < size; i++)
-        if (held_by(l, i, some_rank, some_n)) out.position[out.n++] = i;
+        if (is_on_rank(l, i, some_rank, some_n)) out.position[out.n++] = i;
     for (tutti_count i = out.n - 1; i > 0; i--) {
         const tutti_count j =
             (tutti_count)(mix(l->seed + 2, (uint64_t)i) * 256 + mix(l->seed + 3, (uint64_t)i)) %
@@ -153,7 +154,7 @@ static inline dealt deal_out(tutti_dataset *d, const char *space, tutti_count se
     return out;
 }
 
-static inline void dealt_free(dealt *l) {
+static inline void local_entries_free(local_entries *l) {
     tutti_decomposition_free(&l->p);
     free(l->position);
 }

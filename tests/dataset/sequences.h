@@ -163,8 +163,8 @@ static void begin(run *r, int also) {
 /* ---- putting */
 
 typedef struct {
-    deal how;
-    dealt l;
+    distribution how;
+    local_entries l;
     void *buf;
     tutti_type type;
 } one_put;
@@ -194,13 +194,13 @@ static void put(run *r, int missing) {
         const int i = which[k], numbers = numbers_of(i);
         const tutti_count entries = entries_of(s, i);
         one_put *o = &one[k];
-        o->how = (deal){.kind = (tutti_decomposition_kind)(TUTTI_BY_INDEX + rnd(3)),
-                        .seed = (uint64_t)rnd(1000),
-                        .holes = spec_of(i).compress || rnd(2) ? 0 : (int)rnd(17),
-                        .copies = (int)rnd(8)};
+        o->how = (distribution){.kind = (tutti_decomposition_kind)(TUTTI_BY_INDEX + rnd(3)),
+                                .seed = (uint64_t)rnd(1000),
+                                .holes = spec_of(i).compress || rnd(2) ? 0 : (int)rnd(17),
+                                .copies = (int)rnd(8)};
         o->type = type_of((int)rnd(4));
-        o->l =
-            deal_out(r->d, variables[i].spec.space, -1, &o->how, entries, on_grid(i) ? -1 : s->ids);
+        o->l = distribute_entries(r->d, variables[i].spec.space, -1, &o->how, entries,
+                                  on_grid(i) ? -1 : s->ids);
         o->buf = calloc((size_t)(o->l.n * numbers) + 1, 8);
         for (tutti_count e = 0; e < o->l.n; e++)
             for (int c = 0; c < numbers; c++)
@@ -211,7 +211,7 @@ static void put(run *r, int missing) {
             for (tutti_count e = 0; e < entries * numbers; e++) s->v[i][e] = variables[i].spec.fill;
         }
         for (tutti_count p = 0; p < entries; p++)
-            for (int c = 0; c < numbers && held_by_some(&o->how, p, ranks); c++)
+            for (int c = 0; c < numbers && is_on_any_rank(&o->how, p, ranks); c++)
                 s->v[i][p * numbers + c] = number_at(i, salt, p, c);
         puts[k] = (tutti_put){variables[i].name, o->l.p, o->type, o->buf};
     }
@@ -223,7 +223,7 @@ static void put(run *r, int missing) {
         CHECK_SAME(tutti_dataset_put(r->d, n, puts), TUTTI_OK);
     }
     for (int k = 0; k < n; k++) {
-        dealt_free(&one[k].l);
+        local_entries_free(&one[k].l);
         free(one[k].buf);
     }
 }
@@ -233,17 +233,17 @@ static void put(run *r, int missing) {
 static void right(run *r, tutti_dataset *d, int at) {
     const segment *s = &r->told.s[at];
     const int i = (int)rnd(VARIABLES), numbers = numbers_of(i);
-    const deal how = {.kind = (tutti_decomposition_kind)(TUTTI_BY_INDEX + rnd(3)),
-                      .seed = (uint64_t)rnd(1000),
-                      .holes = rnd(2) ? 0 : (int)rnd(17),
-                      .copies = (int)rnd(8)};
+    const distribution how = {.kind = (tutti_decomposition_kind)(TUTTI_BY_INDEX + rnd(3)),
+                              .seed = (uint64_t)rnd(1000),
+                              .holes = rnd(2) ? 0 : (int)rnd(17),
+                              .copies = (int)rnd(8)};
     const tutti_type type = type_of((int)rnd(4));
     tutti_segment g;
     CHECK_OK(tutti_dataset_segment(d, at, &g));
     CHECK(g.kind == s->kind && g.index == s->index, "segment %d is another", at);
     if (entries_of(s, i) == 0) return;
-    dealt l =
-        deal_out(d, variables[i].spec.space, at, &how, entries_of(s, i), on_grid(i) ? -1 : s->ids);
+    local_entries l = distribute_entries(d, variables[i].spec.space, at, &how, entries_of(s, i),
+                                         on_grid(i) ? -1 : s->ids);
     void *buf = calloc((size_t)(l.n * numbers) + 1, 8);
     const tutti_get get = {variables[i].name, l.p, type, buf};
     CHECK_SAME(tutti_dataset_get(d, at, 1, &get), s->v[i] ? TUTTI_OK : TUTTI_ERR_NOT_FOUND);
@@ -255,7 +255,7 @@ static void right(run *r, tutti_dataset *d, int at) {
                   (long long)l.position[e], number_get(type, buf, e * numbers + c), want);
         }
     free(buf);
-    dealt_free(&l);
+    local_entries_free(&l);
 }
 
 static void looked(run *r) {

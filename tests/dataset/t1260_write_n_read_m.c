@@ -69,22 +69,23 @@ static int is_there(int segment, int i) {
 }
 
 /* Entries of the first put and of the second one. */
-static deal deal_of(int segment, int i, int second) {
+static distribution distribution_of(int segment, int i, int second) {
     const int several = v[i].spec.layout == TUTTI_GLOBAL;
     const uint64_t seed = mix((uint64_t)segment, 7) * 100 + (uint64_t)several;
-    return (deal){.kind = (tutti_decomposition_kind)(TUTTI_BY_INDEX + seed % 3),
-                  .seed = seed + (second ? 10000 : 0),
-                  .holes = !several && i % 2 ? 3
-                           : several         ? 8
-                                             : 0,
-                  .copies = 4};
+    return (distribution){.kind = (tutti_decomposition_kind)(TUTTI_BY_INDEX + seed % 3),
+                          .seed = seed + (second ? 10000 : 0),
+                          .holes = !several && i % 2 ? 3
+                                   : several         ? 8
+                                                     : 0,
+                          .copies = 4};
 }
 
 /* Which put an entry has its value from; 0: none. */
 static int put_by(int segment, int i, tutti_count position, int writers) {
-    const deal first = deal_of(segment, i, 0), second = deal_of(segment, i, 1);
-    if (v[i].spec.layout == TUTTI_GLOBAL && held_by_some(&second, position, writers)) return 2;
-    return held_by_some(&first, position, writers) ? 1 : 0;
+    const distribution first = distribution_of(segment, i, 0),
+                       second = distribution_of(segment, i, 1);
+    if (v[i].spec.layout == TUTTI_GLOBAL && is_on_any_rank(&second, position, writers)) return 2;
+    return is_on_any_rank(&first, position, writers) ? 1 : 0;
 }
 
 static double value(int segment, int i, tutti_count position, int k, int put) {
@@ -97,7 +98,7 @@ static tutti_type memory_type(int i, int salt) {
     return complex_ ? (salt % 2 ? TUTTI_COMPLEX64 : TUTTI_COMPLEX128) : t;
 }
 
-static void *values(int segment, int i, const dealt *l, tutti_type t, int put) {
+static void *values(int segment, int i, const local_entries *l, tutti_type t, int put) {
     const int n = v[i].numbers * halves_of(t);
     void *buf = calloc((size_t)(l->n * n) + 1, 16);
     for (tutti_count e = 0; e < l->n; e++)
@@ -111,13 +112,13 @@ static void *values(int segment, int i, const dealt *l, tutti_type t, int put) {
 /* A decomposition is for all variables that want the same: of an earlier one, or new. */
 typedef struct {
     int n;
-    deal how[VARIABLES];
+    distribution how[VARIABLES];
     const char *space[VARIABLES];
-    dealt made[VARIABLES];
+    local_entries made[VARIABLES];
 } shared;
 
-static const dealt *share(shared *s, tutti_dataset *d, tutti_count at, const deal *how, int segment,
-                          int i) {
+static const local_entries *share(shared *s, tutti_dataset *d, tutti_count at,
+                                  const distribution *how, int segment, int i) {
     const char *space = v[i].spec.space;
     for (int k = 0; k < s->n; k++)
         if (s->how[k].seed == how->seed && s->how[k].holes == how->holes &&
@@ -125,24 +126,24 @@ static const dealt *share(shared *s, tutti_dataset *d, tutti_count at, const dea
             return &s->made[k];
     s->how[s->n] = *how;
     s->space[s->n] = space;
-    s->made[s->n] = deal_out(d, space, at, how, size_of(segment, i), ids_of(segment, i));
+    s->made[s->n] = distribute_entries(d, space, at, how, size_of(segment, i), ids_of(segment, i));
     return &s->made[s->n++];
 }
 
 static void shared_free(shared *s) {
-    for (int k = 0; k < s->n; k++) dealt_free(&s->made[k]);
+    for (int k = 0; k < s->n; k++) local_entries_free(&s->made[k]);
 }
 
 /* All variables of a segment in one operation, then the second half in another. */
 static void put_all(tutti_dataset *d, int segment, int second) {
     tutti_put puts[VARIABLES];
-    const dealt *l[VARIABLES];
+    const local_entries *l[VARIABLES];
     shared all = {0};
     void *buf[VARIABLES];
     int n = 0;
     for (int i = 0; i < VARIABLES; i++) {
         if (!is_there(segment, i) || (second && v[i].spec.layout == TUTTI_RANKED)) continue;
-        const deal how = deal_of(segment, i, second);
+        const distribution how = distribution_of(segment, i, second);
         const tutti_type t = memory_type(i, segment + second);
         l[n] = share(&all, d, -1, &how, segment, i);
         buf[n] = values(segment, i, l[n], t, 1 + second);
@@ -198,7 +199,8 @@ static void write_on(int n, int indices_per_file) {
 
 /* ---- reading */
 
-static void right(int segment, int i, const dealt *l, tutti_type t, const void *buf, int writers) {
+static void right(int segment, int i, const local_entries *l, tutti_type t, const void *buf,
+                  int writers) {
     const int n = v[i].numbers * halves_of(t);
     int wrong = 0;
     for (tutti_count e = 0; e < l->n; e++)
@@ -217,17 +219,17 @@ static void right(int segment, int i, const dealt *l, tutti_type t, const void *
 
 static void get_all(tutti_dataset *d, int segment, int writers) {
     tutti_get gets[VARIABLES];
-    const dealt *l[VARIABLES];
+    const local_entries *l[VARIABLES];
     shared all = {0};
     void *buf[VARIABLES];
     int which[VARIABLES], n = 0;
     for (int i = 0; i < VARIABLES; i++) {
         if (!is_there(segment, i)) continue;
-        const deal how = {.kind =
-                              (tutti_decomposition_kind)(TUTTI_BY_INDEX + (i % 2 + segment) % 3),
-                          .seed = (uint64_t)(900 + i % 2),
-                          .holes = i % 2 ? 5 : 0,
-                          .copies = 5};
+        const distribution how = {
+            .kind = (tutti_decomposition_kind)(TUTTI_BY_INDEX + (i % 2 + segment) % 3),
+            .seed = (uint64_t)(900 + i % 2),
+            .holes = i % 2 ? 5 : 0,
+            .copies = 5};
         const tutti_type t = memory_type(i, segment + 20);
         which[n] = i;
         l[n] = share(&all, d, segment, &how, segment, i);

@@ -95,11 +95,11 @@ static held hold(tutti_dataset *d, tutti_count segment, int s, int kind, int par
         spec.slice.hi[k] = space[s].shape[k];
     const tutti_count first = space[s].shape[0];
     if (kind == 0) {
-        const deal l = {.seed = (uint64_t)(900 + s), .holes = part ? 5 : 0, .copies = 4};
+        const distribution l = {.seed = (uint64_t)(900 + s), .holes = part ? 5 : 0, .copies = 4};
         spec.kind = TUTTI_BY_INDEX;
         for (tutti_count i = 0; i < all; i++) {
             const tutti_count position = i * 7919 % all; /* a prime: each once */
-            if (held_by(&l, position, some_rank, some_n)) index[spec.n++] = position;
+            if (is_on_rank(&l, position, some_rank, some_n)) index[spec.n++] = position;
         }
         for (tutti_count i = 0; i < spec.n; i++) index[all + i] = 2 * (spec.n - i) - 1;
         spec.index = index;

@@ -63,16 +63,16 @@ static tutti_count entries_of(int i) {
 }
 
 /* Entries that no rank writes have the fill value. */
-static deal deal_of(int i) {
-    return (deal){.kind = TUTTI_BY_INDEX,
-                  .seed = (uint64_t)i,
-                  .holes = i == TYPES + 1 || i == TYPES + 2 ? 5 : 0,
-                  .copies = 2};
+static distribution distribution_of(int i) {
+    return (distribution){.kind = TUTTI_BY_INDEX,
+                          .seed = (uint64_t)i,
+                          .holes = i == TYPES + 1 || i == TYPES + 2 ? 5 : 0,
+                          .copies = 2};
 }
 
 /* What the file has at a place. */
 static double wanted(int i, int64_t segment, tutti_count p, int k) {
-    const deal how = deal_of(i);
+    const distribution how = distribution_of(i);
     if (how.holes && mix(how.seed + 1, (uint64_t)p) % 16 < how.holes) return spec_of(i).fill;
     return number_at(i, segment, p, k);
 }
@@ -80,16 +80,16 @@ static double wanted(int i, int64_t segment, tutti_count p, int k) {
 static void put_all(tutti_dataset *d, int64_t segment, int topology) {
     for (int i = 0; i < ALL; i++) {
         if (in_topology(i) != topology) continue;
-        const deal how = deal_of(i);
+        const distribution how = distribution_of(i);
         const int numbers = numbers_of(i);
-        dealt l = deal_out(d, spec_of(i).space, -1, &how, entries_of(i), -1);
+        local_entries l = distribute_entries(d, spec_of(i).space, -1, &how, entries_of(i), -1);
         double *buf = calloc((size_t)(l.n * numbers) + 1, sizeof *buf);
         for (tutti_count e = 0; e < l.n * numbers; e++)
             buf[e] = number_at(i, segment, l.position[e / numbers], (int)(e % numbers));
         CHECK_ERR(tutti_dataset_put(d, 1, &(tutti_put){name_of(i), l.p, TUTTI_FLOAT64, buf}),
                   TUTTI_OK);
         free(buf);
-        dealt_free(&l);
+        local_entries_free(&l);
     }
 }
 
@@ -227,16 +227,16 @@ static void read_back(void) {
     some_n = ranks;
     some_rank = rank;
     for (int i = 0; i < ALL; i++) {
-        const deal how = {.kind = TUTTI_BY_INDEX, .seed = 99, .copies = 3};
+        const distribution how = {.kind = TUTTI_BY_INDEX, .seed = 99, .copies = 3};
         const int numbers = numbers_of(i), s = in_topology(i) ? 0 : 1 + i % STATES;
-        dealt l = deal_out(d, spec_of(i).space, s, &how, entries_of(i), -1);
+        local_entries l = distribute_entries(d, spec_of(i).space, s, &how, entries_of(i), -1);
         double *buf = calloc((size_t)(l.n * numbers) + 1, sizeof *buf);
         CHECK_SAME(tutti_dataset_get(d, s, 1, &(tutti_get){name_of(i), l.p, TUTTI_FLOAT64, buf}),
                    TUTTI_OK);
         for (tutti_count e = 0; e < l.n * numbers; e++)
             CHECK(buf[e] == wanted(i, s, l.position[e / numbers], (int)(e % numbers)));
         free(buf);
-        dealt_free(&l);
+        local_entries_free(&l);
     }
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);

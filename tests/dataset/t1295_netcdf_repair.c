@@ -47,8 +47,8 @@ static void all_of(int i, tutti_count segment, int puts) {
     const tutti_type type = v->type == TUTTI_BYTES ? TUTTI_BYTES : TUTTI_INT32;
     CHECK_SAME(tutti_dataset_shape(d, v->space, puts ? -1 : segment, &ndims, shape), TUTTI_OK);
     for (int k = 0; k < ndims; k++) entries *= shape[k];
-    const deal how = {.kind = TUTTI_BY_INDEX, .seed = (uint64_t)(puts + i)};
-    dealt l = deal_out(d, v->space, puts ? -1 : segment, &how, entries, -1);
+    const distribution how = {.kind = TUTTI_BY_INDEX, .seed = (uint64_t)(puts + i)};
+    local_entries l = distribute_entries(d, v->space, puts ? -1 : segment, &how, entries, -1);
     const size_t size = type == TUTTI_BYTES ? 1 : 4;
     char *buf = calloc((size_t)(l.n * numbers[i]) + 1, size),
          *want = calloc((size_t)(l.n * numbers[i]) + 1, size);
@@ -71,7 +71,7 @@ static void all_of(int i, tutti_count segment, int puts) {
     }
     free(buf);
     free(want);
-    dealt_free(&l);
+    local_entries_free(&l);
 }
 
 /* Segments: a topology and two states, another topology with one, a state with another type: three files. */
@@ -151,15 +151,15 @@ static void right(tutti_count n) {
         for (int i = topology ? 0 : 1; i < (topology ? 1 : VARIABLES); i++) all_of(i, s, 0);
     }
     if (n) { /* by id */
-        const deal how = {.kind = TUTTI_BY_VALUE, .seed = 5};
-        dealt l = {.position = NULL};
+        const distribution how = {.kind = TUTTI_BY_VALUE, .seed = 5};
+        local_entries l = {.position = NULL};
         const int64_t id = 1000;
         const tutti_decomposition_spec spec = {.kind = how.kind, .n = 1, .ids = &id};
         double x[3];
         CHECK_SAME(tutti_decomposition_create_at(d, "nodes", 0, &spec, &l.p), TUTTI_OK);
         CHECK_SAME(tutti_dataset_get(d, 0, 1, &(tutti_get){"x", l.p, TUTTI_FLOAT64, x}), TUTTI_OK);
         CHECK(x[1] == number_at(0, 0, 0, 1));
-        dealt_free(&l);
+        local_entries_free(&l);
     }
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);

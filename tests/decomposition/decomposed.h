@@ -106,13 +106,13 @@ static inline void lists_are(tutti_decomposition *p, const ought *o) {
     free(writes);
 }
 
-/* Byte b of the item at a position, as a rank has it: by the copy that was written, ranks are told
- * apart. */
+/* Byte b of the item at a position, as a rank has it.  The value shows which rank's copy was
+ * written. */
 static inline unsigned char item_byte(tutti_count position, tutti_off b, int who) {
     return (unsigned char)(held_byte(position, b) + 31 * who);
 }
 
-/* Written by all ranks at once, read back by all.   writer: [entries] of the space, -1: nobody */
+/* Written collectively, read back by all ranks.   writer: [entries] of the space, -1: no rank */
 static inline void moves(const char *path, tutti_decomposition *p, const ought *o, tutti_off item,
                          const int *writer) {
     tutti_count lo = 0, hi = 0;

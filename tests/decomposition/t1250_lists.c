@@ -25,7 +25,7 @@ static void memory_random(tutti_count n, int how) {
     for (tutti_count i = 0; i < n && how == AS_THE_SPACE; i++) memory[i] = position[i];
 }
 
-/* The lowest position that nobody holds. */
+/* The lowest position that no rank has. */
 static tutti_count first_missing(tutti_count entries) {
     for (int i = 0; i < h.n; i++)
         if (h.number[i] != i) return i;
@@ -88,7 +88,7 @@ static void trial(int k) {
     CHECK(p == NULL, "freed");
 }
 
-/* What is regular is described by few numbers, whoever lists it. */
+/* Regular lists of entries become compact accesses, regardless of which rank lists them. */
 static void compact(void) {
     enum { EACH = 5000 };
     static tutti_count index[EACH];

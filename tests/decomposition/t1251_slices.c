@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* Slices of grids of 1 to 4 dimensions, with strides, that overlap or leave holes; and entries as they
- * lie: positions, writers and bytes are those of a serial model.
+/* Slices of grids of 1 to 4 dimensions, with strides, that overlap or leave holes; and entries in
+ * rank order: positions, writers and bytes are those of a serial model.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/decomposed.h"
 
@@ -111,7 +111,7 @@ static void trial(int k) {
     tutti_decomposition_free(&p);
 }
 
-/* A slice of a grid that nobody could list takes no lists. */
+/* A slice of a grid that is too large for lists of entries needs no lists. */
 static void large(void) {
     const tutti_count shape[3] = {(tutti_count)ranks << 20, 1 << 20, 1 << 10};
     const tutti__decomposed space = grid_of(3, shape);
@@ -151,7 +151,7 @@ static void by_rank_order(int k) {
     const int with_memory = (int)rnd(2), whole = (int)rnd(2);
     for (tutti_count i = 0; i < behind; i++) writer_at[all + i] = -1;
     const tutti__decomposed space = list_of(all + behind, NULL);
-    check_where("as they lie");
+    check_where("in rank order");
     for (tutti_count i = 0; i < n[rank]; i++) {
         position[rank][i] = first + i;
         memory[i] = with_memory ? 2 * (n[rank] - i) : i;

@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* What is wrong with the spec of one rank, or of two together, or with the id map, is told to all in
- * the same words, with rank and place; ranks in different calls, or that mean different things, find
- * each other out; memory may run out anywhere; stale handles.
+/* An error in the spec of one rank, in the specs of two ranks together, or in the id map is reported on all ranks
+ * with the same message, which names rank and entry; ranks in different calls or with different
+ * arguments are detected; memory may run out anywhere; stale handles.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/decomposed.h"
 
@@ -255,7 +255,7 @@ static void foreign_fields(void) {
     tutti_decomposition_free(&p);
 }
 
-/* One rank is in another call of the same ranks: all find out, and nobody hangs. */
+/* One rank makes a different call on the same communicator: all ranks get an error, and no rank hangs. */
 static void different(void) {
     const tutti__decomposed space = nodes();
     const tutti_decomposition_spec s = fine(TUTTI_BY_VALUE);

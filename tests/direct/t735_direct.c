@@ -1,7 +1,7 @@
 /* TEST ranks=1,2 timeout=60 */
-/* direct_io is what it says: through staging memory every whole block goes past the page cache, wherever the user's
- * memory lies, and the pages are not in it afterwards, as after a plain write with O_DIRECT.  Without staging memory
- * that lies askew takes the other way; the statistics tell (direct_bytes).
+/* The option direct_io: with staging memory every whole block bypasses the page cache, regardless of the alignment of the
+ * user's memory, and its pages are not cached afterwards, as after a plain write with O_DIRECT.  Without staging, misaligned
+ * memory is written through the page cache.  The statistics report the bytes (direct_bytes).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
@@ -66,7 +66,7 @@ static void went(tutti_file *f, tutti_off direct, tutti_off all) {
     CHECK_EQ(of_all(s.file_read_bytes + s.file_write_bytes), all);
 }
 
-/* Pieces of all ranks in turn, from memory that lies askew; the last rank has some bytes more. */
+/* Pieces distributed cyclically, from misaligned memory; the last rank has some bytes more. */
 static void staged(const char *text, int direct) {
     tutti_access *a = NULL, *part[2] = {NULL, NULL};
     unsigned char *v = memory + 8;

@@ -1,7 +1,7 @@
 /* TEST ranks=2,3 timeout=60 */
 /* Atomic mode: ranks write and read the same pieces at the same time, independently (blocking or not) and
- * together.  Whoever reads sees the bytes of one write; what stays in the end is one of them, and for a
- * collective write the highest rank's.
+ * collectively.  Every read returns the bytes of one write; the final contents are those of one write, and for a
+ * collective write those of the highest rank.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
@@ -51,7 +51,7 @@ static void independent_round(tutti_file *f, int round) {
         CHECK_OK(tutti_file_read_independent_start(f, pieces, got, &r));
         CHECK_OK(tutti_request_wait(&r, &count));
         CHECK_OK(tutti_request_wait(&w, NULL));
-        if (round == 0 && count == 0) return; /* nobody has written yet: nothing, or all */
+        if (round == 0 && count == 0) return; /* no rank has written yet: nothing, or all */
     } else {
         CHECK_OK(tutti_file_write_independent(f, pieces, mine, NULL));
         CHECK_OK(tutti_file_read_independent(f, pieces, got, &count));

@@ -1,7 +1,7 @@
 /* TEST ranks=1,3 timeout=120 */
 /* Cycle by cycle, a file access of a rank fails in its first cycle, its second, ... until there are no
- * more: under every exchange and pipeline all ranks return the same error, nothing hangs, bytes that
- * nobody named keep their value, the handle stays usable, memory comes back.
+ * more: under every exchange and pipeline all ranks return the same error, nothing hangs, bytes
+ * outside the access keep their value, the handle stays usable, memory is released.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include "harness.h"
@@ -21,7 +21,7 @@ static char path[512];
 static int64_t size;
 static unsigned char *old, *new;
 
-/* Pieces of 700 bytes dealt out in turn, some of them missing. */
+/* Pieces of 700 bytes, distributed cyclically, some of them missing. */
 static request request_of(int who) {
     request q = {NULL, NULL, NULL, 0};
     const tutti_off piece = 700, round = piece * ranks + HOLE;

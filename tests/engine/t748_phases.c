@@ -88,8 +88,9 @@ static void counts_as_file(const char *exchange, const char *pipeline, int how, 
     snprintf(where, sizeof where, "%s, %s", is_write ? "write" : "read", text);
     check_where(where);
     const int n = how == BLOCKING ? delays_of(pipeline, shared, is_write)
-                  : how == SPLIT  ? rank == 0
-                                  : 0; /* the time between the calls that move it on is nobody's */
+                  : how == SPLIT
+                      ? rank == 0
+                      : 0; /* the time between calls that advance it counts for no phase */
     int missing = 1;
     tutti_stats s = {0};
     for (int i = 0; i < 4 && missing; i++) {

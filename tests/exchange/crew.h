@@ -2,7 +2,7 @@
  * more, in little, around the real slots, stage, domains and copy kernels, with an array as the file.
  *
  *   each thread   close my slots, meet the others (the vote), then
- *                 walk: wait for a window, copy my bytes, say so; go on with my own windows meanwhile
+ *                 walk: wait for a window, copy my bytes, report it; advance my own windows meanwhile
  *                 home: open, wait until full -> file (write); file -> open, wait until empty (read)
  *
  * There is nothing that orders the threads within an operation but the slots, so ThreadSanitizer sees
@@ -167,7 +167,7 @@ static inline int aggregator_write(crew_mate *m, crew_window *w) {
         if (!tutti__slot_is_done(w->slot, w->local) || !tutti__slot_writer_enter(turns)) return 0;
         (void)window_closed(m, w);
         file_begin(m, w);
-        m->c->writes++; /* a plain addition: nobody else is here */
+        m->c->writes++; /* not atomic: only one thread is here at a time */
         tutti__slot_writer_leave(turns);
         w->phase = CREW_STORE;
         return 1;

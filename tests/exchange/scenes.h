@@ -37,7 +37,7 @@ static inline tutti_access *scene_block(int rank, int ranks, uint64_t salt) {
     return a;
 }
 
-/* Items dealt out at random, named backwards half the time; every other item is nobody's if `holes`. */
+/* Items distributed at random, listed backwards half the time; no rank has every other item if `holes`. */
 static inline tutti_access *scene_items(int rank, int ranks, uint64_t salt, int holes) {
     static tutti_count index[SCENE_BYTES];
     const int size = 1 + (int)(salt % 61), all = SCENE_BYTES / size;

@@ -9,7 +9,7 @@
 
 static int rank, ranks;
 
-/* Every member writes its own bytes everywhere; all see all of them, and nobody else's. */
+/* Every member writes its own bytes everywhere; all members see exactly these bytes. */
 static void used_together(tutti__team *t, int shared, size_t bytes) {
     const tutti__groups *g = shared ? &t->nodes : &t->singles;
     unsigned char *v = (unsigned char *)t->staging->segment[shared ? 0 : 1].base;

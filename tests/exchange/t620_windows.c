@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Windows of MPI for sub-buffers: of the size asked for, in pages of their own, kept when they suffice,
- * made anew when one rank needs more or they have too much memory, never smaller while there are plans that
- * need them; what is put into each of them arrives there.
+/* MPI windows for sub-buffers: they have the requested size, in pages of their own.  They are reused if they are large
+ * enough, and rebuilt if one rank needs more or if they are much too large, but never smaller while plans
+ * need them.  Bytes put into each window arrive there.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "exchange/staging.h"

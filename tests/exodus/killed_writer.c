@@ -1,8 +1,8 @@
-/* killed_writer FILE MICROSECONDS [create]   goes on with an Exodus file, and is killed on all ranks after a while (0: never, and ends
- * after two more steps; -1: opens, looks and closes).  What it finds must be whole: all steps verify, and the last ones have the values that
- * were put.  A file that is not there is made; with `create` the time runs already then.
+/* killed_writer FILE MICROSECONDS [create]   Append steps to an Exodus file until all ranks are killed after MICROSECONDS (0: not killed, ends
+ * after two more steps; -1: opens, checks and closes).  All steps of an existing file must verify, and the last ones must have the values that
+ * were written.  A file that does not exist is created; with `create` the time includes that.
  *
- * Rank 0 says on its standard output which steps are committed, one write for each.   Value i of variable v in step s is
+ * Rank 0 writes the number of each committed step to its standard output, one write per step.   Value i of variable v in step s is
  * 100000 s + 10000 v + i.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <signal.h>

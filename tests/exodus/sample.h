@@ -247,7 +247,7 @@ static inline void sample_get_arrays(MPI_Comm comm, tutti_exodus *x) {
     }
 }
 
-/* Decompositions of all fields: entries are dealt out like cards, the first ones to all. */
+/* Decompositions of all fields: entries are distributed cyclically, the first ones to all ranks. */
 static inline void sample_decompose(MPI_Comm comm, tutti_exodus *x,
                                     tutti_decomposition *p[SAMPLE_FIELDS]) {
     int rank, size;

@@ -68,7 +68,7 @@ static void lost(void) {
     warns("missing");
     file_put(beside, (const unsigned char *)"this is no database, is it? no, it is not", 40);
     warns("not used");
-    good[n / 2] ^= 1; /* somewhere in it: found out, or in nobody's way */
+    good[n / 2] ^= 1; /* in the middle: detected, or without effect */
     file_put(beside, good, n);
     tutti_exodus *x = opened(TUTTI_READ);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
@@ -91,7 +91,7 @@ static void lost(void) {
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     file_put(beside, good, n);
     warns(NULL);
-    x = opened(TUTTI_READ); /* a writer makes a new one, and goes on with sums */
+    x = opened(TUTTI_READ); /* a writer creates a new one, and continues with checksums */
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
     file_remove(beside);
     x = opened(TUTTI_READ | TUTTI_WRITE);

@@ -53,7 +53,7 @@ static void solid(const char *name, int nodes) {
         for (int k = 0; k < corners; k++) {
             const int a = which[k], b = which[(k + 1) % corners];
             const int mid = n >= 2 * corners ? which[corners + k] + 1 : -1;
-            CHECK(middle[a][b] == 0, "side %d: edge %d %d is there twice", s, a, b);
+            CHECK(middle[a][b] == 0, "side %d: edge %d %d is a duplicate", s, a, b);
             CHECK(middle[b][a] == 0 || middle[b][a] == mid, "side %d: edge %d %d has two middles",
                   s, a, b);
             middle[a][b] = mid;

@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=180 */
-/* A mesh dealt out in all ways, with halos: every element is own on one rank, halos are those with nodes
- * in common, members of sets are among what a rank has; and what comes out is written again by all, and
- * on fewer ranks: the same bytes.
+/* A mesh read with every distribution, with halos: every element is owned by one rank, halo elements are those with nodes
+ * in common, members of sets are among the entities of a rank.  The mesh, written again by all ranks and
+ * by fewer ranks, gives the same bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/files.h"
 

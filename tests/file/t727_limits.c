@@ -57,7 +57,7 @@ static void unreadable(int who) {
     tutti_file *f = NULL;
     const int root = geteuid() == 0;
     check_where("unreadable");
-    if (!root && who > 0) return; /* without root nobody may */
+    if (!root && who > 0) return; /* only root may read it */
     file_put(path, (const unsigned char *)"abc", 3);
     if (rank == 0) CHECK(chmod(path, 0) == 0, "chmod");
     MPI_Barrier(MPI_COMM_WORLD);

@@ -181,7 +181,7 @@ contains
     if (refused) call code_is(ierr, TUTTI_ERR_ARG, "a plane of another shape")
   end subroutine code_if
 
-  ! Items dealt out by chance, from arrays that go backwards too; blocking, split, planned.
+  ! Items distributed at random, also from arrays with negative strides; blocking, split, planned.
   subroutine lists(round)
     integer, intent(in) :: round
     integer, parameter :: n = 24

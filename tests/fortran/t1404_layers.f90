@@ -1,5 +1,5 @@
 ! TEST ranks=1,3 timeout=120
-! Every layer once: what goes in by Fortran comes out again, and what is told is right.
+! Every layer once: values written from Fortran are read back, and inquiries return the right values.
 ! SPDX-License-Identifier: BSD-3-Clause
 module watching
   use tutti
@@ -175,7 +175,7 @@ contains
     call tutti_access_contiguous(int(400 * rank, tutti_off), 400_tutti_off, a)
     call tutti_file_write(f, a, x, count=count)
     call check(count == 400, "count")
-    call check(seen > 0, "nobody was told of the progress")
+    call check(seen > 0, "the progress callback was not called")
     call tutti_file_on_progress(f)
     call tutti_file_size(f, size)
     call check(size == 400 * ranks, "size")

@@ -350,7 +350,7 @@ contains
     call fine(ierr, "close")
   end subroutine check_copy
 
-  ! The arrays themselves, by whoever has which piece; as arrays of Fortran, also strided.
+  ! The arrays themselves, written in pieces by all ranks; as Fortran arrays, also strided.
   subroutine write_arrays()
     type(tutti_exodus) :: x
     type(tutti_exodus_array) :: pieces(3)

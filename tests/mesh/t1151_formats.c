@@ -38,7 +38,7 @@ static void round_trip(int k, int mixed) {
     whole_free(&w);
 }
 
-/* The same bytes whoever writes them. */
+/* The file does not depend on the number of ranks that write it. */
 static void same_bytes(void) {
     char second[520];
     int64_t n = 0;
@@ -87,7 +87,7 @@ static void by_the_book(const char *text) {
     CHECK(v.entity[0] == 5 && v.entity[2] == 7, "entities");
     CHECK(memcmp(v.node, nodes, sizeof nodes) == 0, "nodes");
     CHECK(v.coordinates[3 * 3 + 1] == 1 && v.coordinates[3 * 2] == 1, "coordinates");
-    slice_is(m, alone, 1, "dealt out");
+    slice_is(m, alone, 1, "distributed");
     tutti_mesh_free(&m);
     tutti_mesh_free(&alone);
 }

@@ -135,7 +135,7 @@ static void ordered(MPI_File fh) {
     same("ordered, split");
 }
 
-/* Whoever writes first comes first: all numbers are there, each rank's in a row. */
+/* Writes with the shared pointer come in any order: all numbers are in the file, those of each rank contiguous. */
 static void shared(MPI_File fh) {
     int all[N];
     MPI_Request r;

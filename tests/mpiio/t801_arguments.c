@@ -1,12 +1,12 @@
 /* TEST ranks=3 timeout=60 preload=mpiio */
-/* Wrong use gets the standard's error class: on the rank alone where a call is independent, and where it is
- * collective without anybody waiting in vain, also if only one rank is wrong.
+/* Wrong arguments get the error class of the MPI standard: on that rank alone if the call is independent; if it is
+ * collective, no rank waits forever, even if only one rank has wrong arguments.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi_check.h"
 
 static char buf[64];
 
-/* One rank in a collective is wrong: it has its own class, the others are told too. */
+/* One rank of a collective call has a wrong argument: it gets its own class, the others get an error too. */
 #define ONE_RANK(is_wrong, right, wrong, expected)           \
     do {                                                     \
         const int code_ = (is_wrong) ? (wrong) : (right);    \

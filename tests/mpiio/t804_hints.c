@@ -57,13 +57,14 @@ static void ignored(void) {
     snprintf(ranks, sizeof ranks, "%d", size);
     expect(used, "cb_nodes", ranks);
     MPI_Info_get(used, "access_style", MPI_MAX_INFO_VAL, value, &found);
-#ifdef MPICH_VERSION /* each tells what it tells by itself */
-    CHECK(!found, "a hint that nobody follows is told");
+#ifdef MPICH_VERSION /* as the MPI library itself does */
+    CHECK(!found, "an unused hint is in the info object");
 #else
-    CHECK(found, "a hint that was given is not told");
+    CHECK(found, "a hint that was given is not in the info object");
 #endif
     MPI_Info_get(used, "striping_unit", MPI_MAX_INFO_VAL, value, &found);
-    CHECK(!found, "the block size of the file system is told as a stripe: PnetCDF would follow it");
+    CHECK(!found,
+          "the block size of the file system is reported as striping_unit: PnetCDF would use it");
     expect(used, "romio_ds_write", "automatic");
     expect(used, "tutti_background", "auto"); /* no thread may do it all in this program */
     expect(used, "tutti_sub_buffers", "4");   /* by the system's hints */

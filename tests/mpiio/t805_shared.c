@@ -1,7 +1,7 @@
 /* TEST ranks=1,5 timeout=60 preload=mpiio */
-/* The shared file pointer: nobody gets another's place, ordered calls follow the ranks, setting it counts for all,
- * and nothing is left behind, not even by a program that is killed.  Once in shared memory, once as if every rank had a
- * machine of its own.
+/* The shared file pointer: no two ranks get the same place, ordered calls follow the rank order, a new position is valid on
+ * all ranks, and no files remain, not even those of a killed program.  Once in shared memory, once as if every rank ran on
+ * a node of its own.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
 #include <sys/resource.h>
@@ -177,7 +177,7 @@ static void ordered_only(void) {
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* One rank cannot reach the pointer: then nobody's moves, and afterwards all have the same. */
+/* One rank cannot access the pointer: then it moves on no rank, and afterwards it is the same on all. */
 static void one_cannot(void) {
     const int last = rank == size - 1;
     MPI_Offset at = -1;
@@ -201,8 +201,8 @@ static void one_cannot(void) {
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* Under a limit on file sizes it is made smaller, or refused, and nobody is killed.  By communicators that nothing has
- * been made for yet. */
+/* Under a limit on file sizes the pointer's file is smaller, or open fails, and no rank is killed.  With new communicators, for
+ * which nothing is cached. */
 static void small_files(const char *nodes, rlim_t most) {
     MPI_Comm turned;
     char byte = 0;

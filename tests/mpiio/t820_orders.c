@@ -5,7 +5,7 @@
  * be what was written in the rounds before, every count must be right, and at the end every byte
  * of both files.
  *
- * File 0 is dealt out to the ranks in blocks of five ints by its view, so that a rank sees its own; file 1
+ * The view of file 0 distributes blocks of five ints over the ranks, so that each rank sees its own; file 1
  * has no view, and is read where any rank wrote.  The thread level goes with the number of ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio/requests.h"

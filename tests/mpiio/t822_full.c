@@ -1,8 +1,8 @@
 /* TEST ranks=1,4 timeout=100 own=1 preload=mpiio */
-/* A full disk: collective writes of every kind give MPI_ERR_NO_SPACE on all ranks, independent ones where there was
- * no room; nobody hangs or reports success, and afterwards the file can be used.  A small file system of
- * our own, mounted where only this test sees it, takes root; without, only the faults on demand are tried,
- * which fail on one rank alone.
+/* A full disk: collective writes of every kind return MPI_ERR_NO_SPACE on all ranks, independent ones on the ranks without
+ * space; no rank hangs or reports success, and afterwards the file can be used.  The test mounts a small file system
+ * in a namespace of its own, which needs root; without root it only injects faults,
+ * which occur on one rank alone.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/stat.h>
 #include "mpiio/requests.h"
@@ -31,7 +31,7 @@ static int split_end(int code, int (*end)(MPI_File, const void *, MPI_Status *),
     return code == MPI_SUCCESS ? end(f, data, &s) : code;
 }
 
-/* n bytes; the code, whoever tells it. */
+/* Write n bytes; return the code of the call that reports it. */
 static int write_by(MPI_File f, int kind, int n) {
     MPI_Request r = MPI_REQUEST_NULL;
     MPI_Status s;
@@ -66,8 +66,8 @@ static void view_set(MPI_File f, int kind) {
     MPI_Type_free(&type);
 }
 
-/* How many ranks were told so; nobody may be told anything else. */
-static int told(int code) {
+/* How many ranks got MPI_ERR_NO_SPACE; no rank may get another error. */
+static int count_no_space(int code) {
     int no_space = class_of(code) == MPI_ERR_NO_SPACE, all = 0;
     CHECK(no_space || code == MPI_SUCCESS, "class %d", class_of(code));
     MPI_Allreduce(&no_space, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -82,12 +82,12 @@ static void full(const char *hints, int kind) {
     check_where(where);
     MPI_File f = open_with(path, hints);
     view_set(f, kind);
-    const int all = told(write_by(f, kind, mine));
+    const int all = count_no_space(write_by(f, kind, mine));
     if (kind < COLLECTIVE)
         CHECK_EQ(all, ranks);
     else
-        CHECK(all > 0, "nobody noticed");
-    CHECK_MPI(MPI_File_set_size(f, 0)); /* there is room again */
+        CHECK(all > 0, "no rank reported the full disk");
+    CHECK_MPI(MPI_File_set_size(f, 0)); /* there is space again */
     if (kind == ORDERED) CHECK_MPI(MPI_File_seek_shared(f, 0, MPI_SEEK_SET));
     CHECK_MPI(write_by(f, kind, PIECE));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -104,8 +104,8 @@ static void faults(int kind) {
     check_where(hints);
     MPI_File f = open_with(path, hints);
     view_set(f, kind);
-    const int all = told(write_by(f, kind, mine / 2));
-    CHECK(all == (kind < COLLECTIVE ? ranks : 1), "kind %d: %d ranks were told", kind, all);
+    const int all = count_no_space(write_by(f, kind, mine / 2));
+    CHECK(all == (kind < COLLECTIVE ? ranks : 1), "kind %d: %d ranks got MPI_ERR_NO_SPACE", kind, all);
     CHECK_MPI(MPI_File_close(&f));
     remove_file(path);
 }

@@ -1,7 +1,7 @@
 /* TEST ranks=3 timeout=60 preload=mpiio */
 /* Reads that reach the end of the file, non-blocking and split: exact counts, bytes beyond are left alone, and
- * nothing hangs.  The file is dealt out to the ranks in pieces, so that the end lies in the middle of
- * a piece of one of them; or seen whole by all.
+ * nothing hangs.  The file is distributed over the ranks in pieces, so that it ends in the middle of
+ * a piece of one rank; or every rank sees all of it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio/requests.h"
 

@@ -80,7 +80,7 @@ static void ignored(void) {
     CHECK_EQ(called, OPS);
 }
 
-/* Looking is not completing: the error is told later, once. */
+/* Looking at a request does not complete it: the error is returned later, once. */
 static void looked_at(void) {
     int flag = 0;
     MPI_Status s;

@@ -1,6 +1,6 @@
 /* TEST ranks=3 timeout=60 builds=openmpi,mpich preload=mpiio */
 /* Split and non-blocking collectives overlap: begin and test return while the store is held, and end waits for it.
- * Between begin and end nobody calls MPI, and the bytes arrive in the file all the same.
+ * Between begin and end no rank calls MPI, and the bytes reach the file nevertheless.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gate.h"
 #include "mpiio/requests.h"

@@ -310,7 +310,7 @@ static void hints(void) {
     MPI_Info_create(&info);
     MPI_Info_set(info, "cb_buffer_size", "1048576");
     MPI_Info_set(info, "romio_cb_write", "enable");
-    MPI_Info_set(info, "no_such_hint", "of nobody");
+    MPI_Info_set(info, "no_such_hint", "of no library");
     CHECK_MPI(MPI_File_open(MPI_COMM_WORLD, test_path("hints"), MODE, info, &fh));
     CHECK_MPI(MPI_File_get_info(fh, &used));
     MPI_Info_get_nkeys(used, &keys);

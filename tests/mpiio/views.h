@@ -1,7 +1,7 @@
 /* Random views of a file, each with its map: which bytes of the file it shows, in order.
  *
  * The filetypes obey the standard: made of copies of one etype, holes of whole etypes, no byte twice, going up.
- * Views of several ranks are the same, or unrelated, or parts of one whole (slots dealt out, cyclic rows,
+ * Views of several ranks are the same, or unrelated, or parts of one whole (distributed slots, cyclic rows,
  * boxes of an array, a distributed array), so that ranks interleave without writing the same byte.
  * Every rank makes the views of all ranks, since it needs their maps.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -174,7 +174,7 @@ static inline mapped_type tile_of(mapped_type m, MPI_Aint extent) {
     return t;
 }
 
-/* Slots of a tile, dealt out at random: some to nobody. */
+/* Slots of a tile, distributed at random: some to no rank. */
 static inline void deal_slots(view *v, int np, const mapped_type *unit) {
     const int slots = 4 + (int)rnd(MAX_SLOTS - 4), kind = INDEXED + (int)rnd(5);
     int owner[MAX_SLOTS], run = 0;
@@ -207,7 +207,7 @@ static inline void deal_slots(view *v, int np, const mapped_type *unit) {
     }
 }
 
-/* Rows dealt out in turn; each rank's first row by its displacement. */
+/* Rows distributed cyclically; each rank's first row by its displacement. */
 static inline void deal_rows(view *v, int np, const mapped_type *unit) {
     const int rows = 1 + (int)rnd(6), row = 1 + (int)rnd(5), gap = (int)rnd(2);
     for (int r = 0; r < np; r++) {

@@ -28,7 +28,7 @@ static load domains_load(const tutti__domains *d, int n, const tutti__side *side
 
 /* Thakur and Choudhary, Figure 7(B): a column-major array; ranks 0 and 1 read the upper and lower
  * halves of one block of columns, 2 and 3 those of another.  Equal cuts leave idle the aggregators
- * whose columns nobody reads. */
+ * of columns that no rank reads. */
 static void check_figure_7b(void) {
     const tutti_off column = 400 * 8;
     tutti__side side[4];
@@ -105,7 +105,7 @@ static void check_histogram(void) {
     sides_free(RANKS, side);
 }
 
-/* BALANCED: nobody has more than the mean, plus what one bucket and one unit may blur. */
+/* BALANCED: no aggregator has more than the mean plus the rounding of one bucket and one unit. */
 static void check_balanced(void) {
     tutti__side side[RANKS];
     random_sides(side);

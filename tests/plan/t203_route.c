@@ -70,8 +70,8 @@ static void check_random(void) {
     sides_free(SIDES, side);
 }
 
-/* Blocks dealt out over many aggregators, a stride that meets only every 12th of them: the stops
- * are thinned several times and every one is right. */
+/* Blocks distributed over many aggregators, and a stride that reaches only every 12th of them: the stops
+ * are thinned several times, and every one is right. */
 static void check_cyclic_resonance(void) {
     tutti__side side = side_strided(0, 2000, 10, 12 * 64);
     const cut_options options = {TUTTI_DOMAINS_CYCLIC, 3000, 64, 64};

@@ -1,5 +1,5 @@
 /* TEST ranks=0 timeout=60 */
-/* The edges: nobody has bytes, one byte in all, offsets near 2^62, one huge run, huge options.
+/* Extreme requests: no rank has bytes, one byte in all, offsets near 2^62, one huge run, huge options.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "plan_test.h"
 

@@ -200,7 +200,7 @@ static void set_hosts(double small, double large, double network) {
 }
 
 static void test_networks(void) {
-    for (int is_write = 0; is_write < 2; is_write++) { /* nobody has measured anything */
+    for (int is_write = 0; is_write < 2; is_write++) { /* nothing has been measured */
         set_defaults("fuse");
         set_case(is_write, 4, 4, 4 << 20, 4096, 1);
         EXPECT(TWO_PHASE);

@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=180 builds=mpich
-# Installed into a prefix and then moved elsewhere, the library serves a user's program, built with
-# pkg-config and a plain compiler, and with CMake's find_package, in C and in C++; all run on two ranks.  A
-# project that uses another MPI is told so when it is configured.
+# The library is installed into a prefix that is moved afterwards.  User programs in C and C++, built with
+# pkg-config and a plain compiler, and with CMake's find_package, run on two ranks.  The configuration of a
+# project that uses another MPI fails with a message that says so.
 # (For Open MPI t924 runs it, in a clone.)
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu

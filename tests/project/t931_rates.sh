@@ -44,7 +44,7 @@ expect 2 100Mbit
 sh "$hosts" rate "$dir" 500kbit || fail "the rates cannot be changed"
 expect 1 500Kbit
 expect 3 500Kbit
-sh "$hosts" rate "$dir" none || fail "the rates cannot be taken away"
+sh "$hosts" rate "$dir" none || fail "the rates cannot be removed"
 expect 1 none
 expect 2 none
 for wrong in fast 0mbit 10 10mb -1gbit; do

@@ -55,7 +55,7 @@ def record(reached):
 
 
 def not_reached(reached, file):
-    """How many functions nobody called although the file does not excuse them; and excuses for what is not there."""
+    """The number of functions that were not called and that the file does not except, and of exceptions that are wrong."""
     from tutti import _api
     lines = pathlib.Path(file).read_text(encoding="ascii").splitlines()
     excused = {line.split()[0] for line in lines if line.strip() and not line.startswith("#")}

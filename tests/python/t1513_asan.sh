@@ -15,11 +15,11 @@ asan=$("$compiler" -print-file-name=libasan.so)
 export TUTTI_LIBRARY="$TUTTI_BUILD_DIR/libtutti.so" LD_PRELOAD="$asan"
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" # Python and its modules leave memory to the end of the process
 
-# it does see Python's memory: two numbers where C is told of a thousand
+# the sanitizer checks Python's memory: an array of two values is passed with a count of a thousand
 if [ "${OMPI_COMM_WORLD_RANK:-0}" = 0 ] && "$python" -c 'import ctypes, numpy, tutti
 two, out = numpy.ones(2, numpy.int64), ctypes.c_void_p()
 tutti.lib.tutti_access_runs(1000, two.ctypes.data, two.ctypes.data, ctypes.byref(out))' 2>said; then
-    echo "reading beyond an array of NumPy's was not noticed"
+    echo "a read beyond the end of a NumPy array was not detected"
     exit 1
 fi
 [ "${OMPI_COMM_WORLD_RANK:-0}" != 0 ] || grep -q heap-buffer-overflow said || { cat said; exit 1; }

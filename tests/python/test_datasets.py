@@ -145,7 +145,7 @@ def test_started_put_keeps_arrays(comm, path):
 
 
 def test_lists(comm, rng, path):
-    """Lists with ids, ranked and global, in a topology and states; by ids, by index, by both, as they lie."""
+    """Lists with ids, ranked and global, in a topology and states; by ids, by index, by both, in rank order."""
     n = 23
     ids = rng.permutation(1000)[:n]
     mine = rows_of(comm, n)

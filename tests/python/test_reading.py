@@ -205,7 +205,7 @@ def test_damage_is_found(path):
         except tutti.Error as error:
             assert error.name == "TUTTI_ERR_FORMAT" and says in str(error), error
         else:
-            raise AssertionError(f"byte {at} was changed and nobody noticed")
+            raise AssertionError(f"byte {at} was changed and no error was raised")
         with open(data, "r+b") as f:
             f.seek(at)
             f.write(byte)
@@ -225,5 +225,5 @@ def test_refresh(path):
     except tutti.Error as error:
         assert error.name == "TUTTI_ERR_STATE"
     else:
-        raise AssertionError("segments were taken away and nobody noticed")
+        raise AssertionError("segments were removed and no error was raised")
     assert run.refresh() and run["heat"].shape == (1, 2, 3)

@@ -1,4 +1,4 @@
-"""Wrong use on one rank: an exception on all ranks, no crash, nobody waits; and everything works afterwards.
+"""Wrong arguments on one rank: an exception on all ranks, no crash, no rank hangs; and everything works afterwards.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 import io
@@ -88,7 +88,7 @@ def test_files(comm, rng, path):
         assert plan.run(x) == 512
         refused(comm, culprit, lambda: f.resize(2 ** 80), lambda: f.resize(5))
         refused(comm, culprit, lambda: f.change(3), lambda: f.change({}))
-        raises(lambda: f.change({"nobody": 1}))
+        raises(lambda: f.change({"unknown": 1}))
         plan.free()
         raises(lambda: plan.run(x))
         y = np.zeros(64)
@@ -102,8 +102,8 @@ def test_files(comm, rng, path):
     refused(comm, culprit, lambda: File(comm, path + ".none"), lambda: File(comm, path + ".none"))
     for comm_ in ("world", 1.5, True, 2 ** 40, [comm]):
         raises(lambda c=comm_: File(c, path), TypeError, tutti.Error)
-    raises(lambda: tutti.Options(nobody=1))
-    raises(lambda: tutti.Options().nobody, AttributeError)
+    raises(lambda: tutti.Options(unknown=1))
+    raises(lambda: tutti.Options().unknown, AttributeError)
 
 
 def test_callbacks(comm, rng, path):
@@ -214,7 +214,7 @@ def test_kept_tiles(comm, path):
         except tutti.Error as error:
             assert error.name in ("TUTTI_ERR_STATE", "TUTTI_ERR_MISMATCH")
         else:
-            raise AssertionError("memory that is gone could be read")
+            raise AssertionError("released memory could be read")
         kept.clear()
         a.fill(1)
 
@@ -230,11 +230,11 @@ def left(comm, culprit, block, leave, ways):
             except (tutti.Error, ValueError, TypeError) as error:
                 raised = error
             told = comm.allgather(int(raised is not None))
-            assert told[culprit] and (all(told) or name == "discard"), name  # whoever discarded itself has no reason to complain
+            assert told[culprit] and (all(told) or name == "discard"), name  # ranks that discarded the step themselves get no error
 
 
 def quietly(*calls):
-    """These, whatever they say."""
+    """Make these calls and ignore their errors."""
     for call in calls:
         try:
             call()
@@ -243,7 +243,7 @@ def quietly(*calls):
 
 
 def test_blocks(comm, rng, path):
-    """Nobody waits for a rank that has left a block, and nothing of the block stays."""
+    """No rank waits for one that has left a block, and nothing of the block is stored."""
     if comm.size == 1:
         return
     culprit = int(rng.integers(comm.size))
@@ -256,8 +256,8 @@ def test_blocks(comm, rng, path):
             "nothing": lambda: None,
             "put": lambda: d.put(rows, x=x),
             "put, refused": lambda: d.put(rows, x=x[:3].copy()),
-            "put, refused, and another": lambda: quietly(lambda: d.put(rows, nobody=x), lambda: d.put(rows, x=x)),
-            "put in vain, and the commit refused": lambda: quietly(*[lambda: d.put(None, x=x)] * 6),
+            "put, refused, and another": lambda: quietly(lambda: d.put(rows, unknown=x), lambda: d.put(rows, x=x)),
+            "put fails, and the commit is refused": lambda: quietly(*[lambda: d.put(None, x=x)] * 6),
             "started": lambda: d.put_start(rows, x=x),
             "begin, refused": lambda: d.begin("state", 9, 9.0),
             "decomposition": lambda: d.decomposition("g", n=1),
@@ -291,7 +291,7 @@ def test_blocks(comm, rng, path):
             "nothing": lambda: None,
             "put": lambda: e.put(x=x),
             "put, refused": lambda: e.put(x=np.zeros(3)),
-            "put in vain, and the commit refused": lambda: quietly(*[lambda: e.put(y=x)] * 6),
+            "put fails, and the commit is refused": lambda: quietly(*[lambda: e.put(y=x)] * 6),
             "started": lambda: e.put_start(x=x),
             "begin, refused": lambda: e.begin(0.0),
             "decomposition": lambda: e.decomposition(n=1),
@@ -330,7 +330,7 @@ def test_datasets(comm, rng, path):
             refused(comm, culprit, lambda: d.put_start(entries, x=value).wait(), lambda: d.put_start(rows, x=x).wait())
         refused(comm, culprit, lambda: waits_later(comm, d.put_start, rows, {"x": x[:3].copy()}),
                 lambda: waits_later(comm, d.put_start, rows, {"x": x}), ValueError)
-        refused(comm, culprit, lambda: d.put(rows, nobody=x), lambda: d.put(rows, x=x))
+        refused(comm, culprit, lambda: d.put(rows, unknown=x), lambda: d.put(rows, x=x))
         d.discard()
 
         def state(fails):
@@ -360,7 +360,7 @@ def test_datasets(comm, rng, path):
         refused(comm, culprit, lambda: d.begin("state", "x", 0.0), lambda: d.begin("state", 7, 0.0))
         refused(comm, culprit, lambda: d.follow(0, 0, None, "x"), lambda: d.follow(0, 0, rows, "x"))
         refused(comm, culprit, lambda: d.set_info("a", object()), lambda: d.set_info("a", 1))
-        raises(lambda: d.info("nobody"))
+        raises(lambda: d.info("unknown"))
         raises(lambda: d.find(index=99))
         raises(lambda: d.begin("x", 0, 0.0))
 

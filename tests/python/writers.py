@@ -1,6 +1,6 @@
 """Datasets, arrays and netCDF files for the tests of those that read, made without the library under test.
 
-Datasets and arrays are written by the library's own programs (tests/cli, examples); what they hold is told by `tutti dump`.
+Datasets and arrays are written by the library's own programs (tests/cli, examples); `tutti dump` prints their contents.
 netCDF files are written here, byte by byte.
 
 SPDX-License-Identifier: BSD-3-Clause"""

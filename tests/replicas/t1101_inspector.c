@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
 /* The inspector on many ranks does what the rules do in one process: positions, writers, shares,
- * statistics, for items spread and numbered in all kinds of ways; nobody looks after much more than
+ * statistics, for items spread and numbered in all kinds of ways; no rank is responsible for much more than
  * its share of the items; owners need not be known.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "replicas/held.h"

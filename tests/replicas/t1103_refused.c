@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* What is wrong with the items of one rank, or of two together, is told to all in the same words,
- * with the number and the ranks; copies that differ are found; ranks in different calls, or that
- * mean different things, find each other out; memory may run out anywhere.
+/* An error in the items of one rank, or of two together, is reported on all ranks with the same message,
+ * which names the item and the ranks; copies that differ are found; ranks in different calls or with
+ * different arguments are detected; memory may run out anywhere.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "replicas/held.h"
 
@@ -189,7 +189,7 @@ static void copies(void) {
             CHECK_SAME(tutti_file_size(f, &size), TUTTI_OK);
             CHECK_EQ(size, 0);
         }
-        CHECK_SAME(tutti_replicas_write(f, 0, r, v, 0), TUTTI_OK); /* nobody looks */
+        CHECK_SAME(tutti_replicas_write(f, 0, r, v, 0), TUTTI_OK); /* not checked */
         free(v);
         tutti_replicas_free(&r);
     }

@@ -1,7 +1,7 @@
 /* TEST ranks=0 timeout=60 */
-/* Whether a page is in the page cache: what was just written is, what the kernel was told to forget
- * is not, and where the system calls for asking are missing the other one answers, or nobody:
- * without an error.
+/* Whether a page is in the page cache: bytes that were just written are cached, bytes dropped by POSIX_FADV_DONTNEED
+ * are not.  If one of the system calls is missing, the other one is used; without both there is no answer
+ * and no error.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/stores.h"
 

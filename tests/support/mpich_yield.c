@@ -1,7 +1,7 @@
 /* Preloaded into MPICH's ranks: give the core away when a poll for messages found nothing.
  * Debian's MPICH (ch4 over UCX) polls without ever yielding, so that with more ranks than cores
- * each message waits for the end of somebody's time slice.  All its polling goes through one
- * function of UCX, which this one stands in front of.  Where no UCX is loaded nobody calls it.
+ * each message waits for the end of another process's time slice.  All polling goes through one
+ * function of UCX, which this one replaces.  Without UCX it is never called.
  * SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -115,7 +115,7 @@ program families
 
 contains
 
-    ! Blocks of five integers, dealt out to the ranks.
+    ! Blocks of five integers, distributed over the ranks.
     subroutine make_view(fh)
         FILE_TYPE :: fh
         TYPE_TYPE :: some

@@ -410,7 +410,7 @@ static void many(hid_t file) {
     OK(H5Pclose(alone));
 }
 
-/* Into a file that nobody closes: HDF5 does it in MPI_Finalize. */
+/* Into a file that the program does not close: HDF5 closes it in MPI_Finalize. */
 static void leave_open(hid_t file) {
     const hid_t together = transfer(1);
     const hsize_t dims = (hsize_t)size, at = (hsize_t)rank, one = 1;
