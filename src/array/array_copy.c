@@ -116,17 +116,6 @@ static tutti_err check_copy_arguments(const tutti_array *from, const tutti_array
     return tutti__array_pair_check(from, to);
 }
 
-/* The access of a piece in one array.  Where only the other array is distributed, the piece counts
- * in that array's part. */
-static tutti_err access_piece(const tutti_array *a, const tutti_array *other, const tutti_slice *s,
-                              const tutti_section *memory, tutti_access **out) {
-    if (a->dist || !other->dist) return tutti__slice_access(&a->local, s, memory, out);
-    const tutti__array_part part = {
-        .d = other->dist, .rank = tutti__array_team(other)->rank, .from = s->lo, .to = s->hi};
-    if (tutti_slice_count(a->spec.ndims, s, NULL) == 0) return tutti_access_contiguous(0, 0, out);
-    return tutti__part_access(&a->spec, &part, memory, out);
-}
-
 static tutti_err transfer_piece(copy_state *c, const tutti_slice *s, int is_write) {
     tutti_array *a = is_write ? c->to : c->from;
     const tutti_array *other = is_write ? c->from : c->to;
@@ -134,7 +123,13 @@ static tutti_err transfer_piece(copy_state *c, const tutti_slice *s, int is_writ
     tutti_section m = {.order = c->from->spec.order};
     (void)tutti_slice_count(c->b.ndims, s, m.shape);
     memcpy(m.hi, m.shape, sizeof m.hi);
-    tutti_err err = access_piece(a, other, s, &m, &access);
+    /* Where only the other array is distributed, the piece counts in that array's part. */
+    const tutti__array_part part = {
+        .d = other->dist, .rank = tutti__array_team(other)->rank, .from = s->lo, .to = s->hi};
+    tutti_err err = a->dist || !other->dist ? tutti__slice_access(&a->local, s, &m, &access)
+                    : tutti_slice_count(a->spec.ndims, s, NULL) == 0
+                        ? tutti_access_contiguous(0, 0, &access)
+                        : tutti__part_access(&a->spec, &part, &m, &access);
     err = tutti__array_transfer(a, access, c->buf, is_write, err, 0);
     tutti_access_free(&access);
     return err;

@@ -119,17 +119,6 @@ static tutti_err read_off64(const unsigned char *at, const char *what, tutti_off
     return TUTTI_OK;
 }
 
-/* Elements of one byte, and those of type bytes, have no byte order. */
-static tutti_err check_byte_order(const unsigned char *from, tutti_type type) {
-    int order;
-    TUTTI_TRY(read_int(from + AT_BYTE_ORDER, "byte order", BIG, &order));
-    TUTTI_CHECK(order >= LITTLE, TUTTI_ERR_FORMAT, "invalid header: byte order is 0");
-    TUTTI_CHECK(order == native_byte_order() || tutti_type_size(type) <= 1, TUTTI_ERR_FORMAT,
-                "the elements are %s-endian: this machine has the other byte order",
-                order == LITTLE ? "little" : "big");
-    return TUTTI_OK;
-}
-
 /* The header may come from anywhere: check that its fields are consistent. */
 static tutti_err check_header(tutti__header *h) {
     tutti_array_spec s;
@@ -190,7 +179,14 @@ static tutti_err read_slot(const unsigned char *from, tutti__header *out) {
         TUTTI_TRY(read_int(dist + 4, "ranks in a dimension", INT_MAX, &h.dim[d].procs));
         TUTTI_TRY(read_off64(dist + 8, "block", &h.dim[d].block));
     }
-    TUTTI_TRY(check_byte_order(from, s->type));
+    int byte_order;
+    TUTTI_TRY(read_int(from + AT_BYTE_ORDER, "byte order", BIG, &byte_order));
+    TUTTI_CHECK(byte_order >= LITTLE, TUTTI_ERR_FORMAT, "invalid header: byte order is 0");
+    /* Elements of one byte, and those of type bytes, have no byte order. */
+    TUTTI_CHECK(byte_order == native_byte_order() || tutti_type_size(s->type) <= 1,
+                TUTTI_ERR_FORMAT,
+                "the elements are %s-endian: this machine has the other byte order",
+                byte_order == LITTLE ? "little" : "big");
     TUTTI_TRY(check_header(&h));
     *out = h;
     return TUTTI_OK;

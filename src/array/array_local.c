@@ -67,18 +67,6 @@ static uint64_t random_id(void) {
     return (uint64_t)t.tv_sec * 1000000007u + (uint64_t)t.tv_nsec * 65537u + (uint64_t)getpid() + 1;
 }
 
-static tutti_err write_bounds(const tutti_array *a) {
-    const tutti_distribution *d = a->dist;
-    const size_t bytes = (size_t)d->n_bounds * 8;
-    unsigned char *v = tutti__malloc(bytes);
-    if (!v) return TUTTI_ERR_NOMEM;
-    for (tutti_count i = 0; i < d->n_bounds; i++)
-        tutti__store_le64(v + 8 * i, (uint64_t)d->bounds[i]);
-    const tutti_err err = tutti__write_here(a->head, TUTTI__HEADER_BYTES, v, bytes);
-    tutti__free(v);
-    return err;
-}
-
 /* A new array in local placement, and the id of its files. */
 typedef struct {
     const tutti_array *array;
@@ -95,7 +83,15 @@ static tutti_err create_descriptor(void *context) {
                        .id = b->id,
                        .ranks = a->dist->ranks};
     memcpy(h.dim, a->dist->dim, sizeof h.dim);
-    if (h.bytes > 0) TUTTI_TRY(write_bounds(a));
+    if (h.bytes > 0) {
+        unsigned char *v = tutti__malloc((size_t)h.bytes);
+        if (!v) return TUTTI_ERR_NOMEM;
+        for (tutti_count i = 0; i < a->dist->n_bounds; i++)
+            tutti__store_le64(v + 8 * i, (uint64_t)a->dist->bounds[i]);
+        const tutti_err err = tutti__write_here(a->head, TUTTI__HEADER_BYTES, v, (size_t)h.bytes);
+        tutti__free(v);
+        TUTTI_TRY(err);
+    }
     return tutti__array_header_create(a->head, &h);
 }
 

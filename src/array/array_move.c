@@ -19,22 +19,17 @@ static tutti__transfer describe_transfer(const tutti_array *a, const tutti_acces
                              .least = is_write ? 0 : a->local.offset + a->bytes};
 }
 
-/* Local placement: the ranks exchange only the outcome. */
-static tutti_err transfer_in_part(tutti_array *a, const tutti__transfer *t) {
-    tutti_err err = tutti__transfer_check(t);
-    const tutti__call call = {
-        .name = t->name, .what = "the distribution or the slice", .hash = (uint64_t)t->agrees};
-    TUTTI_TRY(tutti__array_call(a, &call, err));
-    err = tutti__operation_under_way(tutti__transfer_run(t, NULL));
-    return tutti__array_vote(a, err);
-}
-
 tutti_err tutti__array_transfer(tutti_array *a, const tutti_access *access, void *buf, int is_write,
                                 tutti_err local_err, uint64_t hash) {
     tutti__array_finish_tile_writes(a);
     tutti__transfer t = describe_transfer(a, access, buf, is_write, local_err);
     t.agrees = (int64_t)hash;
-    return a->head ? transfer_in_part(a, &t) : tutti__transfer_run(&t, NULL);
+    if (!a->head) return tutti__transfer_run(&t, NULL);
+    /* Local placement: the ranks exchange only the outcome. */
+    const tutti__call call = {
+        .name = t.name, .what = "the distribution or the slice", .hash = (uint64_t)t.agrees};
+    TUTTI_TRY(tutti__array_call(a, &call, tutti__transfer_check(&t)));
+    return tutti__array_vote(a, tutti__operation_under_way(tutti__transfer_run(&t, NULL)));
 }
 
 /* ---- slices */

@@ -12,13 +12,6 @@ tutti_err tutti__array_error(const tutti_file *f, const char *operation, tutti_e
     return err;
 }
 
-static int tile_writes_are_valid(const tutti_array *a) {
-    int n = 0;
-    for (const tutti__tile_transfer *t = a->tile_writes; t; t = t->next, n++)
-        if (t->array != a || !t->is_write) return 0;
-    return n <= a->iterations;
-}
-
 int tutti__array_is_valid(const tutti_array *a) {
     const tutti_array_spec *s = &a->spec, *l = &a->local;
     const tutti_distribution *d = a->dist;
@@ -37,7 +30,10 @@ int tutti__array_is_valid(const tutti_array *a) {
         if (l->shape[i] < 0 || s->shape[i] != (d ? d->shape[i] : l->shape[i])) return 0;
         bytes *= l->shape[i];
     }
-    return a->bytes == bytes && tile_writes_are_valid(a);
+    int tile_writes = 0;
+    for (const tutti__tile_transfer *t = a->tile_writes; t; t = t->next, tile_writes++)
+        if (t->array != a || !t->is_write) return 0;
+    return a->bytes == bytes && tile_writes <= a->iterations;
 }
 
 tutti_err tutti__array_live(const tutti_array *a) {

@@ -55,22 +55,19 @@ void tutti__prefetch_drop_later(tutti_array *a) {
 
 /* ---- starting */
 
-static tutti_err prepare_prefetch(const tutti_array *a, const tutti_slice *s, tutti__prefetch *p,
-                                  tutti_access **out) {
-    TUTTI_TRY(tutti__array_usable(a, 0));
-    TUTTI_TRY(tutti__slice_access(&a->local, s, NULL, out));
-    p->slice = *s;
-    p->buf = tutti__malloc((size_t)tutti_access_bytes(*out));
-    return p->buf ? TUTTI_OK : TUTTI_ERR_NOMEM;
-}
-
 tutti_err tutti_array_prefetch(tutti_array *a, const tutti_slice *s) {
     TUTTI_KEEP_ERRNO;
     tutti_access *access = NULL;
     TUTTI_TRY(tutti__array_live(a));
     drop_prefetches(a, 0);
     tutti__prefetch *p = tutti__calloc(1, sizeof *p), **at = &a->prefetched;
-    tutti_err err = p ? prepare_prefetch(a, s, p, &access) : TUTTI_ERR_NOMEM;
+    tutti_err err = p ? tutti__array_usable(a, 0) : TUTTI_ERR_NOMEM;
+    if (err == TUTTI_OK) err = tutti__slice_access(&a->local, s, NULL, &access);
+    if (err == TUTTI_OK) {
+        p->slice = *s;
+        p->buf = tutti__malloc((size_t)tutti_access_bytes(access));
+        if (!p->buf) err = TUTTI_ERR_NOMEM;
+    }
     err = tutti__array_call(a, &(tutti__call){.name = "prefetch"}, err);
     if (err == TUTTI_OK) {
         TUTTI_ASSERT(p);

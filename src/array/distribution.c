@@ -12,18 +12,6 @@
 
 /* ---- making */
 
-static tutti_err check_bounds(int d, tutti_count n, const tutti_dist_dim *in) {
-    TUTTI_CHECK(in->bounds, TUTTI_ERR_ARG, "dimension %d: bounds of a ragged distribution is NULL",
-                d);
-    TUTTI_CHECK(in->bounds[0] == 0 && in->bounds[in->procs] == n, TUTTI_ERR_ARG,
-                "dimension %d: bounds run from %lld to %lld: must run from 0 to %lld", d,
-                (long long)in->bounds[0], (long long)in->bounds[in->procs], (long long)n);
-    for (int p = 0; p < in->procs; p++)
-        TUTTI_CHECK(in->bounds[p] <= in->bounds[p + 1], TUTTI_ERR_ARG,
-                    "dimension %d: bounds[%d] is larger than the next bound", d, p);
-    return TUTTI_OK;
-}
-
 static tutti_err check_dim(int d, tutti_count n, const tutti_dist_dim *in, tutti_dist_dim *out) {
     *out = (tutti_dist_dim){.kind = in->kind, .procs = in->procs, .block = 1};
     TUTTI_CHECK(n >= 0, TUTTI_ERR_ARG, "dimension %d: extent is %lld: must be >= 0", d,
@@ -49,7 +37,15 @@ static tutti_err check_dim(int d, tutti_count n, const tutti_dist_dim *in, tutti
         out->block = tutti__min(in->block, tutti__max(n, 1));
         return TUTTI_OK;
     case TUTTI_DIST_RAGGED:
-        return check_bounds(d, n, in);
+        TUTTI_CHECK(in->bounds, TUTTI_ERR_ARG,
+                    "dimension %d: bounds of a ragged distribution is NULL", d);
+        TUTTI_CHECK(in->bounds[0] == 0 && in->bounds[in->procs] == n, TUTTI_ERR_ARG,
+                    "dimension %d: bounds run from %lld to %lld: must run from 0 to %lld", d,
+                    (long long)in->bounds[0], (long long)in->bounds[in->procs], (long long)n);
+        for (int p = 0; p < in->procs; p++)
+            TUTTI_CHECK(in->bounds[p] <= in->bounds[p + 1], TUTTI_ERR_ARG,
+                        "dimension %d: bounds[%d] is larger than the next bound", d, p);
+        return TUTTI_OK;
     }
     TUTTI_FAIL(TUTTI_ERR_ARG, "dimension %d: unknown kind of distribution %d", d, (int)in->kind);
 }
@@ -142,20 +138,6 @@ static tutti_count dim_part_count(const tutti_distribution *d, int dim, int p) {
     return whole * k->block + (blocks % k->procs == p ? rest : 0);
 }
 
-/* The coordinate that owns an index, and the local index there. */
-static int find_dim_owner(const tutti_distribution *d, int dim, tutti_count g,
-                          tutti_count *local_out) {
-    const tutti_dist_dim *k = &d->dim[dim];
-    if (k->kind != TUTTI_DIST_RAGGED) {
-        const tutti_count block = g / k->block;
-        *local_out = block / k->procs * k->block + g % k->block;
-        return (int)(block % k->procs);
-    }
-    const int a = (int)tutti__interval_of(k->bounds, k->procs, g);
-    *local_out = g - k->bounds[a];
-    return a;
-}
-
 static tutti_count dim_global_index(const tutti_distribution *d, int dim, int p,
                                     tutti_count local) {
     const tutti_dist_dim *k = &d->dim[dim];
@@ -199,7 +181,17 @@ tutti_err tutti_distribution_local(const tutti_distribution *d, const tutti_coun
         TUTTI_CHECK(global[i] >= 0 && global[i] < d->shape[i], TUTTI_ERR_ARG,
                     "dimension %d: index %lld is outside the extent %lld", i, (long long)global[i],
                     (long long)d->shape[i]);
-        rank = rank * d->dim[i].procs + find_dim_owner(d, i, global[i], &local[i]);
+        const tutti_dist_dim *k = &d->dim[i];
+        int owner;
+        if (k->kind == TUTTI_DIST_RAGGED) {
+            owner = (int)tutti__interval_of(k->bounds, k->procs, global[i]);
+            local[i] = global[i] - k->bounds[owner];
+        } else {
+            const tutti_count block = global[i] / k->block;
+            owner = (int)(block % k->procs);
+            local[i] = block / k->procs * k->block + global[i] % k->block;
+        }
+        rank = rank * k->procs + owner;
     }
     if (rank_out) *rank_out = rank;
     if (local_out) memcpy(local_out, local, (size_t)d->ndims * sizeof *local);

@@ -403,19 +403,15 @@ static tutti_err open_step(tutti_tiles *t, tutti_count step, tutti_err local_err
     return TUTTI_OK;
 }
 
-/* End both; the first error counts. */
-static tutti_err end_transfers(tutti_tiles *t) {
-    const tutti_err wrote = tutti__tile_transfer_end(&t->writing);
-    return TUTTI_ALSO(wrote, tutti__tile_transfer_end(&t->reading));
-}
-
 /* All ranks return the error of any rank. */
 static tutti_err share_error(tutti_tiles *t, tutti_err local_err) {
     return tutti__array_vote(any_array(t), local_err);
 }
 
 static tutti_err step_overlapped(tutti_tiles *t, tutti_count k, tutti_err opened) {
-    tutti_err err = TUTTI_ALSO(opened, end_transfers(t));
+    /* End both; the first error counts. */
+    const tutti_err wrote = tutti__tile_transfer_end(&t->writing);
+    tutti_err err = TUTTI_ALSO(wrote, tutti__tile_transfer_end(&t->reading));
     if (opened != TUTTI_OK) return opened;
     if (err == TUTTI_OK && k > 0) err = prepare_write(t, k - 1);
     if (err == TUTTI_OK && k + 1 < t->steps) err = prepare_read(t, k + 1);

@@ -26,19 +26,15 @@ tutti__burden tutti__balance_round(int round, tutti_off limit, tutti_off mean, t
     return (tutti__burden){aim, round > 0, bytes, -1};
 }
 
-/* Within the limit, or at least with no more than the giving rank keeps. */
-static int can_take_item(const tutti__burden *b, int rank, int from, tutti_off bytes) {
-    const tutti_off left = b->passes_on ? b->bytes[from] - bytes : 0;
-    return b->bytes[rank] <= tutti__max(b->limit, left) - bytes;
-}
-
 /* The rank that item i is moved to; -1: none. */
 static int find_new_writer(const tutti__items *v, tutti_count i, const tutti__burden *b, int writer,
                            int cut) {
     int found = -1;
     for (tutti_count k = v->start[i]; k < v->start[i + 1]; k++) {
         const int rank = v->holder[k];
-        if (rank == writer || !can_take_item(b, rank, writer, v->bytes[i])) continue;
+        /* Within the limit, or at least with no more than the giving rank keeps. */
+        const tutti_off left = b->passes_on ? b->bytes[writer] - v->bytes[i] : 0;
+        if (rank == writer || b->bytes[rank] > tutti__max(b->limit, left) - v->bytes[i]) continue;
         if (rank == b->last) return rank;
         if (cut && (found < 0 || b->bytes[rank] < b->bytes[found])) found = rank;
     }

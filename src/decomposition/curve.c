@@ -21,18 +21,6 @@ static uint32_t rotate_bits(uint32_t v, int by, int dims) {
     return ((v >> by) | (v << (dims - by))) & mask;
 }
 
-static uint32_t gray_inverse(uint32_t g) {
-    for (uint32_t shift = 1; shift < 32; shift *= 2) g ^= g >> shift;
-    return g;
-}
-
-/* The axis along which the curve leaves cell w, in the orientation of the cell. */
-static int exit_axis(uint32_t w, int dims) {
-    if (w == 0) return 0;
-    const uint32_t i = w % 2 ? w : w - 1;
-    return __builtin_ctz(~i) % dims;
-}
-
 uint64_t tutti__hilbert(int dims, int bits, const uint32_t *x) {
     uint64_t key = 0;
     uint32_t entry = 0;
@@ -40,11 +28,14 @@ uint64_t tutti__hilbert(int dims, int bits, const uint32_t *x) {
     for (int b = bits - 1; b >= 0; b--) {
         uint32_t cell = 0;
         for (int k = 0; k < dims; k++) cell |= ((x[k] >> b) & 1u) << k;
-        const uint32_t w = gray_inverse(rotate_bits(cell ^ entry, turn + 1, dims));
+        uint32_t w = rotate_bits(cell ^ entry, turn + 1, dims);
+        for (uint32_t shift = 1; shift < 32; shift *= 2) w ^= w >> shift; /* inverse Gray code */
         const uint32_t even = w == 0 ? 0 : 2 * ((w - 1) / 2), in = even ^ even >> 1;
         key = key << dims | w;
         entry ^= rotate_bits(in, dims - (turn + 1) % dims, dims);
-        turn = (turn + exit_axis(w, dims) + 1) % dims;
+        /* The axis along which the curve leaves cell w, in the orientation of the cell. */
+        const int axis = w == 0 ? 0 : __builtin_ctz(~(w % 2 ? w : w - 1)) % dims;
+        turn = (turn + axis + 1) % dims;
     }
     return key;
 }

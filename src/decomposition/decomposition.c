@@ -150,26 +150,22 @@ tutti_err tutti__decomposition_runs(const tutti_decomposition *p, int is_write,
 
 /* ---- accesses */
 
-/* A run in bytes; 0: overflow. */
-static int scale_run(const tutti__entry_run *r, tutti_off item, tutti_off *file, tutti_off *memory,
-                     tutti_off *length) {
-    tutti_off end;
-    return tutti__mul_ok(r->n, item, length) && tutti__mul_ok(r->position, item, file) &&
-           tutti__add_ok(*file, *length, &end) && tutti__mul_ok(r->memory, item, memory) &&
-           tutti__add_ok(*memory, *length, &end);
-}
-
 static tutti_err make_runs_access(const tutti__entry_runs *runs, tutti_off item,
                                   tutti_access **out) {
     const size_t n = (size_t)runs->n;
     tutti_off *v = tutti__malloc(3 * n * sizeof *v);
     tutti_err err = v ? TUTTI_OK : TUTTI_ERR_NOMEM;
-    for (size_t k = 0; k < n && err == TUTTI_OK; k++)
-        if (!scale_run(&runs->run[k], item, &v[k], &v[n + k], &v[2 * n + k]))
+    for (size_t k = 0; k < n && err == TUTTI_OK; k++) {
+        const tutti__entry_run *r = &runs->run[k];
+        tutti_off *file = &v[k], *memory = &v[n + k], *length = &v[2 * n + k], end;
+        if (!tutti__mul_ok(r->n, item, length) || !tutti__mul_ok(r->position, item, file) ||
+            !tutti__add_ok(*file, *length, &end) || !tutti__mul_ok(r->memory, item, memory) ||
+            !tutti__add_ok(*memory, *length, &end))
             err = tutti__error_set(
                 TUTTI_ERR_OVERFLOW, 0, -1,
                 "position %lld (memory: %lld) with items of %lld bytes exceeds 2^63 bytes",
-                (long long)runs->run[k].position, (long long)runs->run[k].memory, (long long)item);
+                (long long)r->position, (long long)r->memory, (long long)item);
+    }
     if (err == TUTTI_OK) err = tutti_access_pieces(runs->n, v, v + n, v + 2 * n, out);
     tutti__free(v);
     return err;

@@ -39,12 +39,6 @@ static int has_ids(const tutti_decomposition_spec *s) {
 
 /* ---- the spec of this rank */
 
-static int slice_is_set(const tutti_slice *s) {
-    for (int d = 0; d < TUTTI_MAX_DIMS; d++)
-        if (s->lo[d] != 0 || s->hi[d] != 0) return 1;
-    return 0;
-}
-
 /* A field that is set although the kind ignores it usually means that the kind is wrong. */
 static tutti_err check_fields(const tutti_decomposition_spec *s) {
     static const char *const names[] = {
@@ -55,6 +49,9 @@ static tutti_err check_fields(const tutti_decomposition_spec *s) {
         [TUTTI_BY_RANK_ORDER] = "TUTTI_BY_RANK_ORDER",
     };
     const int by_slice = s->kind == TUTTI_BY_SLICE;
+    int slice_has_bounds = 0;
+    for (int d = 0; d < TUTTI_MAX_DIMS; d++)
+        slice_has_bounds |= s->slice.lo[d] != 0 || s->slice.hi[d] != 0;
     const struct {
         const char *name;
         int is_set, belongs;
@@ -62,7 +59,7 @@ static tutti_err check_fields(const tutti_decomposition_spec *s) {
                   {"index", s->index != NULL, has_index(s)},
                   {"ids", s->ids != NULL, has_ids(s)},
                   {"own", s->own != NULL, !by_slice},
-                  {"slice", slice_is_set(&s->slice), by_slice},
+                  {"slice", slice_has_bounds, by_slice},
                   {"slice_memory", s->slice_memory != NULL, by_slice},
                   {"memory", s->memory != NULL, !by_slice}};
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
@@ -122,23 +119,23 @@ static tutti_err prepare_entries(making *m) {
 
 /* ---- agreement */
 
-static uint64_t hash_spec(const tutti__decomposed *space, const tutti_decomposition_spec *s) {
-    uint64_t h = tutti__hash(TUTTI__HASH_START, space->name, strlen(space->name));
-    h = tutti__scramble(h ^ (uint64_t)space->view.stamp);
-    h = tutti__scramble(
-        h ^ ((uint64_t)s->kind << 8 | (uint64_t)s->whole << 16 | (uint64_t)s->choice.rule));
-    h = tutti__scramble(h ^ s->choice.seed);
-    return tutti__hash(h, &s->choice.balance, sizeof s->choice.balance);
-}
-
 /* The first agreement: errors; the space, kind, `whole`, the choice; owners or not. */
 static tutti_err agree_on_spec(making *m, tutti_err local_err) {
     const tutti_decomposition_spec *s = m->spec;
     tutti__range owners = tutti__range_none();
+    uint64_t h = 0;
+    if (local_err == TUTTI_OK) {
+        h = tutti__hash(TUTTI__HASH_START, m->space->name, strlen(m->space->name));
+        h = tutti__scramble(h ^ (uint64_t)m->space->view.stamp);
+        h = tutti__scramble(
+            h ^ ((uint64_t)s->kind << 8 | (uint64_t)s->whole << 16 | (uint64_t)s->choice.rule));
+        h = tutti__scramble(h ^ s->choice.seed);
+        h = tutti__hash(h, &s->choice.balance, sizeof s->choice.balance);
+    }
     const tutti__call call = {.object = tutti__decomposition_class.name,
                               .name = "create",
                               .what = "the space, the kind, `whole` or the choice of writers",
-                              .hash = local_err == TUTTI_OK ? hash_spec(m->space, s) : 0,
+                              .hash = h,
                               .ranges = 1,
                               .range = &owners};
     if (local_err == TUTTI_OK && s->n > 0 && s->kind != TUTTI_BY_SLICE)
@@ -168,16 +165,6 @@ static tutti_err set_positions(making *m, const tutti_count *position) {
     return sort_entries(m, position, "position");
 }
 
-/* In rank order every entry has one holder, which must own it. */
-static tutti_err check_owners(const making *m) {
-    const tutti_decomposition_spec *s = m->spec;
-    for (tutti_count i = 0; i < s->n && m->owners; i++)
-        TUTTI_CHECK(s->own[i], TUTTI_ERR_MISMATCH,
-                    "no rank owns position %lld, which rank %d holds", (long long)(m->first + i),
-                    m->team->rank);
-    return TUTTI_OK;
-}
-
 static tutti_err place_in_rank_order(making *m) {
     tutti__team *t = m->team;
     const int64_t n = m->spec->n;
@@ -198,7 +185,13 @@ static tutti_err place_in_rank_order(making *m) {
     }
     tutti__free(all);
     TUTTI_TRY(err);
-    TUTTI_TRY(tutti__team_agree(t, check_owners(m)));
+    /* Every entry has one holder, which must own it. */
+    for (tutti_count i = 0; i < n && m->owners && err == TUTTI_OK; i++)
+        if (!m->spec->own[i])
+            err = tutti__error_set(TUTTI_ERR_MISMATCH, 0, -1,
+                                   "no rank owns position %lld, which rank %d holds",
+                                   (long long)(m->first + i), t->rank);
+    TUTTI_TRY(tutti__team_agree(t, err));
     m->p->facts.whole = held == entries;
     return m->spec->whole && held < entries ? tutti__hole_error(held, held, entries) : TUTTI_OK;
 }

@@ -257,25 +257,22 @@ static tutti_err mark_common(tutti_decomposition *p, const tutti_slice *other,
 
 /* ---- slices of all ranks */
 
-static tutti_err mark_higher_ranks(const tutti__team *t, const tutti_slice *all,
-                                   tutti_decomposition *p) {
-    tutti_count shape[TUTTI_MAX_DIMS];
-    p->facts.written = p->facts.entries;
-    if (p->facts.entries == 0) return TUTTI_OK;
-    tutti_slice_count(p->ndims, &p->slice, shape);
-    TUTTI_ASSERT(all);
-    for (int k = t->rank + 1; k < t->size; k++) TUTTI_TRY(mark_common(p, &all[k], shape));
-    for (tutti_count i = 0; i < p->facts.entries && p->passed; i++)
-        p->facts.written -= p->passed[i];
-    return TUTTI_OK;
-}
-
 tutti_err tutti__slices_meet(tutti__team *t, int must, tutti_decomposition *p) {
     const tutti_count entries = p->of;
-    tutti_count hole = 0, held = 0;
+    tutti_count hole = 0, held = 0, shape[TUTTI_MAX_DIMS];
     tutti_slice *all = NULL;
+    tutti_err err = TUTTI_OK;
     TUTTI_TRY(tutti__team_allgather(t, &p->slice, sizeof p->slice, (void **)&all));
-    tutti_err err = mark_higher_ranks(t, all, p);
+    p->facts.written = p->facts.entries;
+    if (p->facts.entries > 0) {
+        /* Mark the entries that higher ranks hold too. */
+        tutti_slice_count(p->ndims, &p->slice, shape);
+        TUTTI_ASSERT(all);
+        for (int k = t->rank + 1; k < t->size && err == TUTTI_OK; k++)
+            err = mark_common(p, &all[k], shape);
+        for (tutti_count i = 0; i < p->facts.entries && p->passed && err == TUTTI_OK; i++)
+            p->facts.written -= p->passed[i];
+    }
     held = p->facts.written;
     err = tutti__team_reduce(t, err, 1, &(tutti__reduction){TUTTI__SUM, &held});
     tutti__free(all);

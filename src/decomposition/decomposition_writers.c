@@ -24,14 +24,6 @@ static tutti_count find_first_hole(const tutti__team *t, const tutti__directory 
     return lo + items->n < hi ? lo + items->n : INT64_MAX;
 }
 
-static tutti_err make_mentions(const tutti__shared_out *s, tutti__mention **out) {
-    tutti__mention *v = *out = tutti__malloc((size_t)s->n * sizeof *v);
-    if (!v) return TUTTI_ERR_NOMEM;
-    for (tutti_count j = 0; j < s->n; j++)
-        v[j] = (tutti__mention){s->sorted[j].number, 1, s->own && s->own[s->sorted[j].index]};
-    return TUTTI_OK;
-}
-
 /* Check and count the entries of all ranks.   *several_out: entries that several ranks hold. */
 static tutti_err check_and_count_entries(tutti__team *t, const tutti__join *j,
                                          tutti__range_items *g, tutti__shared_out *io,
@@ -53,14 +45,17 @@ static tutti_err check_and_count_entries(tutti__team *t, const tutti__join *j,
 
 tutti_err tutti__writers_choose(tutti__team *t, const tutti_replicas_choice *choice, int must,
                                 tutti__shared_out *io) {
-    tutti__mention *mentions = NULL;
     tutti__join j = {.record = NULL};
     tutti__range_items g = {.m = 0};
     tutti_replicas_share *shares = NULL; /* not used, like the statistics */
     tutti_replicas_stats stats;
     tutti_count several = 0;
     tutti_off position = 0;
-    tutti_err err = make_mentions(io, &mentions);
+    tutti__mention *mentions = tutti__malloc((size_t)io->n * sizeof *mentions);
+    for (tutti_count k = 0; k < io->n && mentions; k++)
+        mentions[k] =
+            (tutti__mention){io->sorted[k].number, 1, io->own && io->own[io->sorted[k].index]};
+    tutti_err err = mentions ? TUTTI_OK : TUTTI_ERR_NOMEM;
     err = tutti__join_make(t, err, (int)sizeof *mentions, io->n, mentions, &j);
     tutti__free(mentions);
     if (err == TUTTI_OK) err = check_and_count_entries(t, &j, &g, io, &several, must);

@@ -106,15 +106,6 @@ static tutti_err try_metis(tutti__team *t, tutti_count all, const tutti__graph *
     return TUTTI_OK;
 }
 
-static tutti_err bisect_on_root(tutti__team *t, const tutti__points *p, root_state *s) {
-    double *x = NULL;
-    TUTTI_TRY(gather_items(t, TUTTI_OK, 3 * sizeof *x, p->n, p->coordinates, (void **)&x));
-    const tutti_err err =
-        t->rank == 0 ? tutti__rcb(p->all, x, s->weight, s->parts, s->part) : TUTTI_OK;
-    tutti__free(x);
-    return tutti__team_agree(t, err);
-}
-
 tutti_err tutti__partition_on_root(tutti__team *t, const tutti__points *p, const tutti__graph *g,
                                    int parts, int *part_out, int *by_metis_out) {
     root_state s = {.parts = parts};
@@ -128,7 +119,15 @@ tutti_err tutti__partition_on_root(tutti__team *t, const tutti__points *p, const
                                  p->n, weight, (void **)&s.weight);
     tutti__free(weight);
     if (err == TUTTI_OK && g) err = try_metis(t, p->all, g, &s, &done);
-    if (err == TUTTI_OK && !done) err = bisect_on_root(t, p, &s);
+    if (err == TUTTI_OK && !done) {
+        double *x = NULL;
+        err = gather_items(t, TUTTI_OK, 3 * sizeof *x, p->n, p->coordinates, (void **)&x);
+        if (err == TUTTI_OK) {
+            if (t->rank == 0) err = tutti__rcb(p->all, x, s.weight, s.parts, s.part);
+            tutti__free(x);
+            err = tutti__team_agree(t, err);
+        }
+    }
     if (err == TUTTI_OK) {
         tutti_count n = 0, *bound = tutti__calloc((size_t)t->size + 1, sizeof *bound);
         int *received = NULL;

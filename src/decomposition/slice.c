@@ -38,20 +38,18 @@ tutti_err tutti_slice_fortran(int ndims, const tutti_count *lower, const tutti_c
     return TUTTI_OK;
 }
 
-static tutti_count count_along(const tutti_slice *s, int d) {
-    const tutti_count stride = tutti__max(s->stride[d], 1);
-    tutti_off width;
-    if (s->hi[d] <= s->lo[d]) return 0;
-    if (!tutti__add_ok(s->hi[d], -tutti__max(s->lo[d], -INT64_MAX), &width)) return INT64_MAX;
-    return (width - 1) / stride + 1;
-}
-
 tutti_count tutti_slice_count(int ndims, const tutti_slice *s, tutti_count *shape_out) {
     tutti_count all = 1;
     int none = 0;
     if (!s || ndims < 0 || ndims > TUTTI_MAX_DIMS) return -1;
     for (int d = 0; d < ndims; d++) {
-        const tutti_count n = count_along(s, d);
+        const tutti_count stride = tutti__max(s->stride[d], 1);
+        tutti_off width;
+        tutti_count n = 0;
+        if (s->hi[d] > s->lo[d])
+            n = tutti__add_ok(s->hi[d], -tutti__max(s->lo[d], -INT64_MAX), &width)
+                    ? (width - 1) / stride + 1
+                    : INT64_MAX;
         none |= n == 0;
         if (!tutti__mul_ok(all, tutti__max(n, 1), &all)) all = INT64_MAX;
         if (shape_out) shape_out[d] = n;
