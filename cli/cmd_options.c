@@ -19,22 +19,6 @@ static void print_library_option(const tutti_option_info *o) {
     }
 }
 
-/* All rows, or the one of a name; 0: there is none. */
-static int print_table(const char *name) {
-    const tutti_option_info *o;
-    int found = 0;
-    for (int i = 0; (o = tutti_options_row(i)) != NULL; i++) {
-        char env[64];
-        cli_env_name(o->name, env, sizeof env);
-        if (name && strcmp(name, o->name) != 0 && strcmp(name, o->alias) != 0 &&
-            strcmp(name, env) != 0)
-            continue;
-        if (!found++) printf("%-16s %-24s %-6s %s\n", "NAME", "ENVIRONMENT", "TYPE", "DEFAULT");
-        print_library_option(o);
-    }
-    return found;
-}
-
 static void json_field(const char *key, const char *value, const char *end) {
     printf("\"%s\": ", key);
     cli_json_string(stdout, value);
@@ -66,6 +50,17 @@ int run_options(const cli_world *w, const void *config) {
     if (c->json && name)
         return cli_error("--json lists all options: operand '%s' is not allowed", name);
     if (c->json) return print_options_json(), CLI_OK;
-    return print_table(name) ? CLI_OK
-                             : cli_error("unknown library option '%s'; see 'tutti options'", name);
+    /* All rows, or the one of a name; 0: there is none. */
+    const tutti_option_info *o;
+    int found = 0;
+    for (int i = 0; (o = tutti_options_row(i)) != NULL; i++) {
+        char env[64];
+        cli_env_name(o->name, env, sizeof env);
+        if (name && strcmp(name, o->name) != 0 && strcmp(name, o->alias) != 0 &&
+            strcmp(name, env) != 0)
+            continue;
+        if (!found++) printf("%-16s %-24s %-6s %s\n", "NAME", "ENVIRONMENT", "TYPE", "DEFAULT");
+        print_library_option(o);
+    }
+    return found ? CLI_OK : cli_error("unknown library option '%s'; see 'tutti options'", name);
 }

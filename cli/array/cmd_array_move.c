@@ -149,22 +149,6 @@ static int move_box(const mover *v, const array_box *box) {
     return tutti_array_write(m->to->array, &to, NULL, v->out) == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-static int move_boxes(mover *v) {
-    const array_side *from = v->move->from;
-    cli_progress progress;
-    array_box box;
-    tutti_count done = 0;
-    int failed = 0;
-    progress_start(&progress, v->world, 0);
-    while (!failed && array_walk_next(&v->walk, &box)) {
-        failed = move_box(v, &box);
-        done += array_box_shape(from->spec.ndims, &box, NULL);
-        progress_work(&progress, v->move->what, done, from->count);
-    }
-    progress_end(&progress);
-    return failed;
-}
-
 int array_move_run(const cli_world *w, const array_move *m) {
     const tutti_off size = m->from->spec.element_size;
     mover v = {.world = w, .move = m, .alike = lie_alike(m)};
@@ -174,7 +158,18 @@ int array_move_run(const cli_world *w, const array_move *m) {
     const tutti_count n = array_walk_share(&v.walk, m->from, other, w->ranks, most > 0 ? most : 1);
     v.in = cli_malloc((size_t)(n * size));
     v.out = v.alike ? v.in : cli_malloc((size_t)(n * size));
-    const int failed = move_boxes(&v);
+    const array_side *from = v.move->from;
+    cli_progress progress;
+    array_box box;
+    tutti_count done = 0;
+    int failed = 0;
+    progress_start(&progress, v.world, 0);
+    while (!failed && array_walk_next(&v.walk, &box)) {
+        failed = move_box(&v, &box);
+        done += array_box_shape(from->spec.ndims, &box, NULL);
+        progress_work(&progress, v.move->what, done, from->count);
+    }
+    progress_end(&progress);
     if (v.out != v.in) free(v.out);
     free(v.in);
     return failed;

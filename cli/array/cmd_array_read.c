@@ -28,18 +28,6 @@ static void print_heading(const writer *o, const array_side *s, const tutti_coun
     fputs(":, :]\n", o->file);
 }
 
-/* As wide as the widest of the first box. */
-static int find_width(const writer *o, const array_side *s, const array_rows *r) {
-    const tutti_count n = array_box_shape(s->spec.ndims, &r->box, NULL);
-    int width = 0;
-    for (tutti_count i = 0; i < n; i++) {
-        const int one =
-            array_element_width(o->spec, o->digits, r->buffer + i * s->spec.element_size);
-        if (one > width) width = one;
-    }
-    return width;
-}
-
 static int read_text(const cli_world *w, const array_config *c, const array_side *s) {
     FILE *f = NULL;
     int failed = 0;
@@ -56,7 +44,17 @@ static int read_text(const cli_world *w, const array_config *c, const array_side
         array_rows_start(&rows, w, c, s);
         for (; (more = array_rows_next(&rows)) > 0; first = 0) {
             if (w->rank != 0) continue;
-            if (first && !c->csv) o.width = find_width(&o, s, &rows);
+            if (first && !c->csv) {
+                /* As wide as the widest of the first box. */
+                const tutti_count n = array_box_shape(s->spec.ndims, &rows.box, NULL);
+                int width = 0;
+                for (tutti_count i = 0; i < n; i++) {
+                    const int one = array_element_width(o.spec, o.digits,
+                                                        rows.buffer + i * s->spec.element_size);
+                    if (one > width) width = one;
+                }
+                o.width = width;
+            }
             /* Elements of a box, with what stands between them; boxes may end within a row. */
             const int n = s->spec.ndims;
             tutti_count at[TUTTI_MAX_DIMS];

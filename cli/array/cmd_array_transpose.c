@@ -3,15 +3,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 
-static tutti_array_spec target_spec(const array_config *c, const array_side *from,
-                                    const int *axes) {
-    tutti_array_spec spec = from->spec;
-    for (int d = 0; d < spec.ndims; d++) spec.shape[d] = from->spec.shape[axes[d]];
-    if (c->has_to_order) spec.order = c->to_order;
-    spec.offset = 0;
-    return spec;
-}
-
 static int open_target(const cli_world *w, const array_config *c, const tutti_array_spec *spec,
                        array_side *out) {
     const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE;
@@ -50,7 +41,10 @@ static int transpose(const cli_world *w, const array_config *c, const array_side
     if (is_local && !is_identity(from->spec.ndims, move.axes))
         return !array_side_is_global(from, c->path);
     if (array_may_replace(w, c, c->to)) return 1;
-    const tutti_array_spec spec = target_spec(c, from, move.axes);
+    tutti_array_spec spec = from->spec;
+    for (int d = 0; d < spec.ndims; d++) spec.shape[d] = from->spec.shape[move.axes[d]];
+    if (c->has_to_order) spec.order = c->to_order;
+    spec.offset = 0;
     if (open_target(w, c, &spec, &to)) return 1;
     move.to = &to;
     const int failed =

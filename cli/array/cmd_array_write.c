@@ -28,20 +28,15 @@ static int is_between(int c) {
     return c == ',' || c == ';' || isspace(c);
 }
 
-static int skip_to_word(reader *r) {
+/* 1 and the next word, or 0 at the end. */
+static int next_word(reader *r) {
+    size_t n = 0;
     int c = getc(r->file), remark = 0;
     while (c != EOF && (remark || c == '#' || is_between(c))) {
         if (c == '\n') r->line++;
         remark = c == '#' || (remark && c != '\n');
         c = getc(r->file);
     }
-    return c;
-}
-
-/* 1 and the next word, or 0 at the end. */
-static int next_word(reader *r) {
-    size_t n = 0;
-    int c = skip_to_word(r);
     if (c == EOF) return 0;
     for (; c != EOF && c != '#' && !is_between(c); c = getc(r->file))
         if (n + 1 < r->room) r->word[n++] = c ? (char)c : '?';
@@ -112,14 +107,20 @@ static int read_box(reader *r, const array_side *s, const array_box *box, char *
     return 0;
 }
 
-static int write_boxes(const cli_world *w, reader *r, const array_side *s, array_walk *walk,
-                       char *buffer) {
+static int write_text(const cli_world *w, const array_config *c, reader *r, const array_side *s) {
+    char *buffer = NULL;
+    array_walk walk;
+    const tutti_count most = c->budget / s->spec.element_size;
+    array_walk_start(&walk, s, TUTTI_ROW_MAJOR, most > 0 ? most : 1);
+    tutti_count n = 1;
+    for (int d = 0; d < s->spec.ndims; d++) n *= walk.tile[d];
+    if (w->rank == 0) buffer = cli_malloc((size_t)(n * s->spec.element_size));
     cli_progress progress;
     array_box box;
     tutti_count done = 0;
     int failed = 0;
     progress_start(&progress, w, 0);
-    while (!failed && array_walk_next(walk, &box)) {
+    while (!failed && array_walk_next(&walk, &box)) {
         const tutti_section memory = array_box_memory(s, &box, TUTTI_ROW_MAJOR);
         const int writes = w->rank == 0;
         const tutti_slice slice =
@@ -132,18 +133,6 @@ static int write_boxes(const cli_world *w, reader *r, const array_side *s, array
         progress_work(&progress, "writing", done, s->count);
     }
     progress_end(&progress);
-    return failed;
-}
-
-static int write_text(const cli_world *w, const array_config *c, reader *r, const array_side *s) {
-    char *buffer = NULL;
-    array_walk walk;
-    const tutti_count most = c->budget / s->spec.element_size;
-    array_walk_start(&walk, s, TUTTI_ROW_MAJOR, most > 0 ? most : 1);
-    tutti_count n = 1;
-    for (int d = 0; d < s->spec.ndims; d++) n *= walk.tile[d];
-    if (w->rank == 0) buffer = cli_malloc((size_t)(n * s->spec.element_size));
-    const int failed = write_boxes(w, r, s, &walk, buffer);
     free(buffer);
     return failed;
 }

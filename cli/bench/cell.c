@@ -82,13 +82,6 @@ static void reduce_seconds(const cli_world *w, double *x) {
     *x = cli_max(w, *x);
 }
 
-static void reduce_stats(const cli_world *w, tutti_stats *s) {
-#define REDUCE(ctype, name, help) \
-    _Generic(s->name, double : reduce_seconds, default : reduce_integer)(w, &s->name);
-    TUTTI_STATS_TABLE(REDUCE)
-#undef REDUCE
-}
-
 static int run_cell(bench_job *job, bench_cell *cell, cli_progress *progress, double share) {
     job->is_write = cell->is_write;
     job->cell = cell;
@@ -112,7 +105,14 @@ static int run_cell(bench_job *job, bench_cell *cell, cli_progress *progress, do
     measure_rounds(&m);
     free(m.variant);
     progress->done = done;
-    for (int i = 0; i < cell->entries; i++) reduce_stats(job->world, &cell->entry[i].stats);
+    for (int i = 0; i < cell->entries; i++) {
+#define REDUCE(ctype, name, help)              \
+    _Generic(cell->entry[i].stats.name, double \
+             : reduce_seconds, default         \
+             : reduce_integer)(job->world, &cell->entry[i].stats.name);
+        TUTTI_STATS_TABLE(REDUCE)
+#undef REDUCE
+    }
     timing_ratios(cell);
     if (job->world->rank == 0) unlink(job->path);
     return 0;
@@ -127,16 +127,14 @@ static void *make_buffer(tutti_off bytes) {
     return p;
 }
 
-static int make_pattern(const bench_job *job, const bench_cell *cell, bench_pattern *out) {
-    return cell->scene ? cell->scene->make(cell, job->world, out)
-                       : bench_pattern_make(cell->pattern, job->world, job->config, out);
-}
-
 int cells_run(const bench_job *all, int n, bench_cell *cell, cli_progress *progress,
               const double share[2]) {
     bench_job job = *all;
     bench_pattern pattern;
-    if (cli_agree(job.world, make_pattern(&job, cell, &pattern))) return 1;
+    if (cli_agree(job.world,
+                  cell->scene ? cell->scene->make(cell, job.world, &pattern)
+                              : bench_pattern_make(cell->pattern, job.world, job.config, &pattern)))
+        return 1;
     job.pattern = &pattern;
     job.path = cli_scratch(job.world, cell->dir, "bench");
     int failed = check_room(cell->dir, pattern.total);

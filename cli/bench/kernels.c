@@ -35,25 +35,6 @@ static uint64_t spread_bits(uint64_t x) {
     return out;
 }
 
-/* All cells along a Morton curve on each face. */
-static curve_cell *make_curve(int side) {
-    const int n = 6 * side * side;
-    curve_cell *curve = cli_array(n, 1, sizeof *curve);
-    for (int i = 0; i < n; i++) {
-        const uint64_t face = (uint64_t)(i / (side * side)), y = (uint64_t)(i / side % side),
-                       x = (uint64_t)(i % side);
-        curve[i] = (curve_cell){face << 40 | spread_bits(y) << 1 | spread_bits(x), i};
-    }
-    qsort(curve, (size_t)n, sizeof *curve, compare_cells);
-    return curve;
-}
-
-/* A third of the sphere, in patches. */
-static int is_land(int cell, int side) {
-    const int face = cell / (side * side), y = cell / side % side, x = cell % side;
-    return measure_hash((uint64_t)((face * 64 + y / 4) * 64 + x / 4) + 1) % 3 == 0;
-}
-
 typedef struct {
     tutti_count cells, n; /* in the file, of this rank */
     tutti_count *index;   /* [n], ascending */
@@ -66,21 +47,6 @@ static void list_cells(const cli_world *w, const int *owner, int all, cell_list 
         if (owner[i] == w->rank) out->index[out->n++] = out->cells;
         out->cells += owner[i] >= 0;
     }
-}
-
-static void distribute_cells(const cli_world *w, char kind, int side, cell_list *out) {
-    const int all = 6 * side * side;
-    curve_cell *curve = make_curve(side);
-    int *owner = cli_array(all, 1, sizeof *owner), land = 0;
-    for (int i = 0; i < all; i++) {
-        const int at = kind == 'f' && i % 2 ? (i + all / 2) % all : i; /* the antipode's place */
-        owner[curve[i].cell] = (int)((int64_t)at * w->ranks / all);
-        if (kind == 'i')
-            owner[curve[i].cell] = is_land(curve[i].cell, side) ? land++ % w->ranks : -1;
-    }
-    list_cells(w, owner, all, out);
-    free(owner);
-    free(curve);
 }
 
 /* ---- rows: one value, or all levels, of each cell */
@@ -146,7 +112,33 @@ tutti_err kernel_e3sm(const cli_world *w, tutti_off size, char kind, bench_patte
     cell_list c;
     double each;
     const int side = choose_side(w, total, full, kind == 'i' ? 1.0 / 3 : 1, &each);
-    distribute_cells(w, kind, side, &c);
+    const int all = 6 * side * side;
+    /* All cells along a Morton curve on each face. */
+    const int n = 6 * side * side;
+    curve_cell *curve = cli_array(n, 1, sizeof *curve);
+    for (int i = 0; i < n; i++) {
+        const uint64_t face = (uint64_t)(i / (side * side)), y = (uint64_t)(i / side % side),
+                       x = (uint64_t)(i % side);
+        curve[i] = (curve_cell){face << 40 | spread_bits(y) << 1 | spread_bits(x), i};
+    }
+    qsort(curve, (size_t)n, sizeof *curve, compare_cells);
+    int *owner = cli_array(all, 1, sizeof *owner), land = 0;
+    for (int i = 0; i < all; i++) {
+        const int at = kind == 'f' && i % 2 ? (i + all / 2) % all : i; /* the antipode's place */
+        owner[curve[i].cell] = (int)((int64_t)at * w->ranks / all);
+        if (kind == 'i') {
+            /* A third of the sphere, in patches. */
+            const int face = curve[i].cell / (side * side), y = curve[i].cell / side % side,
+                      x = curve[i].cell % side;
+            owner[curve[i].cell] =
+                (measure_hash((uint64_t)((face * 64 + y / 4) * 64 + x / 4) + 1) % 3 == 0)
+                    ? land++ % w->ranks
+                    : -1;
+        }
+    }
+    list_cells(w, owner, all, &c);
+    free(owner);
+    free(curve);
     each = fmin(full, total / (double)c.cells);
     if (kind == 'g') {
         const double part = each / full;

@@ -203,20 +203,15 @@ static void shuffle_hand(const cli_world *w, uint64_t *state, int *owner, tutti_
         if (owner[i] == w->rank) *mine++ = first + i;
 }
 
-static tutti_count *distribute_items(const cli_world *w, uint64_t seed, tutti_count hands) {
-    tutti_count *index = cli_malloc((size_t)(hands * HAND) * sizeof *index);
-    int *owner = cli_malloc((size_t)(HAND * w->ranks) * sizeof *owner);
-    uint64_t state = seed * 2654435769u + 88172645463325252u;
-    for (tutti_count h = 0; h < hands; h++)
-        shuffle_hand(w, &state, owner, h * HAND * w->ranks, index + h * HAND);
-    free(owner);
-    return index;
-}
-
 static tutti_err make_irregular64(const cli_world *w, const bench_config *c, bench_pattern *p) {
     const tutti_off item = 64;
     const tutti_count hands = c->size < HAND * item ? 1 : c->size / (HAND * item), n = hands * HAND;
-    tutti_count *index = distribute_items(w, c->seed, hands);
+    tutti_count *index = cli_malloc((size_t)(hands * HAND) * sizeof *index);
+    int *owner = cli_malloc((size_t)(HAND * w->ranks) * sizeof *owner);
+    uint64_t state = c->seed * 2654435769u + 88172645463325252u;
+    for (tutti_count h = 0; h < hands; h++)
+        shuffle_hand(w, &state, owner, h * HAND * w->ranks, index + h * HAND);
+    free(owner);
     MPI_Aint *at = cli_malloc((size_t)n * sizeof *at);
     for (tutti_count i = 0; i < n; i++) at[i] = (MPI_Aint)(index[i] * item);
     MPI_Type_create_hindexed_block((int)n, (int)item, at, MPI_BYTE, &p->file_type);
@@ -231,24 +226,6 @@ static tutti_err make_irregular64(const cli_world *w, const bench_config *c, ben
 enum { FLASH_SIDE = 8, FLASH_GUARD = 4, FLASH_PADDED = FLASH_SIDE + 2 * FLASH_GUARD };
 static const tutti_off flash_block = FLASH_SIDE * FLASH_SIDE * FLASH_SIDE * 8;
 static const tutti_off flash_padded = FLASH_PADDED * FLASH_PADDED * FLASH_PADDED * 8;
-
-static void flash_types(tutti_count blocks, int vars, const cli_world *w, bench_pattern *p) {
-    const int shape[] = {FLASH_PADDED, FLASH_PADDED, FLASH_PADDED};
-    const int part[] = {FLASH_SIDE, FLASH_SIDE, FLASH_SIDE};
-    const int start[] = {FLASH_GUARD, FLASH_GUARD, FLASH_GUARD};
-    MPI_Datatype cube, column, vector;
-    MPI_Type_create_subarray(3, shape, part, start, MPI_ORDER_C, MPI_DOUBLE, &cube);
-    MPI_Type_create_hvector((int)blocks, 1, (MPI_Aint)(vars * flash_padded), cube, &column);
-    MPI_Type_create_hvector(vars, 1, (MPI_Aint)flash_padded, column, &p->memory_type);
-    MPI_Type_create_hvector(vars, (int)(blocks * flash_block),
-                            (MPI_Aint)(blocks * w->ranks * flash_block), MPI_BYTE, &vector);
-    MPI_Aint at = (MPI_Aint)(w->rank * blocks * flash_block);
-    int one = 1;
-    MPI_Type_create_hindexed(1, &one, &at, vector, &p->file_type);
-    MPI_Type_free(&cube);
-    MPI_Type_free(&column);
-    MPI_Type_free(&vector);
-}
 
 static tutti_err make_flash(const cli_world *w, const bench_config *c, bench_pattern *p) {
     const int vars = c->size >= 24 * flash_block ? 24 : (int)at_least_one((double)c->size / 4096);
@@ -268,7 +245,21 @@ static tutti_err make_flash(const cli_world *w, const bench_config *c, bench_pat
     tutti_access *variable;
     const tutti_err err = tutti_access_section(&file, &memory, &variable);
     if (err != TUTTI_OK) return err;
-    flash_types(blocks, vars, w, p);
+    const int shape[] = {FLASH_PADDED, FLASH_PADDED, FLASH_PADDED};
+    const int part[] = {FLASH_SIDE, FLASH_SIDE, FLASH_SIDE};
+    const int start[] = {FLASH_GUARD, FLASH_GUARD, FLASH_GUARD};
+    MPI_Datatype cube, column, vector;
+    MPI_Type_create_subarray(3, shape, part, start, MPI_ORDER_C, MPI_DOUBLE, &cube);
+    MPI_Type_create_hvector((int)blocks, 1, (MPI_Aint)(vars * flash_padded), cube, &column);
+    MPI_Type_create_hvector(vars, 1, (MPI_Aint)flash_padded, column, &p->memory_type);
+    MPI_Type_create_hvector(vars, (int)(blocks * flash_block),
+                            (MPI_Aint)(blocks * w->ranks * flash_block), MPI_BYTE, &vector);
+    MPI_Aint at = (MPI_Aint)(w->rank * blocks * flash_block);
+    int one = 1;
+    MPI_Type_create_hindexed(1, &one, &at, vector, &p->file_type);
+    MPI_Type_free(&cube);
+    MPI_Type_free(&column);
+    MPI_Type_free(&vector);
     const tutti_err tiled = tutti_access_tile(variable, vars, blocks * w->ranks * flash_block,
                                               flash_padded, &p->access);
     tutti_access_free(&variable);
@@ -341,17 +332,6 @@ tutti_err bench_pattern_list(bench_pattern *p) {
     return TUTTI_OK;
 }
 
-static tutti_err complete(const cli_world *w, bench_pattern *p) {
-    p->bytes = tutti_access_bytes(p->access);
-    if (p->total == 0) p->total = p->bytes * w->ranks; /* as all patterns with equal parts */
-    if (p->memory == 0) p->memory = p->bytes;
-    if (p->memory_type == MPI_DATATYPE_NULL)
-        MPI_Type_contiguous((int)p->bytes, MPI_BYTE, &p->memory_type);
-    MPI_Type_commit(&p->file_type);
-    MPI_Type_commit(&p->memory_type);
-    return bench_pattern_list(p);
-}
-
 int bench_pattern_make(const char *name, const cli_world *w, const bench_config *c,
                        bench_pattern *out) {
     const int i = find_pattern(name);
@@ -360,7 +340,17 @@ int bench_pattern_make(const char *name, const cli_world *w, const bench_config 
                            .file_type = MPI_DATATYPE_NULL,
                            .memory_type = MPI_DATATYPE_NULL};
     tutti_err err = pattern_table[i].make(w, c, out);
-    if (err == TUTTI_OK) err = complete(w, out);
+    if (err == TUTTI_OK) {
+        out->bytes = tutti_access_bytes(out->access);
+        if (out->total == 0)
+            out->total = out->bytes * w->ranks; /* as all patterns with equal parts */
+        if (out->memory == 0) out->memory = out->bytes;
+        if (out->memory_type == MPI_DATATYPE_NULL)
+            MPI_Type_contiguous((int)out->bytes, MPI_BYTE, &out->memory_type);
+        MPI_Type_commit(&out->file_type);
+        MPI_Type_commit(&out->memory_type);
+        err = bench_pattern_list(out);
+    }
     if (err == TUTTI_OK) return 0;
     bench_pattern_free(out);
     return cli_error_tutti();

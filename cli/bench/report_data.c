@@ -16,35 +16,6 @@ void report_json_pair(FILE *f, const char *key, const char *value) {
     fputs(", ", f);
 }
 
-static void json_stats(FILE *f, const tutti_stats *s) {
-    const char *comma = "";
-    fputs("\"stats\": {", f);
-#define INTEGER(x) fprintf(f, "%lld", (long long)(x))
-#define SECONDS(x) fprintf(f, "%.9f", (double)(x))
-#define PRINT(ctype, name, help)                                              \
-    fprintf(f, "%s\"%s\": ", comma, #name);                                   \
-    _Generic(s->name, double : SECONDS(s->name), default : INTEGER(s->name)); \
-    comma = ", ";
-    TUTTI_STATS_TABLE(PRINT)
-#undef PRINT
-#undef SECONDS
-#undef INTEGER
-    fputs("}, ", f);
-}
-
-static void json_tutti(FILE *f, const bench_entry *e) {
-    if (e->method) {
-        report_json_pair(f, "method", e->method);
-        report_json_pair(f, "exchange", e->exchange);
-        report_json_pair(f, "store", e->store);
-        fprintf(f, "\"reused_plan\": %s, ", e->reused ? "true" : "false");
-    } else {
-        report_json_pair(f, "settings", e->settings);
-    }
-    report_json_pair(f, "explain", e->explain);
-    if (e->v.rounds) json_stats(f, &e->stats);
-}
-
 static void json_times(FILE *f, const bench_cell *cell, const bench_entry *e) {
     fputs("\"seconds\": [", f);
     for (int i = 0; i < e->v.rounds; i++) fprintf(f, "%s%.9f", i ? ", " : "", e->v.sample[0][i]);
@@ -62,16 +33,37 @@ static void json_times(FILE *f, const bench_cell *cell, const bench_entry *e) {
             measure_json_samples(f, bench_values[k], e->v.rounds, e->v.sample[k]);
 }
 
-static const char *kind_name(entry_kind kind) {
-    static const char *const names[] = {"limit", "pieces", "staging", "mapping", "tutti", "peer"};
-    return names[kind];
-}
-
 static void json_entry(FILE *f, const bench_cell *cell, const bench_entry *e) {
     fputs("        {", f);
     report_json_pair(f, "name", e->v.name);
-    report_json_pair(f, "kind", kind_name(e->kind));
-    if (e->kind == ENTRY_TUTTI) json_tutti(f, e);
+    static const char *const names[] = {"limit", "pieces", "staging", "mapping", "tutti", "peer"};
+    report_json_pair(f, "kind", names[e->kind]);
+    if (e->kind == ENTRY_TUTTI) {
+        if (e->method) {
+            report_json_pair(f, "method", e->method);
+            report_json_pair(f, "exchange", e->exchange);
+            report_json_pair(f, "store", e->store);
+            fprintf(f, "\"reused_plan\": %s, ", e->reused ? "true" : "false");
+        } else {
+            report_json_pair(f, "settings", e->settings);
+        }
+        report_json_pair(f, "explain", e->explain);
+        if (e->v.rounds) {
+            const char *comma = "";
+            fputs("\"stats\": {", f);
+#define INTEGER(x) fprintf(f, "%lld", (long long)(x))
+#define SECONDS(x) fprintf(f, "%.9f", (double)(x))
+#define PRINT(ctype, name, help)                                                                \
+    fprintf(f, "%s\"%s\": ", comma, #name);                                                     \
+    _Generic(e->stats.name, double : SECONDS(e->stats.name), default : INTEGER(e->stats.name)); \
+    comma = ", ";
+            TUTTI_STATS_TABLE(PRINT)
+#undef PRINT
+#undef SECONDS
+#undef INTEGER
+            fputs("}, ", f);
+        }
+    }
     fprintf(f, "\"verified\": %s, ", e->checkable && !*e->v.failure ? "true" : "false");
     fprintf(f, "\"available\": %s, ", e->unavailable ? "false" : "true");
     if (e->v.is_resting) fputs("\"rests\": true, ", f);
@@ -107,18 +99,6 @@ static void json_cell(FILE *f, const bench_cell *cell) {
     fputs("      ]}", f);
 }
 
-static void json_options(FILE *f, const tutti_options *opt) {
-    const tutti_option_info *o;
-    fputs("  \"options\": {", f);
-    for (int i = 0; (o = tutti_options_row(i)) != NULL; i++) {
-        char value[256];
-        if (tutti_options_get(opt, o->name, value, sizeof value) != TUTTI_OK) *value = '\0';
-        fprintf(f, "%s\"%s\": ", i ? ", " : "", o->name);
-        cli_json_string(f, value);
-    }
-    fputs("},\n", f);
-}
-
 void report_json_head(FILE *f, const bench_results *r, const char *format) {
     fputs("{\n  ", f);
     report_json_pair(f, "format", format);
@@ -135,7 +115,16 @@ void report_json_head(FILE *f, const bench_results *r, const char *format) {
     fputs("  ", f);
     cli_provenance_json(f, &r->config->dirs);
     fputs(",\n", f);
-    json_options(f, &r->config->options);
+    const tutti_option_info *o;
+    fputs("  \"options\": {", f);
+    for (int i = 0; (o = tutti_options_row(i)) != NULL; i++) {
+        char value[256];
+        if (tutti_options_get(&r->config->options, o->name, value, sizeof value) != TUTTI_OK)
+            *value = '\0';
+        fprintf(f, "%s\"%s\": ", i ? ", " : "", o->name);
+        cli_json_string(f, value);
+    }
+    fputs("},\n", f);
 }
 
 void report_json_cells(FILE *f, const bench_results *r, const char *key) {

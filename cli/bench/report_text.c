@@ -8,16 +8,6 @@ enum { NAME_WIDTH = 31 };
 
 /* ---- bars */
 
-static double highest_bandwidth(const bench_cell *cell) {
-    double best = 0;
-    for (int i = 0; i < cell->entries; i++) {
-        const bench_entry *e = &cell->entry[i];
-        const double mib = bench_bandwidth(cell, e, e->time.median);
-        if (mib > best) best = mib;
-    }
-    return best;
-}
-
 /* ---- one cell */
 
 static void print_ratio(FILE *f, double ratio) {
@@ -91,7 +81,12 @@ static void print_cell(FILE *f, const bench_cell *cell) {
             rounds, rounds == 1 ? "" : "s");
     fprintf(f, "  %-*s %7s %12s %7s%s\n", NAME_WIDTH, "", "MiB/s", "quartiles", "t/limit",
             cell->is_write ? "" : "  t/bare");
-    const double best = highest_bandwidth(cell);
+    double best = 0;
+    for (int i = 0; i < cell->entries; i++) {
+        const bench_entry *e = &cell->entry[i];
+        const double mib = bench_bandwidth(cell, e, e->time.median);
+        if (mib > best) best = mib;
+    }
     for (int i = 0; i < cell->entries; i++) print_entry(f, cell, &cell->entry[i], best);
     /* Rounds that took far longer than the others: something else was going on. */
     for (int i = 0; i < cell->entries; i++) {

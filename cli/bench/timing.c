@@ -38,13 +38,6 @@ int bench_create(const bench_job *job) {
     return cli_agree(job->world, failed);
 }
 
-static void spoil_buffer(bench_job *job, const bench_runner *r) {
-    if (r->uses_share)
-        memset(job->share, 0xa5, (size_t)(job->share_hi - job->share_lo));
-    else
-        memset(job->user, 0xa5, (size_t)job->pattern->memory);
-}
-
 /* Each machine has a page cache of its own. */
 static int forget_file(const bench_job *job) {
     if (job->is_write || !job->config->cold) return 0;
@@ -55,8 +48,12 @@ static int forget_file(const bench_job *job) {
 static int prepare(bench_job *job, bench_entry *e, const bench_runner *r) {
     if (job->is_write)
         delete_file(job, e);
-    else
-        spoil_buffer(job, r);
+    else {
+        if (r->uses_share)
+            memset(job->share, 0xa5, (size_t)(job->share_hi - job->share_lo));
+        else
+            memset(job->user, 0xa5, (size_t)job->pattern->memory);
+    }
     if (forget_file(job)) return 1;
     if (job->is_write && r->needs_file && bench_create(job)) return 1;
     cli_barrier(job->world);
@@ -107,21 +104,6 @@ const char *const bench_values[MEASURE_VALUES + 1] = {"seconds",       "seconds_
                                                       "seconds_file",  "seconds_compute",
                                                       "seconds_begin", "seconds_end"};
 
-/* The samples of one run. */
-static void fill_values(const cli_world *w, const bench_entry *e, double seconds, double *value) {
-    const bench_phases *now = &e->now;
-    double sum[] = {now->exchange, now->file, now->compute, now->begin, now->end};
-    double aggregators = e->stats.windows > 0;
-    cli_sums(w, 1, &aggregators);
-    /* exchange and file: others cannot always tell what they wait for (tutti/stats.h) */
-    if (aggregators > 0 && e->stats.windows == 0) sum[0] = sum[1] = 0;
-    cli_sums(w, 5, sum);
-    value[0] = seconds / e->iterations;
-    for (int i = 0; i < 5; i++)
-        value[1 + i] =
-            sum[i] / ((i < 2 && aggregators > 0 ? aggregators : (double)w->ranks) * e->iterations);
-}
-
 void timing_run(bench_job *job, bench_entry *e, double *value) {
     const bench_runner *r = e->runner;
     double seconds = 0;
@@ -132,7 +114,21 @@ void timing_run(bench_job *job, bench_entry *e, double *value) {
     if (r->end) r->end(job, e);
     if (!failed && e->checkable && verify(job, e, r))
         snprintf(e->v.failure, sizeof e->v.failure, "%.500s", cli_message());
-    if (!*e->v.failure) fill_values(job->world, e, seconds, value);
+    if (!*e->v.failure) {
+        /* The samples of one run. */
+        const bench_phases *now = &e->now;
+        double sum[] = {now->exchange, now->file, now->compute, now->begin, now->end};
+        double aggregators = e->stats.windows > 0;
+        cli_sums(job->world, 1, &aggregators);
+        /* exchange and file: others cannot always tell what they wait for (tutti/stats.h) */
+        if (aggregators > 0 && e->stats.windows == 0) sum[0] = sum[1] = 0;
+        cli_sums(job->world, 5, sum);
+        value[0] = seconds / e->iterations;
+        for (int i = 0; i < 5; i++)
+            value[1 + i] =
+                sum[i] / ((i < 2 && aggregators > 0 ? aggregators : (double)job->world->ranks) *
+                          e->iterations);
+    }
     if (job->is_write) delete_file(job, e);
 }
 
@@ -157,22 +153,17 @@ static double paired_ratio(const bench_entry *e, const bench_entry *limit) {
     return median;
 }
 
-/* The better of the two bare references, 0 if neither was measured. */
-static double best_bare(const bench_cell *cell) {
-    double best = 0;
-    for (int i = 0; i < cell->entries; i++) {
-        const bench_entry *e = &cell->entry[i];
-        if ((e->kind == ENTRY_PIECES || e->kind == ENTRY_STAGING) && e->v.rounds &&
-            (best == 0 || e->time.median < best))
-            best = e->time.median;
-    }
-    return best;
-}
-
 void timing_ratios(bench_cell *cell) {
     for (int i = 0; i < cell->entries; i++) cell->entry[i].time = summarize(&cell->entry[i].v);
     const bench_entry *limit = timing_limit(cell);
-    const double bare = best_bare(cell);
+    /* The better of the two bare references, 0 if neither was measured. */
+    double bare = 0;
+    for (int i = 0; i < cell->entries; i++) {
+        const bench_entry *e = &cell->entry[i];
+        if ((e->kind == ENTRY_PIECES || e->kind == ENTRY_STAGING) && e->v.rounds &&
+            (bare == 0 || e->time.median < bare))
+            bare = e->time.median;
+    }
     for (int i = 0; i < cell->entries; i++) {
         bench_entry *e = &cell->entry[i];
         if (!e->v.rounds) continue;

@@ -7,11 +7,6 @@
 
 enum { LONG = 40 }; /* longer arrays are cut in text */
 
-static tutti_array_spec number_of(tutti_type type) {
-    return (tutti_array_spec){
-        .ndims = 1, .shape = {1}, .type = type, .element_size = tutti_type_size(type)};
-}
-
 static void print_string_value(const char *text, tutti_count n) {
     putchar('"');
     for (tutti_count i = 0; i < n;) {
@@ -38,7 +33,9 @@ static int printable(tutti_type type) {
 }
 
 static void print_value(const dataset_info *info, int json) {
-    const tutti_array_spec spec = number_of(printable(info->type) ? info->type : TUTTI_UINT16);
+    const tutti_type type = printable(info->type) ? info->type : TUTTI_UINT16;
+    const tutti_array_spec spec = (tutti_array_spec){
+        .ndims = 1, .shape = {1}, .type = type, .element_size = tutti_type_size(type)};
     if (info->type == TUTTI_BYTES) {
         if (json)
             cli_json_bytes(stdout, info->value, (size_t)info->count);

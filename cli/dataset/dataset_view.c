@@ -147,11 +147,6 @@ static int npy_append(dataset_view *v, FILE *f, const char *path) {
     return more < 0;
 }
 
-static int same_view(const dataset_view *a, const dataset_view *b) {
-    return a->ndims == b->ndims && a->number.type == b->number.type &&
-           memcmp(a->shape, b->shape, (size_t)a->ndims * sizeof *a->shape) == 0;
-}
-
 static int npy_begin(const dataset_view *v, tutti_count views, int several, FILE *f,
                      const char *path) {
     tutti_array_spec spec = {.ndims = v->ndims + several,
@@ -188,7 +183,9 @@ int dataset_npy_write(const dataset_catalogue *c, const tutti_variable_row *row,
             begin = v;
             failed = npy_begin(&v, views, first != last, f, path);
         }
-        if (!failed && !same_view(&begin, &v))
+        if (!failed &&
+            !(begin.ndims == v.ndims && begin.number.type == v.number.type &&
+              memcmp(begin.shape, v.shape, (size_t)begin.ndims * sizeof *begin.shape) == 0))
             failed = cli_error("segment %lld has another shape or type than the first: choose one "
                                "with -s",
                                (long long)g);

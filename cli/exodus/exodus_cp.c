@@ -134,17 +134,6 @@ static int steps_count(copy *c, const char *path) {
     return 0;
 }
 
-/* Sizes of numbers are kept unless others are asked for. */
-static void sizes_keep(const tutti_exodus *x, const data_config *c, tutti_exodus_options *opt) {
-    const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_COORDINATES,
-                                  .kind = TUTTI_EXODUS_NODAL};
-    tutti_count entries, numbers;
-    tutti_type type;
-    if (c->real < 0 && tutti_exodus_array_size(x, &a, &entries, &numbers, &type) == TUTTI_OK &&
-        type == TUTTI_FLOAT32)
-        opt->real_bytes = 4;
-}
-
 static void report_copy(const copy *c) {
     if (c->world->rank != 0 || !c->config->json) return;
     printf("{\"path\": ");
@@ -164,7 +153,17 @@ int exodus_cp(const cli_world *w, const data_config *config) {
         return cli_error_open(path, "Exodus file");
     failed = steps_count(&c, path);
     if (!failed) failed = exodus_outline_read(c.from, &c.outline);
-    if (!failed) sizes_keep(c.from, config, &opt);
+    if (!failed) {
+        /* Sizes of numbers are kept unless others are asked for. */
+        const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_COORDINATES,
+                                      .kind = TUTTI_EXODUS_NODAL};
+        tutti_count entries, numbers;
+        tutti_type type;
+        if (config->real < 0 &&
+            tutti_exodus_array_size(c.from, &a, &entries, &numbers, &type) == TUTTI_OK &&
+            type == TUTTI_FLOAT32)
+            opt.real_bytes = 4;
+    }
     if (!failed) opt.name_length = exodus_name_length(&c.outline);
     if (!failed) failed = cli_stage_begin(w, config->path[1], config->force, &staged);
     if (!failed && tutti_exodus_create(w->comm, staged.write_to, &opt, &c.to) != TUTTI_OK)

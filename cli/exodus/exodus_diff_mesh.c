@@ -7,13 +7,6 @@
 
 /* ---- what both have */
 
-static tutti_count count_of(const exodus_outline *o, int kind) {
-    return kind == TUTTI_EXODUS_NODAL           ? o->p.nodes
-           : kind == TUTTI_EXODUS_ELEMENT_BLOCK ? o->p.elements
-           : kind == TUTTI_EXODUS_EDGE_BLOCK    ? o->p.edges
-                                                : o->p.faces;
-}
-
 void exodus_tell_alone(exodus_comparison *k, const char *what, tutti_count counts[2],
                        int64_t firsts[2]) {
     MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_INT64_T, MPI_SUM, k->world->comm);
@@ -30,7 +23,10 @@ static int kind_pairs(exodus_comparison *k, int kind, exodus_pairs *out) {
     const cli_world *w = k->world;
     tutti_count first[2], n[2];
     for (int f = 0; f < 2; f++) {
-        const tutti_count all = count_of(&k->o[f], kind);
+        const tutti_count all = kind == TUTTI_EXODUS_NODAL           ? k->o[f].p.nodes
+                                : kind == TUTTI_EXODUS_ELEMENT_BLOCK ? k->o[f].p.elements
+                                : kind == TUTTI_EXODUS_EDGE_BLOCK    ? k->o[f].p.edges
+                                                                     : k->o[f].p.faces;
         first[f] = tutti_size_share(all, w->ranks, w->rank);
         n[f] = tutti_size_share(all, w->ranks, w->rank + 1) - first[f];
     }

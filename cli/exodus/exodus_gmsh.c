@@ -126,12 +126,6 @@ typedef struct {
     int n, room;
 } group_set;
 
-/* Element e of the slice is of the same type, entity and groups as the one before it. */
-static int is_like_previous(const tutti_mesh_view *v, tutti_count e) {
-    return e > 0 && v->type[e] == v->type[e - 1] && v->entity[e] == v->entity[e - 1] &&
-           v->physical[e] == v->physical[e - 1];
-}
-
 /* All (dimension, group, type, first or further) of elements, on all ranks. */
 static group *groups_gather(gmsh *g, int *n_out) {
     const cli_world *w = g->world;
@@ -143,7 +137,10 @@ static group *groups_gather(gmsh *g, int *n_out) {
     g->membership = v.membership;
     for (tutti_count i = 0; i < v.elements; i++) {
         const int dim = tutti_mesh_type_dim(v.type[i]);
-        if (is_like_previous(&v, i)) continue;
+        /* Element e of the slice is of the same type, entity and groups as the one before it. */
+        if (i > 0 && v.type[i] == v.type[i - 1] && v.entity[i] == v.entity[i - 1] &&
+            v.physical[i] == v.physical[i - 1])
+            continue;
         const group_list l = groups_of(g, dim, v.entity[i], v.physical[i]);
         for (tutti_count k = 0; k <= l.n; k++) {
             group x = (group){
@@ -298,18 +295,6 @@ static int runs_make(gmsh *g) {
     return 0;
 }
 
-static int64_t id_of(const gmsh *g, tutti_count element) {
-    tutti_count lo = 0, hi = g->runs;
-    while (hi - lo > 1) {
-        const tutti_count mid = (lo + hi) / 2;
-        if (g->run[mid][0] <= element)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return g->run[lo][2] + element - g->run[lo][0] + 1;
-}
-
 /* ---- this rank's mesh */
 
 static int assign_block(const gmsh *g, tutti_count i) {
@@ -333,7 +318,15 @@ static void make_element_blocks(gmsh *g) {
         for (tutti_count i = 0; i < v->elements; i++) {
             if (tutti_mesh_type_dim(v->type[i]) != g->dim || assign_block(g, i) != k) continue;
             for (int j = 0; j < wide; j++) node[n * wide + j] = v->node[v->start[i] + j];
-            id[n++] = id_of(g, v->element[i]);
+            tutti_count lo = 0, hi = g->runs;
+            while (hi - lo > 1) {
+                const tutti_count mid = (lo + hi) / 2;
+                if (g->run[mid][0] <= v->element[i])
+                    lo = mid;
+                else
+                    hi = mid;
+            }
+            id[n++] = g->run[lo][2] + v->element[i] - g->run[lo][0] + 1;
             g->place[i] = place++;
         }
         b[k] = (tutti_exodus_elements){.n = n, .ids = id, .nodes = node};

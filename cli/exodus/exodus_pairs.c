@@ -133,16 +133,13 @@ static int by_key(const void *a, const void *b) {
     return (x->place > y->place) - (x->place < y->place);
 }
 
-static int same_key(const exodus_item *x, const exodus_item *y) {
-    return x->group == y->group && x->id == y->id && x->side == y->side;
-}
-
 static void pair_up(const exodus_item *items, tutti_count n, exodus_pairs *out) {
     const void **sorted = exodus_sort_runs(items, n, sizeof *items, by_key);
     out->v = cli_malloc((size_t)n * sizeof *out->v);
     for (tutti_count i = 0; i < n; i++) {
         const exodus_item *x = sorted[i], *last = i > 0 ? sorted[i - 1] : NULL;
-        const int again = last && same_key(x, last);
+        const int again =
+            last && (x->group == last->group && x->id == last->id && x->side == last->side);
         if (again && x->file == last->file) {
             if (out->twice[x->file]++ == 0) out->twice_id[x->file] = x->id;
             continue;

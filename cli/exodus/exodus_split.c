@@ -129,11 +129,6 @@ static int piece_close(piece *p) {
     return failed;
 }
 
-static int piece_end(piece *p, int failed) {
-    const cli_world alone = {.comm = MPI_COMM_SELF, .ranks = 1, .one_node = 1};
-    return p->staged.path ? cli_stage_end(&alone, &p->staged, failed) : failed;
-}
-
 static int write_piece_step(const division *d, piece *p, double time) {
     for (tutti_count i = 0; i < d->results.n; i++) {
         const tutti_exodus_field *f = &d->results.field[i];
@@ -174,8 +169,11 @@ static int batch_write(division *d, int from, int to, tutti_count first, tutti_c
         if (piece_close(&d->open[i])) failed = 1;
     failed = cli_agree(d->world, failed);
     int ended = failed;
-    for (int i = 0; i < d->opens; i++)
-        if (piece_end(&d->open[i], failed)) ended = 1;
+    for (int i = 0; i < d->opens; i++) {
+        const cli_world alone = {.comm = MPI_COMM_SELF, .ranks = 1, .one_node = 1};
+        if (d->open[i].staged.path ? cli_stage_end(&alone, &d->open[i].staged, failed) : failed)
+            ended = 1;
+    }
     return failed ? failed : cli_agree(d->world, ended);
 }
 

@@ -26,24 +26,28 @@ static void mark(tutti_count *place, const tutti_count *list, tutti_count first,
     for (tutti_count i = 0; list && i < n; i++) place[list[first + i]] = 1;
 }
 
-/* All that an entry of a block consists of. */
-static void entry_mark(cut *c, const tutti_exodus_entity *e, const tutti_exodus_elements *b,
-                       tutti_count i) {
-    const int of =
-        exodus_topology_is(e->topology, "nfaced") ? TUTTI_EXODUS_FACE_BLOCK : TUTTI_EXODUS_NODAL;
-    const tutti_count first = b->start ? b->start[i] : i * e->nodes;
-    const tutti_count n = b->start ? b->start[i + 1] - first : e->nodes;
-    mark(c->place[of], b->nodes, first, n);
-    if (e->edges) mark(c->place[TUTTI_EXODUS_EDGE_BLOCK], b->edges, i * e->edges, e->edges);
-    if (e->faces) mark(c->place[TUTTI_EXODUS_FACE_BLOCK], b->faces, i * e->faces, e->faces);
-}
-
 static void marks_of(cut *c, int kind) {
     const tutti_exodus_elements *blocks = exodus_blocks(c->m, kind);
     tutti_count at = 0;
     for (tutti_count b = 0; b < c->o->of[kind].n; b++)
         for (tutti_count i = 0; i < blocks[b].n; i++)
-            if (c->place[kind][at++]) entry_mark(c, &c->o->of[kind].entity[b], &blocks[b], i);
+            if (c->place[kind][at++]) {
+                /* All that an entry of a block consists of. */
+                const int of = exodus_topology_is(c->o->of[kind].entity[b].topology, "nfaced")
+                                   ? TUTTI_EXODUS_FACE_BLOCK
+                                   : TUTTI_EXODUS_NODAL;
+                const tutti_count first =
+                    blocks[b].start ? blocks[b].start[i] : i * c->o->of[kind].entity[b].nodes;
+                const tutti_count n = blocks[b].start ? blocks[b].start[i + 1] - first
+                                                      : c->o->of[kind].entity[b].nodes;
+                mark(c->place[of], blocks[b].nodes, first, n);
+                if (c->o->of[kind].entity[b].edges)
+                    mark(c->place[TUTTI_EXODUS_EDGE_BLOCK], blocks[b].edges,
+                         i * c->o->of[kind].entity[b].edges, c->o->of[kind].entity[b].edges);
+                if (c->o->of[kind].entity[b].faces)
+                    mark(c->place[TUTTI_EXODUS_FACE_BLOCK], blocks[b].faces,
+                         i * c->o->of[kind].entity[b].faces, c->o->of[kind].entity[b].faces);
+            }
 }
 
 /* Elements first, then faces and edges of them, then nodes of all.   part NULL: all elements. */

@@ -23,19 +23,14 @@ static void add_cell_data(lists *l, int type, int64_t set, int64_t element, int6
     vtk_number(&l->side, side);
 }
 
-/* The block of an element by its place; *place becomes that in the block. */
-static tutti_count block_of(const exodus_outline *o, const tutti_exodus_mesh *m,
-                            tutti_count *place) {
-    tutti_count b = 0;
-    while (b < o->of[TUTTI_EXODUS_ELEMENT_BLOCK].n && *place >= m->blocks[b].n)
-        *place -= m->blocks[b++].n;
-    return b;
-}
-
 static void side_add(const exodus_outline *o, const tutti_exodus_mesh *m, int64_t set,
                      tutti_count element, int side, lists *l) {
     int which[9];
-    const tutti_count b = block_of(o, m, &element);
+    /* The block of an element by its place; *place becomes that in the block. */
+    tutti_count *place = &element;
+    tutti_count b = 0;
+    while (b < o->of[TUTTI_EXODUS_ELEMENT_BLOCK].n && *place >= m->blocks[b].n)
+        *place -= m->blocks[b++].n;
     const tutti_exodus_entity *e = &o->of[TUTTI_EXODUS_ELEMENT_BLOCK].entity[b];
     const int n = exodus_side_nodes(o, e, side, which);
     const int line = n == 3 && o->p.dims == 2; /* an edge with its middle */

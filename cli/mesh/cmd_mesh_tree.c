@@ -81,31 +81,6 @@ typedef struct {
     int n, method[STEPS], from[STEPS];
 } branch;
 
-/* The loads 1 to LOAD_MOST, each tenth finer than the last: crossovers are found to the unit. */
-static int branch_find(const mesh_config *c, const network *n, const shape *s, double nodes,
-                       branch *b) {
-    b->n = 0;
-    for (int load = 1; load <= LOAD_MOST; load++) {
-        int method = 0;
-        double seconds = 0;
-        double pieces = s->intervals * pow(nodes / s->nodes, 2.0 / 3);
-        if (pieces < c->parts) pieces = c->parts;
-        if (pieces > nodes) pieces = nodes;
-        const tutti_forecast f = {.is_write = 1,
-                                  .ranks = c->parts,
-                                  .nodes = n->nodes,
-                                  .bytes = (tutti_off)nodes * load * c->value_bytes,
-                                  .pieces = (tutti_count)pieces};
-        if (tutti_profile_predict(&n->profile, &c->options, &f, &method, &seconds) != TUTTI_OK)
-            return cli_error_tutti();
-        if (b->n > 0 && b->method[b->n - 1] == method) continue;
-        if (b->n == STEPS) break;
-        b->method[b->n] = method;
-        b->from[b->n++] = load;
-    }
-    return 0;
-}
-
 static int same_branch(const branch *a, const branch *b) {
     if (a->n != b->n) return 0;
     for (int i = 0; i < a->n; i++)
@@ -142,8 +117,29 @@ static void json_branch(double from, double below, const branch *b, int first) {
 static int tree_network(const mesh_config *c, const network *n, const shape *s) {
     static const double sizes[SIZES] = {1e4, 3e4, 7e4, 2e5, 6e5, 2e6, 1e7};
     branch b[SIZES];
-    for (int i = 0; i < SIZES; i++)
-        if (branch_find(c, n, s, sizes[i], &b[i])) return 1;
+    for (int i = 0; i < SIZES; i++) {
+        /* The loads 1 to LOAD_MOST, each tenth finer than the last: crossovers are found to the unit. */
+        const double nodes = sizes[i];
+        b[i].n = 0;
+        for (int load = 1; load <= LOAD_MOST; load++) {
+            int method = 0;
+            double seconds = 0;
+            double pieces = s->intervals * pow(nodes / s->nodes, 2.0 / 3);
+            if (pieces < c->parts) pieces = c->parts;
+            if (pieces > nodes) pieces = nodes;
+            const tutti_forecast f = {.is_write = 1,
+                                      .ranks = c->parts,
+                                      .nodes = n->nodes,
+                                      .bytes = (tutti_off)nodes * load * c->value_bytes,
+                                      .pieces = (tutti_count)pieces};
+            if (tutti_profile_predict(&n->profile, &c->options, &f, &method, &seconds) != TUTTI_OK)
+                return cli_error_tutti();
+            if (b[i].n > 0 && b[i].method[b[i].n - 1] == method) continue;
+            if (b[i].n == STEPS) break;
+            b[i].method[b[i].n] = method;
+            b[i].from[b[i].n++] = load;
+        }
+    }
     if (c->json) {
         printf("{\"network\": ");
         cli_json_string(stdout, n->name);

@@ -73,14 +73,6 @@ static int run_once(const run_command *c, int out, int err, double *seconds) {
     return code;
 }
 
-/* A file without a name for what a run says. */
-static int unnamed_file(void) {
-    char name[] = "/tmp/tutti-run.XXXXXX";
-    const int fd = mkstemp(name);
-    if (fd >= 0) (void)unlink(name);
-    return fd;
-}
-
 static void show(int fd) {
     char text[4096];
     ssize_t n;
@@ -89,7 +81,11 @@ static void show(int fd) {
 }
 
 static int run_quietly(const run_command *c, double *seconds) {
-    const int out = open("/dev/null", O_WRONLY), err = unnamed_file();
+    /* A file without a name for what a run says. */
+    char name[] = "/tmp/tutti-run.XXXXXX";
+    const int fd = mkstemp(name);
+    if (fd >= 0) (void)unlink(name);
+    const int out = open("/dev/null", O_WRONLY), err = fd;
     const int code = run_once(c, out, err, seconds);
     if (code != 0) show(err);
     if (out >= 0) close(out);

@@ -178,35 +178,6 @@ static void openmpi_words(const run_words *words, const char *library, run_words
 
 /* ---- hydra: -genv NAME VALUE */
 
-static int is_preload(const run_words *words, int i) {
-    const char *word = words->word[i];
-    return i + 2 < words->n && (strcmp(word, "-genv") == 0 || strcmp(word, "-env") == 0) &&
-           strcmp(words->word[i + 1], preload_name) == 0;
-}
-
-static void hydra_words(const run_words *words, const char *library, run_words *out) {
-    for (int i = 0; i < words->n; i++) {
-        run_words_add(out, words->word[i]);
-        if (i == 0) {
-            run_words_add(out, "-genv");
-            run_words_add(out, preload_name);
-            add_own(out, before_environment(library));
-            for (char **e = environ; *e; e++) {
-                const size_t length = strcspn(*e, "=");
-                if (!starts_with(*e, "TUTTI_") || mentions(words, *e, length) || !(*e)[length])
-                    continue;
-                run_words_add(out, "-genv");
-                add_own(out, cli_format("%.*s", (int)length, *e));
-                run_words_add(out, *e + length + 1);
-            }
-        }
-        if (!is_preload(words, i)) continue;
-        run_words_add(out, preload_name);
-        add_own(out, before(library, words->word[i + 2]));
-        i += 2;
-    }
-}
-
 /* ---- srun: --export=LIST; a list without ALL names every variable */
 
 /* What the user wants exported, and our variables.  Free it. */
@@ -226,21 +197,7 @@ static char *slurm_list(const run_words *words) {
     return list;
 }
 
-static void slurm_words(const run_words *words, const char *library, run_words *out) {
-    char *preload = before_environment(library), *list = slurm_list(words);
-    run_words_add(out, words->word[0]);
-    add_own(out, cli_format("--export=%s,%s=%s", list, preload_name, preload));
-    for (int i = 1; i < words->n; i++)
-        if (!starts_with(words->word[i], "--export=")) run_words_add(out, words->word[i]);
-    free(list);
-    free(preload);
-}
-
 /* ---- all of them */
-
-static void copy_words(const run_words *words, run_words *out) {
-    for (int i = 0; i < words->n; i++) run_words_add(out, words->word[i]);
-}
 
 /* Where the launcher is: behind programs that start others (timeout 60 mpirun ...), which must not load the library
  * themselves. */
@@ -264,25 +221,57 @@ static int launcher_at(const run_words *words) {
     return 0;
 }
 
-static int unknown_launcher(const char *name) {
-    return (strcmp(name, "aprun") == 0 || strcmp(name, "jsrun") == 0) &&
-           cli_error("launcher '%s' is not supported: run it directly with %s "
-                     "LD_PRELOAD=LIBRARY (--dry-run of a program prints the path)",
-                     name, strcmp(name, "aprun") == 0 ? "-e" : "-E");
-}
-
 int run_preload(const run_words *all, const char *library, run_command *out) {
     launcher kind = PROGRAM;
     const int at = launcher_at(all);
     const run_words rest = {all->n - at, all->word + at}, *words = &rest;
-    if (unknown_launcher(cli_base_name(words->word[0])) || find_launcher(words, &kind)) return 1;
+    const char *name = cli_base_name(words->word[0]);
+    if (((strcmp(name, "aprun") == 0 || strcmp(name, "jsrun") == 0) &&
+         cli_error("launcher '%s' is not supported: run it directly with %s "
+                   "LD_PRELOAD=LIBRARY (--dry-run of a program prints the path)",
+                   name, strcmp(name, "aprun") == 0 ? "-e" : "-E")) ||
+        find_launcher(words, &kind))
+        return 1;
     *out = (run_command){{0}, NULL, NULL, 0};
     for (int i = 0; i < at; i++) run_words_add(&out->words, all->word[i]);
     if (kind == OPEN_MPI_LAUNCHER) openmpi_words(words, library, &out->words);
-    if (kind == HYDRA) hydra_words(words, library, &out->words);
-    if (kind == SLURM) slurm_words(words, library, &out->words);
+    if (kind == HYDRA) {
+        for (int i = 0; i < words->n; i++) {
+            run_words_add(&out->words, words->word[i]);
+            if (i == 0) {
+                run_words_add(&out->words, "-genv");
+                run_words_add(&out->words, preload_name);
+                add_own(&out->words, before_environment(library));
+                for (char **e = environ; *e; e++) {
+                    const size_t length = strcspn(*e, "=");
+                    if (!starts_with(*e, "TUTTI_") || mentions(words, *e, length) || !(*e)[length])
+                        continue;
+                    run_words_add(&out->words, "-genv");
+                    add_own(&out->words, cli_format("%.*s", (int)length, *e));
+                    run_words_add(&out->words, *e + length + 1);
+                }
+            }
+            const char *word = words->word[i];
+            if (!(i + 2 < words->n && (strcmp(word, "-genv") == 0 || strcmp(word, "-env") == 0) &&
+                  strcmp(words->word[i + 1], preload_name) == 0))
+                continue;
+            run_words_add(&out->words, preload_name);
+            add_own(&out->words, before(library, words->word[i + 2]));
+            i += 2;
+        }
+    }
+    if (kind == SLURM) {
+        char *preload = before_environment(library), *list = slurm_list(words);
+        run_words_add(&out->words, words->word[0]);
+        add_own(&out->words, cli_format("--export=%s,%s=%s", list, preload_name, preload));
+        for (int i = 1; i < words->n; i++)
+            if (!starts_with(words->word[i], "--export="))
+                run_words_add(&out->words, words->word[i]);
+        free(list);
+        free(preload);
+    }
     if (kind != PROGRAM && kind != SCRIPT) return 0;
-    copy_words(words, &out->words);
+    for (int i = 0; i < words->n; i++) run_words_add(&out->words, words->word[i]);
     out->variable = cli_strdup(kind == SCRIPT ? "MPIRUN_PRELOAD" : preload_name);
     out->value = kind == SCRIPT ? cli_strdup(library) : before_environment(library);
     return 0;

@@ -149,17 +149,6 @@ int tune_machine_probes(const tune_job *job, tune_probe *out) {
 
 /* ---- where the ranks are */
 
-/* The lowest rank of every rank's node; the caller frees it. */
-static int *find_nodes(const cli_world *w) {
-    int *first = cli_malloc((size_t)w->ranks * sizeof *first), mine = w->rank;
-    MPI_Comm node;
-    MPI_Comm_split_type(w->comm, MPI_COMM_TYPE_SHARED, w->rank, MPI_INFO_NULL, &node);
-    MPI_Bcast(&mine, 1, MPI_INT, 0, node);
-    MPI_Comm_free(&node);
-    MPI_Allgather(&mine, 1, MPI_INT, first, 1, MPI_INT, w->comm);
-    return first;
-}
-
 static void find_neighbours(tune_job *job, const int *first) {
     const int ranks = job->world.ranks, me = job->world.rank;
     job->next = job->before = -1;
@@ -180,7 +169,14 @@ static void *touched(size_t bytes) {
 
 int tune_machine_open(tune_job *job) {
     void *base = NULL;
-    int *first = find_nodes(&job->world);
+    /* The lowest rank of every rank's node; the caller frees it. */
+    int *first = cli_malloc((size_t)job->world.ranks * sizeof *first), mine = job->world.rank;
+    MPI_Comm node;
+    MPI_Comm_split_type(job->world.comm, MPI_COMM_TYPE_SHARED, job->world.rank, MPI_INFO_NULL,
+                        &node);
+    MPI_Bcast(&mine, 1, MPI_INT, 0, node);
+    MPI_Comm_free(&node);
+    MPI_Allgather(&mine, 1, MPI_INT, first, 1, MPI_INT, job->world.comm);
     job->node_ranks = job->nodes = 0;
     job->mate = job->away = -1;
     for (int r = 0; r < job->world.ranks; r++) {

@@ -60,20 +60,6 @@ int tune_is_steady(const double *each, int n) {
     return now < STEADY * before && before < STEADY * now;
 }
 
-/* Seconds of a piece, over a window. */
-static int run_window(tune_job *job, tune_probe *p, double *each_out) {
-    double spent = 0, pieces = 0;
-    while (spent < job->device_slice) {
-        double seconds = 0;
-        if (run_probe(job, p, p->count, &seconds)) return 1;
-        spent += seconds;
-        pieces += (double)p->count;
-        p->count = count_for(job, p, seconds / (double)p->count);
-    }
-    *each_out = spent / pieces;
-    return 0;
-}
-
 /* Windows until the rate is steady, or until there have been too many.  The last two are its samples. */
 static int find_steady(const measure *m, tune_probe *p) {
     tune_job *job = m->data;
@@ -82,7 +68,17 @@ static int find_steady(const measure *m, tune_probe *p) {
     if (run_probe(job, p, p->count, &first)) return 1;
     first /= (double)p->count;
     do {
-        if (run_window(job, p, &each[n++])) return 1;
+        /* Seconds of a piece, over a window. */
+        double *each_out = &each[n++];
+        double spent = 0, pieces = 0;
+        while (spent < job->device_slice) {
+            double seconds = 0;
+            if (run_probe(job, p, p->count, &seconds)) return 1;
+            spent += seconds;
+            pieces += (double)p->count;
+            p->count = count_for(job, p, seconds / (double)p->count);
+        }
+        *each_out = spent / pieces;
     } while (n < 3 || (n < job->windows && !tune_is_steady(each, n)));
     p->is_unsteady = !tune_is_steady(each, n);
     p->first_seconds = each[n - 1] > BURST * first ? first : 0;
@@ -110,12 +106,6 @@ static int has_failed(measure *m) {
     return 0;
 }
 
-/* Short and long pieces of all ranks tell whether there is a burst budget of requests or of bytes. */
-static int tells_burst(const tune_job *job, const tune_probe *p) {
-    return p->direct && p->one == (job->world.ranks == 1) && !p->end &&
-           (p->size == 4096 || p->size == 1 << 20);
-}
-
 int tune_run(tune_job *job, tune_probe *probe, int n) {
     static const char *const values[] = {"seconds", NULL};
     measure m = {.values = values,
@@ -127,7 +117,10 @@ int tune_run(tune_job *job, tune_probe *probe, int n) {
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < n && !failed; i++) {
             tune_probe *p = &probe[i];
-            if (tells_burst(job, p) != (pass == 0)) continue;
+            /* Short and long pieces of all ranks tell whether there is a burst budget of requests or of bytes. */
+            if ((p->direct && p->one == (job->world.ranks == 1) && !p->end &&
+                 (p->size == 4096 || p->size == 1 << 20)) != (pass == 0))
+                continue;
             measure_attach(&m, &p->v);
             progress_step(job->progress, "calibrating");
             if (calibrate(job, p) ||
