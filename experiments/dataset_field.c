@@ -15,7 +15,7 @@ int field_make(field *f, const cli_world *w, const bench_config *c, int variable
     *f = (field){.w = w, .seed = c->seed, .variables = variables};
     f->each = c->size / (tutti_off)sizeof(double);
     f->entries = f->each * w->ranks;
-    f->room = f->each + f->each / 8 + 4096; /* dealt out at random: some have a little more */
+    f->room = f->each + f->each / 8 + 4096; /* distributed at random: some ranks have a few more */
     const size_t bytes = (size_t)variables * (size_t)f->room * sizeof(double);
     f->put = malloc(bytes);
     f->got = malloc(bytes);

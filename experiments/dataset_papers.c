@@ -3,8 +3,8 @@
  *   buffers   Table 1: one large variable by blocks, through one aggregator (the paper's I/O server) and
  *             through one on each rank; the buffer is cb_buffer_size
  *   meshes    Table 2: the meshes of GILA, Table 3: that of ALEGRA: nodal and element variables, several
- *             steps, each with its own commit.  Nodes and elements are dealt out in short runs; where runs
- *             of nodes meet, both ranks hold a node.
+ *             steps, each with its own commit.  Nodes and elements are distributed in short runs; where runs
+ *             of nodes meet, both ranks have the node.
  *
  * Both by the method that the paper has, collecting before writing: method=two-phase.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -134,7 +134,7 @@ typedef struct {
     int row, many, level;
 } mesh_variant;
 
-/* The entries of this rank in a list: runs dealt out in turn; with `shared`, the first of the next run
+/* The entries of this rank in a list: runs distributed in turn; with `shared`, the first of the next run
  * too. */
 static tutti_count deal_runs(const cli_world *w, tutti_count entries, int shared, int64_t *ids) {
     tutti_count n = 0;

@@ -46,7 +46,7 @@ int field_make(field *f, const cli_world *w, const bench_config *c, int variable
 void field_free(field *f);
 /* What variable v has at a position: a whole number that float32 has exactly. */
 double field_value(const field *f, int v, tutti_count position);
-/* The entries of this rank: runs of so many (mean), dealt out at random; 0: one block.  Positions to
+/* The entries of this rank: runs of this mean length, distributed at random; 0: one block.  Positions to
  * be freed. */
 tutti_count *field_deal(const field *f, tutti_count run, tutti_count *n_out);
 void field_fill(const field *f, tutti_count n, const tutti_count *position);
@@ -58,7 +58,7 @@ int field_check(const field *f, tutti_count n, const tutti_count *position, int 
 /* Where the files of a part are: a directory that is not there yet, removed at the end. */
 const char *datasets_path(const experiment *x, const char *dir);
 void datasets_remove(const experiment *x, const char *path);
-/* A dataset that is made anew; settings "name=value ..." are of its data files. */
+/* A dataset that is created again for each run; settings "name=value ..." are of its data files. */
 typedef struct dataset_settings {
     const char *settings;
     int level, plain; /* plain: without checksums */

@@ -7,7 +7,7 @@
  *   commits, opening   the cost of metadata, over many segments                     dataset_commits.c
  *
  * Its variants are no cells of `tutti bench`: what they write is a dataset, not a known file.  Everything is
- * measured before the points, of which there are none.  Goals are told, and are no gates.
+ * measured before the points, of which there are none.  Goals are reported; missing one is not a failure.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/datasets.h"
 

@@ -2,7 +2,7 @@
  *
  * ALEGRA's mesh of 9138 nodes and 7599 elements, six variables of nodes and six of elements, in an Exodus file; the metadata
  * are up to date after each step.  An I/O server is an aggregator: one, and fourteen or as many as there are ranks; the
- * buffer is cb_buffer_size.  Elements are dealt out in runs of sixteen, nodes go with them, those at borders with several.
+ * buffer is cb_buffer_size.  Elements are distributed in runs of sixteen, nodes go with them, those at borders with several.
  * Beside it what the paper compares with: netCDF and HDF5 written directly, by one process, which has everything already.
  *
  * Numbers are compared after the first round's steps.  There are no points and no gates.

@@ -1,6 +1,6 @@
 /* tutti-experiments mesh: the bare loop: every rank writes its intervals by system calls, one for each (pwritev, since
  * copies lie elsewhere in memory than a rank's own nodes), from a list that was made beforehand, to
- * close.  Nobody agrees on anything.  What a rule with fewer intervals saves here is what it can gain on
+ * close.  The ranks do not communicate.  What a rule with fewer intervals saves here is what it can gain on
  * this machine.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/meshes.h"

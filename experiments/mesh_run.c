@@ -1,6 +1,6 @@
 /* tutti-experiments mesh: a mesh as a scene.  Rank p has partition p and copies of the nodes around it; its
  * memory holds all of these, `load` values of 8 bytes each, copies with the values of the file, so that
- * whoever writes a node writes the same.  Every file is then compared with what it must be: rules and
+ * every rank that may write a node writes the same bytes.  Every file is then compared with what it must be: rules and
  * configurations that write the same bytes.
  *
  * Fresh, as in the paper: making the access from who writes what (there: the data type), planning, writing,

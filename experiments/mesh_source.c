@@ -1,6 +1,6 @@
 /* tutti-experiments mesh: where meshes come from.  Without a file: a box whose nodes are packed towards one of its
- * faces, as at a junction, each cell six tetrahedra around a diagonal (Kuhn), so that whoever has no
- * mesh generator measures something of the same kind.
+ * faces, as at a junction, each cell six tetrahedra around a diagonal (Kuhn), so that a similar mesh
+ * can be measured without a mesh generator.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/meshes.h"
 

@@ -42,7 +42,7 @@ tutti__f_array tutti__f_array_of(const CFI_cdesc_t *d) {
         v.extent[i] = d->dim[i].extent;
         v.step[i] = d->dim[i].sm;
         if (v.extent[i] > 1 && v.step[i] != v.bytes) v.contiguous = 0;
-        if (v.extent[i] < 0) { /* assumed-size: contiguous, and nobody knows how long */
+        if (v.extent[i] < 0) { /* assumed-size: contiguous, of unknown length */
             v.contiguous = 1;
             v.bytes = -1;
             return v;

@@ -50,7 +50,7 @@ tutti_count array_walk_share(array_walk *k, const array_side *s, int other, int 
                              tutti_count most) {
     const int fast = s->spec.order == TUTTI_ROW_MAJOR ? s->spec.ndims - 1 : 0;
     for (tutti_count all = most * ranks;; all -= (all + 7) / 8) {
-        if (all < most) all = most; /* a box of `most` elements fits, whoever gets it */
+        if (all < most) all = most; /* a box of `most` elements fits on every rank */
         if (other == fast)
             array_walk_start(k, s, s->spec.order, all);
         else

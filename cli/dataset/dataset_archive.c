@@ -1,8 +1,8 @@
 /* tutti archive, restore: states of a dataset to and from a directory, a tar archive, or a command that keeps or
  * brings one.
  *
- * They count as archived when they are safe: files have been synced, a command has ended with 0.  Nobody knows that
- * of standard output unless it is a file: through a pipe they are copied, and stay.
+ * Steps count as archived when their copy is durable: files have been synced, or the command has exited with 0.  For
+ * standard output this is known only if it is a file: steps written to a pipe are copied and stay in the dataset.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
@@ -25,7 +25,7 @@ typedef struct {
     int fd;
     FILE *pipe;   /* of a command */
     int status;   /* that it has ended with */
-    char *place;  /* NULL: nobody knows whether it is safe */
+    char *place;  /* NULL: unknown whether the copy is durable */
     int restores; /* otherwise archives */
 } job;
 

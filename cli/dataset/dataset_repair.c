@@ -6,7 +6,7 @@ static void print_repair(const data_config *c, const tutti_repair_report *r) {
     const int nothing = !r->rebuilt && r->lost == 0;
     printf("%s: %s; %lld segment%s in %d data file%s\n", c->path[0],
            nothing      ? "nothing to do"
-           : r->rebuilt ? "metadata made anew"
+           : r->rebuilt ? "metadata rebuilt"
                         : "repaired",
            (long long)r->segments, r->segments == 1 ? "" : "s", r->files, r->files == 1 ? "" : "s");
     if (r->backup[0]) printf("the old metadata are %s/%s\n", c->path[0], r->backup);

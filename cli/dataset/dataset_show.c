@@ -27,7 +27,7 @@ static void print_string_value(const char *text, tutti_count n) {
     putchar('"');
 }
 
-/* float16 has no text of its own here: its bits are told. */
+/* float16 is printed as its bits. */
 static int printable(tutti_type type) {
     return type != TUTTI_FLOAT16;
 }

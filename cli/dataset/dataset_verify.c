@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { PLACES = 20 }; /* that are told */
+enum { PLACES = 20 }; /* damaged ranges that are printed */
 
 typedef struct {
     const data_config *config;

@@ -15,7 +15,7 @@ typedef struct {
     int kind; /* NODAL or blocks */
     tutti_count n;
     placed *from;               /* [n] by id */
-    int64_t *from_ids, *to_ids; /* [n] as they lie */
+    int64_t *from_ids, *to_ids; /* [n] in the order of the file */
     tutti_count first, mine;    /* of the new file: what this rank writes */
 } order;
 

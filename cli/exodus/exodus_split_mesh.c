@@ -63,7 +63,7 @@ static void marks_make(cut *c, const int *part, int which) {
     marks_of(c, TUTTI_EXODUS_EDGE_BLOCK);
 }
 
-/* What nobody has had so far, with its nodes. */
+/* Mark the elements that no part has so far, with their nodes. */
 static void rest_mark(cut *c) {
     static const int order[] = {TUTTI_EXODUS_FACE_BLOCK, TUTTI_EXODUS_EDGE_BLOCK,
                                 TUTTI_EXODUS_NODAL};

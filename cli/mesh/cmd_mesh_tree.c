@@ -113,7 +113,7 @@ static void json_branch(double from, double below, const branch *b, int first) {
     printf("]}");
 }
 
-/* Sizes of meshes that are decided alike are told together. */
+/* Print mesh sizes with the same decision in one line. */
 static int tree_network(const mesh_config *c, const network *n, const shape *s) {
     static const double sizes[SIZES] = {1e4, 3e4, 7e4, 2e5, 6e5, 2e6, 1e7};
     branch b[SIZES];

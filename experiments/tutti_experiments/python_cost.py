@@ -5,7 +5,7 @@
         experiments/tutti_experiments/python_cost.py DIR [ROUNDS]
 
 "C" is a small shared library, compiled here, whose function does the same write a number of times and takes the time: nothing of
-Python is in its loop.  Large: 32 MiB a rank, blocks of 4 KiB dealt out in turn.  Tiny: 64 bytes a rank.  Medians of rounds.
+Python is in its loop.  Large: 32 MiB a rank, blocks of 4 KiB distributed in turn.  Tiny: 64 bytes a rank.  Medians of rounds.
 SPDX-License-Identifier: BSD-3-Clause"""
 import ctypes
 import os

@@ -15,7 +15,7 @@ json 'o["segments"] == 6 and o["lost"] == 0 and not o["rebuilt"] and o["kept"] =
 
 : >run/metadata.sqlite # gone to nothing
 expect 1 'no metadata: run tutti repair to rebuild them' verify run
-expect 0 'run: metadata made anew; 6 segments' repair run
+expect 0 'run: metadata rebuilt; 6 segments' repair run
 grep -q 'the old metadata are run/metadata.sqlite.damaged' out || { cat out; bad=1; }
 expect 0 'run: ok; 6 segments' verify run
 "$TUTTI_COMMAND" ls run --json >after || bad=1

@@ -105,7 +105,8 @@ static void faults(int kind) {
     MPI_File f = open_with(path, hints);
     view_set(f, kind);
     const int all = count_no_space(write_by(f, kind, mine / 2));
-    CHECK(all == (kind < COLLECTIVE ? ranks : 1), "kind %d: %d ranks got MPI_ERR_NO_SPACE", kind, all);
+    CHECK(all == (kind < COLLECTIVE ? ranks : 1), "kind %d: %d ranks got MPI_ERR_NO_SPACE", kind,
+          all);
     CHECK_MPI(MPI_File_close(&f));
     remove_file(path);
 }

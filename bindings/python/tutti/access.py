@@ -52,8 +52,8 @@ def layout_of(array: np.ndarray) -> Tuple[Tuple[int, ...], Tuple[int, ...], int]
 class Access:
     """A mapping between bytes of a file and bytes of memory.  Accesses are immutable and need no MPI.
 
-    Made by its class methods; memory is packed unless it is said otherwise.  `free` is not needed: it goes when nobody
-    uses it any more.
+    Made by its class methods; memory is packed by default.  Calling `free` is optional: the access is freed with its last
+    reference.
     """
 
     __slots__ = ("_h", "_bounds", "_owner", "_layout", "__weakref__")

@@ -50,7 +50,7 @@ class Replicas(Freeing):
         r.read(f, 0, potential)
 
     numbers         global numbers of this rank's items, in the order of its memory
-    own             for each of them, whether this rank owns it; None on all ranks: nobody says
+    own             for each of them, whether this rank owns it; None on all ranks: Tutti chooses the owners
     load            values of each item: one number, or one for each
     value_bytes     of a value; agrees
     memory_offsets  where the values of each item begin in memory; None: one after the other
