@@ -239,5 +239,5 @@ tutti_err tutti_array_copy(tutti_array *from, tutti_array *to, tutti_off budget,
     const tutti_err err = from->dist && to->dist && !tutti__distribution_equal(from->dist, to->dist)
                               ? copy_by_temporary(from, to, budget, progress, context)
                               : copy_directly(from, to, budget, progress, context);
-    return tutti__object_error(&to->object, "copy", err);
+    return tutti__array_named(to, "copy", err);
 }

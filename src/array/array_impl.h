@@ -126,6 +126,12 @@ tutti_err tutti__array_header_update(tutti_array *a) TUTTI_MUST_USE;
 /* ---- array_object.c */
 /* Whether the fields of a published array agree with each other; for TUTTI_ASSERT. */
 int tutti__array_is_valid(const tutti_array *a);
+/* The end of a call: name the operation and the path in an error. */
+static inline tutti_err tutti__array_named(const tutti_array *a, const char *operation,
+                                           tutti_err err) {
+    TUTTI_ASSERT(tutti__array_is_valid(a));
+    return tutti__object_error(&a->object, operation, err);
+}
 /* Fail unless the array and its files may be used: TUTTI_ERR_ARG if it is NULL, TUTTI_ERR_STATE if
  * it is closed or MPI has been finalised.   Not collective. */
 tutti_err tutti__array_live(const tutti_array *a) TUTTI_MUST_USE;

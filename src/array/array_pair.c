@@ -152,5 +152,5 @@ tutti_err tutti__arrays_call(tutti_array *from, tutti_array *to, const tutti__ca
     if (err == TUTTI_OK) tutti__error_assign(&error);
     if (!common) return local_err;
     if (err == TUTTI_OK) err = tutti__array_call(common, c, local_err);
-    return tutti__object_error(&common->object, c->name, err);
+    return tutti__array_named(common, c->name, err);
 }

@@ -90,7 +90,7 @@ tutti_err tutti_array_prefetch(tutti_array *a, const tutti_slice *s) {
         prefetch_free(p);
     }
     tutti_access_free(&access);
-    return tutti__object_error(&a->object, "prefetch", err);
+    return tutti__array_named(a, "prefetch", err);
 }
 
 tutti_err tutti_array_prefetch_drop(tutti_array *a) {

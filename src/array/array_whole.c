@@ -65,7 +65,7 @@ tutti_err tutti_array_fill(tutti_array *a, const void *element) {
     for (tutti_count i = 0; i < f.turns && err == TUTTI_OK; i++) err = fill_chunk(a, &f, i);
     tutti__free(f.buf);
     if (a->head && agreed) err = tutti__array_vote(a, tutti__operation_under_way(err));
-    return tutti__object_error(&a->object, "fill", err);
+    return tutti__array_named(a, "fill", err);
 }
 
 /* ---- resize */
@@ -130,8 +130,7 @@ tutti_err tutti_array_resize(tutti_array *a, tutti_count n) {
                                "ranks pass different extents, from %lld to %lld", (long long)r.min,
                                (long long)r.max);
     if (err == TUTTI_OK) err = change_size(a, &spec, bytes);
-    TUTTI_ASSERT(tutti__array_is_valid(a));
-    return tutti__object_error(&a->object, "resize", err);
+    return tutti__array_named(a, "resize", err);
 }
 
 /* ---- sync */

@@ -318,7 +318,7 @@ static void finish_other_writes(const tutti_tiles *t) {
 
 /* All ranks have the same error, so it names a file that they share. */
 static tutti_err add_context(const tutti_array *a, tutti_err err) {
-    return tutti__object_error(&a->object, "tiles", err);
+    return tutti__array_named(a, "tiles", err);
 }
 
 /* Arrays stay open until their iterations have ended, except after MPI_Finalize. */

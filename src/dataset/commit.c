@@ -312,7 +312,7 @@ tutti_err tutti__commit_set_aside(tutti_dataset *d) {
 }
 
 static tutti_err commit_on_team(tutti_dataset *d, tutti__team *team) {
-    return tutti__dataset_named(d, "commit", run_commit(d, team, &WHOLE));
+    return tutti__object_error(&d->object, "commit", run_commit(d, team, &WHOLE));
 }
 
 static tutti_err commit_task(void *context) {
@@ -338,6 +338,7 @@ static void end_commit(void *context, tutti_err outcome) {
         tutti__writings_free(d);
     }
     release_message(d);
+    TUTTI_ASSERT(tutti__dataset_is_valid(d));
 }
 
 tutti_err tutti_dataset_commit(tutti_dataset *d) {
@@ -371,8 +372,8 @@ tutti_err tutti_dataset_commit_start(tutti_dataset *d, tutti_request **r_out) {
     }
     err = tutti__dataset_call(d, &same, err);
     if (err == TUTTI_OK && !d->aside)
-        err =
-            tutti__dataset_named(d, "commit_start", tutti__team_take(d->team->comm, "", &d->aside));
+        err = tutti__object_error(&d->object, "commit_start",
+                                  tutti__team_take(d->team->comm, "", &d->aside));
     if (err != TUTTI_OK) {
         if (!d->commit) release_message(d);
         tutti__task_drop(&r);

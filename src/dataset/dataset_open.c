@@ -169,13 +169,14 @@ tutti_err tutti_dataset_open(MPI_Comm comm, const char *path, int mode,
     err = tutti__object_begin(comm, &tutti__dataset_class, &call, path, err, &team);
     if (err == TUTTI_OK) {
         d->team = team;
-        err = tutti__dataset_named(d, "open", open_on_team(mode, d));
+        err = tutti__object_error(&d->object, "open", open_on_team(mode, d));
     }
     if (err != TUTTI_OK) {
         free_dataset(d);
         return err;
     }
     tutti__handle_add(&d->handle, &tutti__dataset_class);
+    TUTTI_ASSERT(tutti__dataset_is_valid(d));
     *d_out = d;
     return TUTTI_OK;
 }
@@ -196,7 +197,7 @@ tutti_err tutti_dataset_close(tutti_dataset **pd) {
     tutti_err err = tutti__dataset_discard_begun(d);
     const tutti_err closed = tutti__dataset_file_close(d, NULL);
     if (err == TUTTI_OK) err = closed;
-    err = tutti__dataset_named(d, "close", err);
+    err = tutti__object_error(&d->object, "close", err);
     *pd = NULL;
     free_dataset(d);
     return err;

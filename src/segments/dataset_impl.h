@@ -192,6 +192,7 @@ int tutti__dataset_is_valid(const tutti_dataset *d);
 /* The end of a call: name the operation and the path in an error. */
 static inline tutti_err tutti__dataset_named(const tutti_dataset *d, const char *operation,
                                              tutti_err err) {
+    TUTTI_ASSERT(tutti__dataset_is_valid(d));
     return tutti__object_error(&d->object, operation, err);
 }
 /* Broadcast bytes of any length from rank 0; *data is allocated on the other ranks. Collective. */
