@@ -139,7 +139,7 @@ static int compare(tutti_exodus *x, const share *s, int steps) {
         const tutti_count n = v < EACH ? s->nodes : s->elements;
         for (tutti_count i = 0; i < n; i++)
             if (s->got[i] != s->values[v][i])
-                return cli_error("variable %d: entry %lld is %g, not %g", v + 1, (long long)i,
+                return cli_error("variable %d: entry %lld is %g, expected %g", v + 1, (long long)i,
                                  s->got[i], s->values[v][i]);
     }
     return 0;

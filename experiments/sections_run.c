@@ -83,7 +83,7 @@ static int compare_file(const char *path, tutti_off lo, tutti_off hi, const char
         if (got <= 0)
             failed = cli_error("cannot read back '%s' at offset %lld", path, (long long)at);
         else if (memcmp(buf, expected + (at - lo), (size_t)got) != 0)
-            failed = cli_error("wrong byte in '%s' after offset %lld", path, (long long)at);
+            failed = cli_error("wrong byte in '%s' at or after offset %lld", path, (long long)at);
         at += got > 0 ? got : 0;
     }
     if (fd >= 0) close(fd);
@@ -133,7 +133,7 @@ static int flush_file(const char *path, int forget) {
     if (fd < 0) return cli_error_errno("cannot open", path);
     int failed = fsync(fd) != 0 && cli_error_errno("cannot flush", path);
     if (!failed && forget && posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) != 0)
-        failed = cli_error("'%s' cannot be dropped from the page cache", path);
+        failed = cli_error("cannot drop '%s' from the page cache", path);
     close(fd);
     return failed;
 }

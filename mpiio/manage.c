@@ -61,7 +61,8 @@ int mpiio_set_info(mpiio_file *f, MPI_Info info) {
     int64_t differs = mpiio_hints_wish(f, info, &opt);
     const int code = mpiio_agree(f->ranks, 1, &differs);
     if (code != MPI_SUCCESS)
-        return mpiio_fail(f, mpiio_complain(MPI_ERR_OTHER, "ranks cannot agree on hints"));
+        return mpiio_fail(
+            f, mpiio_complain(MPI_ERR_OTHER, "the ranks could not exchange their hints"));
     if (differs) mpiio_hints_change(f, &opt);
     mpiio_hints_keep(f, info);
     return MPI_SUCCESS;
@@ -117,11 +118,13 @@ int mpiio_register_datarep(const char *name) {
     name_node *n = NULL;
     pthread_mutex_lock(&names_lock);
     if (!name || !name[0] || strlen(name) >= MPI_MAX_DATAREP_STRING) {
-        code = mpiio_complain(MPI_ERR_ARG, "the name of the representation is empty or too long");
+        code =
+            mpiio_complain(MPI_ERR_ARG, "the name of the data representation is empty or too long");
     } else if (name_is_taken(name)) {
-        code = mpiio_complain(MPI_ERR_DUP_DATAREP, "the representation '%s' is known", name);
+        code = mpiio_complain(MPI_ERR_DUP_DATAREP, "data representation '%s' is already registered",
+                              name);
     } else if (!(n = calloc(1, sizeof *n))) {
-        code = mpiio_complain(MPI_ERR_NO_MEM, "no memory for a name");
+        code = mpiio_complain(MPI_ERR_NO_MEM, "cannot allocate a name");
     } else {
         snprintf(n->name, sizeof n->name, "%s", name);
         n->next = names;

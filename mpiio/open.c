@@ -32,17 +32,22 @@ static int check_amode(int amode) {
     const int ways = !!reads + !!both + !!(amode & MPI_MODE_WRONLY);
     if ((amode & ~known) || ways != 1)
         return mpiio_complain(MPI_ERR_AMODE,
-                              "mode %d: exactly one of MPI_MODE_RDONLY, _WRONLY and _RDWR", amode);
+                              "mode is %d: must have exactly one of MPI_MODE_RDONLY, "
+                              "MPI_MODE_WRONLY and MPI_MODE_RDWR",
+                              amode);
     if (reads && (amode & (MPI_MODE_CREATE | MPI_MODE_EXCL)))
-        return mpiio_complain(MPI_ERR_AMODE, "MPI_MODE_CREATE or _EXCL with MPI_MODE_RDONLY");
+        return mpiio_complain(
+            MPI_ERR_AMODE,
+            "MPI_MODE_CREATE and MPI_MODE_EXCL are not allowed with MPI_MODE_RDONLY");
     if (both && (amode & MPI_MODE_SEQUENTIAL))
-        return mpiio_complain(MPI_ERR_AMODE, "MPI_MODE_SEQUENTIAL with MPI_MODE_RDWR");
+        return mpiio_complain(MPI_ERR_AMODE,
+                              "MPI_MODE_SEQUENTIAL is not allowed with MPI_MODE_RDWR");
     return MPI_SUCCESS;
 }
 
 static int check_path(const char *path) {
     if (path && strip_prefix(path)[0]) return MPI_SUCCESS;
-    return mpiio_complain(path ? MPI_ERR_NO_SUCH_FILE : MPI_ERR_ARG, "the file has no name");
+    return mpiio_complain(path ? MPI_ERR_NO_SUCH_FILE : MPI_ERR_ARG, "the file name is empty");
 }
 
 static int check_comm(MPI_Comm comm) {
@@ -51,7 +56,8 @@ static int check_comm(MPI_Comm comm) {
         return mpiio_complain(MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
     const int code = PMPI_Comm_test_inter(comm, &between);
     if (code != MPI_SUCCESS || !between) return code;
-    return mpiio_complain(MPI_ERR_COMM, "files cannot be opened by an intercommunicator");
+    return mpiio_complain(MPI_ERR_COMM,
+                          "the communicator is an intercommunicator: must be an intracommunicator");
 }
 
 /* ---- what a rank needs of its own */
@@ -69,7 +75,7 @@ static void file_free(mpiio_file *f) {
 
 static int file_prepare(mpiio_file *f, const char *path, int amode, MPI_Info info,
                         tutti_options *opt) {
-    if (!f) return mpiio_complain(MPI_ERR_NO_MEM, "no memory for a file");
+    if (!f) return mpiio_complain(MPI_ERR_NO_MEM, "cannot allocate a file handle");
     f->native = MPI_FILE_NULL;
     f->hints = MPI_INFO_NULL;
     f->view.etype = f->view.filetype = f->view.tile = MPI_DATATYPE_NULL;
@@ -82,7 +88,7 @@ static int file_prepare(mpiio_file *f, const char *path, int amode, MPI_Info inf
     if (code == MPI_SUCCESS) code = mpiio_view_init(&f->view);
     if (code != MPI_SUCCESS) return code;
     f->path = strdup(strip_prefix(path));
-    if (!f->path) return mpiio_complain(MPI_ERR_NO_MEM, "no memory for a file");
+    if (!f->path) return mpiio_complain(MPI_ERR_NO_MEM, "cannot allocate a file handle");
     code = mpiio_shared_make(f);
     return code == MPI_SUCCESS ? mpiio_handle_take(&f->native) : code;
 }

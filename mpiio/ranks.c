@@ -107,7 +107,7 @@ int mpiio_ranks_make(MPI_Comm comm, int64_t id, mpiio_ranks **out) {
     int64_t without = r == NULL;
     int code = mpiio_agree_on(comm, 1, &without);
     if (code == MPI_SUCCESS && without)
-        code = mpiio_complain(MPI_ERR_NO_MEM, "a rank has no memory for a communicator");
+        code = mpiio_complain(MPI_ERR_NO_MEM, "a rank cannot allocate a communicator");
     if (code == MPI_SUCCESS && r) code = comm_alike(comm, &r->comm);
     if (code != MPI_SUCCESS || !r) {
         free(r);

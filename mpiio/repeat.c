@@ -18,7 +18,7 @@ struct mpiio_repeat {
 };
 
 static int complain_no_view_memory(void) {
-    return mpiio_complain(MPI_ERR_NO_MEM, "cannot allocate a view that names bytes repeatedly");
+    return mpiio_complain(MPI_ERR_NO_MEM, "cannot allocate a view with repeated bytes");
 }
 
 /* ---- the view's bytes, one tile after the other: on the memory side of an access */
@@ -219,7 +219,8 @@ int mpiio_repeat_make(mpiio_job *job, MPI_Count count, MPI_Datatype type) {
     if (code == MPI_SUCCESS) code = access_of(r, count, type, &job->access);
     if (code != MPI_SUCCESS) return code;
     if (job->call.is_write && tutti_access_repeated(job->access) > 0) /* they may but interleave */
-        return mpiio_complain(MPI_ERR_ARG, "tiles of the filetype overlap, and are written to");
+        return mpiio_complain(
+            MPI_ERR_ARG, "the filetype overlaps itself when repeated: such views can only be read");
     return MPI_SUCCESS;
 }
 

@@ -145,12 +145,12 @@ mpiio_request *mpiio_request_new(mpiio_file *f) {
 }
 
 int mpiio_request_handle(mpiio_request *q) {
-    if (!q) return mpiio_complain(MPI_ERR_NO_MEM, "no memory for a request");
+    if (!q) return mpiio_complain(MPI_ERR_NO_MEM, "cannot allocate a request");
     if (PMPI_Grequest_start(request_query, request_free, request_cancel, q, &q->handle) ==
         MPI_SUCCESS)
         return MPI_SUCCESS;
     q->handle = MPI_REQUEST_NULL;
-    return mpiio_complain(MPI_ERR_NO_MEM, "the MPI library has no request for an operation");
+    return mpiio_complain(MPI_ERR_NO_MEM, "the MPI library cannot create a generalized request");
 }
 
 MPI_Request mpiio_request_go(mpiio_request *q, tutti_request *r, mpiio_done_fn *done,

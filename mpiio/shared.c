@@ -126,7 +126,7 @@ void mpiio_words_free(mpiio_ranks *r) {
 
 int mpiio_shared_make(mpiio_file *f) {
     mpiio_shared *s = calloc(1, sizeof *s);
-    if (!s) return mpiio_complain(MPI_ERR_NO_MEM, "no memory for a file");
+    if (!s) return mpiio_complain(MPI_ERR_NO_MEM, "cannot allocate a file handle");
     pthread_mutex_init(&s->lock, NULL);
     s->fd = -1;
     f->shared = s;
@@ -218,7 +218,7 @@ static int pointer_open(const mpiio_file *f) {
     if (!s->path && asprintf(&s->path, "%.*s.%.200s.tutti-%llx", (int)(base - f->path), f->path,
                              base, (unsigned long long)s->token) < 0)
         s->path = NULL;
-    if (!s->path) return mpiio_complain(MPI_ERR_NO_MEM, "no memory for a name");
+    if (!s->path) return mpiio_complain(MPI_ERR_NO_MEM, "cannot allocate a name");
     s->fd = open(s->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (s->fd < 0) return complain_errno(s, "opened");
     const int code = word_add(s, 0, 1, &others);

@@ -149,9 +149,9 @@ int mpiio_start(mpiio_file *f, const mpiio_call *call, MPI_Request *request) {
 int mpiio_begin(mpiio_file *f, const mpiio_call *call) {
     const double since = start_time();
     if (f->split) /* on all ranks */
-        return mpiio_fail(f, mpiio_complain(MPI_ERR_IO,
-                                            "a split collective operation on '%s' has not ended",
-                                            f->path));
+        return mpiio_fail(
+            f, mpiio_complain(MPI_ERR_IO, "a split collective operation on '%s' is already active",
+                              f->path));
     mpiio_job none, *job = job_new(f, call, &none);
     mpiio_enter(f);
     if (job->complaint != MPI_SUCCESS) mpiio_refuse(job->complaint);

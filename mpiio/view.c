@@ -35,10 +35,9 @@ static int check_displacement(const mpiio_file *f, MPI_Offset displacement) {
                        : mpiio_complain(MPI_ERR_ARG, "files opened with MPI_MODE_SEQUENTIAL take "
                                                      "MPI_DISPLACEMENT_CURRENT only");
     if (current)
-        return mpiio_complain(MPI_ERR_ARG,
-                              "MPI_DISPLACEMENT_CURRENT is for MPI_MODE_SEQUENTIAL only");
+        return mpiio_complain(MPI_ERR_ARG, "MPI_DISPLACEMENT_CURRENT requires MPI_MODE_SEQUENTIAL");
     if (displacement >= 0) return MPI_SUCCESS;
-    return mpiio_complain(MPI_ERR_ARG, "the displacement %lld is negative",
+    return mpiio_complain(MPI_ERR_ARG, "displacement is %lld: must be >= 0",
                           (long long)displacement);
 }
 
@@ -184,12 +183,12 @@ static int view_agree(const mpiio_file *f, int mine, const mpiio_view *v, int *h
     int64_t n[NUMBERS] = {[CLASS] = mine,  [EXTENT] = extent, [EXTENT_] = -extent,
                           [WHICH] = which, [WHICH_] = -which, [HINTS] = *hints};
     const int code = mpiio_agree(f->ranks, NUMBERS, n);
-    if (code != MPI_SUCCESS) return mpiio_complain(MPI_ERR_OTHER, "ranks cannot agree on a view");
+    if (code != MPI_SUCCESS)
+        return mpiio_complain(MPI_ERR_OTHER, "the ranks could not exchange their views");
     if (mine == n[CLASS] && mine != MPI_SUCCESS)
         return mine; /* this rank's words, the class of all */
     if (n[CLASS] != MPI_SUCCESS)
-        return mpiio_complain((int)n[CLASS], "another rank's view of '%s' is not possible",
-                              f->path);
+        return mpiio_complain((int)n[CLASS], "another rank cannot set its view of '%s'", f->path);
     if (n[EXTENT] != -n[EXTENT_] || n[WHICH] != -n[WHICH_])
         return mpiio_complain(MPI_ERR_NOT_SAME,
                               "ranks disagree on the extent of the etype or on the representation");

@@ -90,7 +90,7 @@ def check_cycles(graph):
     for part in components(graph):
         if len(part) == 1:
             continue
-        wrong.append("a cycle: " + ", ".join(part))
+        wrong.append("cyclic dependency: " + ", ".join(part))
         for source in part:
             for other, name in graph[source].items():
                 if other in part:

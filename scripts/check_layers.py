@@ -83,7 +83,7 @@ def short(path):
 def check_module(path):
     module = path.relative_to(src).parts[0]
     if module not in MODULES:
-        wrong.append(f"{short(path)}: there is no module '{module}' in scripts/check_layers.py")
+        wrong.append(f"{short(path)}: module '{module}' is not listed in scripts/check_layers.py")
         return
     for name in includes(path):
         found = resolve(name, path)

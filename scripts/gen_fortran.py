@@ -355,7 +355,7 @@ def argument(function, p):
         if intent == "out":
             a.before.append(("if (%s) " % p.name if a.optional else "") + f"*{p.name} = ({p.base}){{0}};")
     else:
-        sys.exit(f"gen_fortran.py: what is {p.name} of {function.name} in Fortran?  See BY_HAND")
+        sys.exit(f"gen_fortran.py: unknown parameter {p.name} of {function.name} in Fortran: add it to BY_HAND")
     return a
 
 
@@ -402,7 +402,7 @@ def result_of(function):
         return "handle", f"type({type_name(r.base)})", HANDLES.get(r.base, "tutti__f_handle") + " "
     if r.base in ALL.structs and r.stars < 2:
         return "struct", f"type({type_name(r.base)})", r.base + " "
-    return sys.exit(f"gen_fortran.py: what does {function.name} return in Fortran?  See BY_HAND")
+    return sys.exit(f"gen_fortran.py: unknown result of {function.name} in Fortran: add it to BY_HAND")
 
 
 # ------------------------------------------------------------------ writing C

@@ -81,8 +81,7 @@ static tutti_err plan(plan_fn *make, const tutti__f_handle *f, const tutti__f_ha
     if (like) m = tutti__f_memory_begin(a->p, like);
     if (a->p) tutti_access_memory_bounds(a->p, &lo, &hi);
     if (lo < 0) {
-        tutti__f_set_local_error(TUTTI_ERR_ARG,
-                                 "access begins before the array: memory offsets must be >= 0");
+        tutti__f_set_local_error(TUTTI_ERR_ARG, "access has negative memory offsets: must be >= 0");
         m.access = NULL;
     }
     const tutti_err err = make(f->p, m.access, &made);
@@ -107,13 +106,14 @@ enum { OF_PARTS = -2 };
 static void *run_buffer(const tutti__f_plan *p, const CFI_cdesc_t *buf) {
     const tutti__f_array v = tutti__f_array_of(buf);
     if (p->reach == OF_PARTS)
-        tutti__f_set_local_error(TUTTI_ERR_ARG, "plan was made for parts: run it with parts");
+        tutti__f_set_local_error(TUTTI_ERR_ARG,
+                                 "the plan was created for parts: run it with parts");
     else if (v.bytes >= 0 && v.bytes < p->reach)
         tutti__f_set_local_error(TUTTI_ERR_ARG, "array has %lld bytes: %lld are required",
                                  (long long)v.bytes, (long long)p->reach);
     else if (p->reach > 0 && tutti__f_layout(&v) != p->layout)
         tutti__f_set_local_error(
-            TUTTI_ERR_ARG, "array has other strides than the array that the plan was made for");
+            TUTTI_ERR_ARG, "strides of array differ from those for which the plan was created");
     else
         return v.base;
     return NULL;

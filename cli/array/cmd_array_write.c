@@ -50,7 +50,7 @@ static int next_word(reader *r) {
 static int read_elements(reader *r, const tutti_array_spec *spec, tutti_count n, char *out) {
     for (tutti_count i = 0; i < n; i++) {
         if (!next_word(r))
-            return cli_error("'%s' ends after %lld elements of %lld", r->name, (long long)i,
+            return cli_error("'%s' has only %lld of %lld elements", r->name, (long long)i,
                              (long long)n);
         if (array_element_parse(spec, r->word, out)) {
             char why[128];
@@ -193,11 +193,11 @@ static int source_check(const cli_world *w, const array_config *c, source *from,
         int same = h->spec.ndims == s->spec.ndims;
         for (int d = 0; same && d < s->spec.ndims; d++) same = h->spec.shape[d] == s->shape[d];
         if (!same)
-            return cli_error("'%s' has the shape %s, the section %s", c->from,
+            return cli_error("'%s' has shape %s, but the section has shape %s", c->from,
                              array_shape_text(h->spec.ndims, h->spec.shape, has, sizeof has),
                              array_shape_text(s->spec.ndims, s->shape, needs, sizeof needs));
         if (h->spec.type == s->spec.type && h->spec.element_size == s->spec.element_size) return 0;
-        return cli_error("'%s' has elements of type %s, the array %s", c->from,
+        return cli_error("'%s' has elements of type %s, but the array has %s", c->from,
                          tutti_type_name(h->spec.type), tutti_type_name(s->spec.type));
     }
     return cli_agree(w, w->rank == 0 && reader_open(&from->text, c, s));

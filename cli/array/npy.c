@@ -195,10 +195,9 @@ int npy_parse(const unsigned char *text, size_t bytes, tutti_off size, npy_heade
             seen |= item;
         }
         if (!sound || seen != HAS_ALL || peek(&s) != -1)
-            return cli_error(
-                "this .npy header is not understood (records and more than %d dimensions "
-                "are not supported)",
-                TUTTI_MAX_DIMS);
+            return cli_error("unsupported .npy header: records and more than %d dimensions "
+                             "are not supported",
+                             TUTTI_MAX_DIMS);
         if (parse_descr(descr, &h)) return 1;
     }
     if (check_length(&h.spec, size)) return 1;

@@ -38,7 +38,7 @@ png_file *png_begin(FILE *f, unsigned width, unsigned height, const png_colour *
         colours[i] = (png_color){palette[i].red, palette[i].green, palette[i].blue};
     if (!p->info || setjmp(png_jmpbuf(p->png))) {
         release(p);
-        (void)cli_error("no memory for a picture of %u x %u pixels", width, height);
+        (void)cli_error("cannot allocate an image of %u x %u pixels", width, height);
         return NULL;
     }
     png_set_user_limits(p->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);

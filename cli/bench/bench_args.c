@@ -50,7 +50,7 @@ static int set_reference(void *config, const char *value) {
 
 static int refuse_report(void *config, const char *value) {
     return (void)config,
-           cli_error("write --json FILE, then run 'tutti-report FILE' for '%s'", value);
+           cli_error("'%s' requires two steps: --json FILE, then 'tutti-report FILE'", value);
 }
 
 #define AT(field) .at = offsetof(bench_config, field)

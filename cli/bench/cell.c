@@ -147,7 +147,7 @@ int cells_run(const bench_job *all, int n, bench_cell *cell, cli_progress *progr
         job.share = make_buffer(job.share_hi - job.share_lo);
         failed = job.user && job.share
                      ? 0
-                     : cli_error("no memory for the buffers; try a smaller --size");
+                     : cli_error("cannot allocate the buffers; use a smaller --size");
     }
     failed = cli_agree(job.world, failed);
     for (int i = 0; i < n && !failed; i++)

@@ -31,7 +31,7 @@ static void print_entry(FILE *f, const bench_cell *cell, const bench_entry *e, d
             cli_paint(CLI_PLAIN));
     if (!e->v.rounds) {
         fputs("\n", f);
-        print_failed(f, e->unavailable ? "not here" : "FAILED", e);
+        print_failed(f, e->unavailable ? "unavailable" : "FAILED", e);
         return;
     }
     const double mib = bench_bandwidth(cell, e, e->time.median);

@@ -141,7 +141,7 @@ static int read_cycles(const bench_job *job, int fd, tutti_off cycle_bytes, tutt
 static int prepare_staging(bench_job *job, bench_entry *e) {
     if (job->staging) return 0;
     e->unavailable = 1;
-    return cli_error("the ranks do not share one node's memory");
+    return cli_error("the ranks are not all on one node");
 }
 
 static int run_staging(bench_job *job, bench_entry *e) {

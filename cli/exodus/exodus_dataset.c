@@ -322,7 +322,7 @@ static int possible(const transfer *t) {
             if (exodus_topology_is(e->topology, "nsided") ||
                 exodus_topology_is(e->topology, "nfaced"))
                 return cli_error(
-                    "%s %lld is of %s, which has no place in a dataset: tutti cp makes "
+                    "%s %lld has topology %s, which datasets cannot store; use 'tutti cp' to write "
                     "another Exodus file",
                     tutti_exodus_kind_name(kind), (long long)e->id, e->topology);
         }

@@ -49,8 +49,8 @@ static int block_read(tutti_exodus *x, const tutti_exodus_entity *e, tutti_count
     if (e->entries == 0) return 0;
     corners_of(e, &corners, &type);
     if (e->nodes < 1)
-        return cli_error("element block %lld has type %s, which only --by order supports",
-                         (long long)e->id, e->topology);
+        return cli_error("element block %lld has type %s; use --by order", (long long)e->id,
+                         e->topology);
     int64_t *all = cli_array(n, e->nodes, sizeof *all);
     const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_CONNECTIVITY,
                                   .kind = e->kind,

@@ -51,7 +51,7 @@ static int vtk_type_of(const export *k, tutti_count b) {
                      : is(e, "nfaced") ? POLYHEDRON
                                        : exodus_vtk_cell(e->topology, e->nodes, &nodes, order);
     if (type >= 0) return type;
-    cli_error("element block %lld: VTK has no cell for %s with %d nodes", (long long)e->id,
+    cli_error("element block %lld: VTK has no cell type for %s with %d nodes", (long long)e->id,
               e->topology, e->nodes);
     return -2;
 }

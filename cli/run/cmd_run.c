@@ -81,8 +81,7 @@ static int find_library(const run_config *c, char out[PATH_MAX]) {
                          "TUTTI_MPIIO_LIB",
                          asked, strerror(errno));
     if (strpbrk(out, ": ,"))
-        return cli_error("path of a preloaded library '%s' must not have blanks, colons or commas",
-                         out);
+        return cli_error("path of library '%s' must not contain spaces, colons or commas", out);
     return 0;
 }
 

@@ -194,7 +194,8 @@ int tune_machine_open(tune_job *job) {
     job->fd = job->direct_fd = -1;
     job->user = touched(TUNE_USER);
     job->stage = touched(TUNE_STAGE);
-    if (cli_agree(&job->world, job->user && job->stage ? 0 : cli_error("no memory"))) return 1;
+    if (cli_agree(&job->world, job->user && job->stage ? 0 : cli_error("cannot allocate memory")))
+        return 1;
     if (job->world.ranks == 1) return 0;
     MPI_Comm_set_errhandler(job->world.comm, MPI_ERRORS_RETURN);
     int failed =

@@ -191,7 +191,8 @@ static void run_sets(measure *m, measure_variant *v, double *value) {
     value[1] = standalone_slowest(measure_now() - start);
     for (tutti_count k = 0; k < s->n - 1 && standalone_rank == 0; k++)
         for (int i = 0; i < MEMBERS && 4 * k + i < s->nodes; i++)
-            standalone_check(list[k * MEMBERS + i] == 4 * k + i + 1, "a member is wrong");
+            standalone_check(list[k * MEMBERS + i] == 4 * k + i + 1,
+                             "wrong member of a set was read");
     free(list);
     remove_file();
 }

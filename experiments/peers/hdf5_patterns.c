@@ -83,7 +83,7 @@ static void run(measure *m, measure_variant *v, double *value) {
     H5Fclose(file);
     value[0] = standalone_together() - start;
     for (size_t i = 0; i < n; i++)
-        if (buf[i] != (double)i + 1e9 * standalone_rank) standalone_fail("wrong values");
+        if (buf[i] != (double)i + 1e9 * standalone_rank) standalone_fail("wrong values were read");
     free(buf);
 }
 

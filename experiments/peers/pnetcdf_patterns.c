@@ -63,7 +63,7 @@ static void run(measure *m, measure_variant *v, double *value) {
     must(ncmpi_close(file));
     value[0] = standalone_together() - start;
     for (size_t i = 0; i < VARIABLES * n; i++)
-        if (buf[i] != (double)i + 1e9 * standalone_rank) standalone_fail("wrong values");
+        if (buf[i] != (double)i + 1e9 * standalone_rank) standalone_fail("wrong values were read");
     free(buf);
 }
 

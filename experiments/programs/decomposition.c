@@ -143,7 +143,8 @@ static void plain(const mesh *m) {
         }
     const int came = swap(in, from, many, &back);
     for (int i = 0; i < came; i++)
-        if (id_at(back[i].position) != back[i].id) standalone_fail("the plain join is wrong");
+        if (id_at(back[i].position) != back[i].id)
+            standalone_fail("the reference join gives a wrong result");
     free(table);
     free(out);
     free(in);

@@ -94,7 +94,7 @@ static void run(measure *m, measure_variant *v, double *value) {
         content_fill_pieces(SEED, &s->p, s->buf);
     if (standalone_rank == 0 && write) unlink(path);
     if (standalone_rank == 0 && disk && !write && measure_drop_cache(path, &left))
-        standalone_fail("'%s' cannot be dropped from the page cache", path);
+        standalone_fail("cannot drop '%s' from the page cache", path);
     double start = standalone_together();
     must(MPI_File_open(MPI_COMM_WORLD, path,
                        write ? MPI_MODE_CREATE | MPI_MODE_WRONLY : MPI_MODE_RDONLY, MPI_INFO_NULL,

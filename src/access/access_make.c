@@ -22,7 +22,7 @@ static tutti_err repeats_check(const tutti_access *a) {
     TUTTI_CHECK(!r->file.node ||
                     (a->file.node && tutti__side_lo(r->file) >= tutti__side_lo(a->file) &&
                      tutti__side_hi(r->file) <= tutti__side_hi(a->file)),
-                TUTTI_ERR_ARG, "repeats name bytes that the access does not have");
+                TUTTI_ERR_ARG, "the list of repeated bytes refers to bytes outside the access");
     return TUTTI_OK;
 }
 

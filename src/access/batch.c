@@ -79,10 +79,11 @@ tutti_err tutti__batch_put(tutti__batch *b, int i, const tutti_access *a,
     const int whole = is_whole(a->file, c.file_size) && is_whole(a->memory, c.file_size) &&
                       is_whole(a->repeats.file, c.file_size) &&
                       is_whole(a->repeats.memory, c.file_size);
-    TUTTI_CHECK(whole, TUTTI_ERR_ARG, "part %d: runs are not whole elements of %d bytes", i,
+    TUTTI_CHECK(whole, TUTTI_ERR_ARG,
+                "part %d: lengths of runs are not multiples of the element size, %d bytes", i,
                 c.file_size);
     TUTTI_CHECK(in_phase(a, c.file_size), TUTTI_ERR_ARG,
-                "part %d: an element is repeated only in part", i);
+                "part %d: repeated bytes do not consist of complete elements", i);
     TUTTI_CHECK(c.identity || (is_scalable(a->memory, &c) && is_scalable(a->repeats.memory, &c)),
                 TUTTI_ERR_ARG, "part %d: memory offsets are not multiples of %d bytes", i,
                 (int)c.scale.file);

@@ -346,7 +346,7 @@ tutti_err tutti__side_flatten(tutti__side s, tutti__side *out) {
     tutti_off *offsets = NULL;
     if (__builtin_mul_overflow((size_t)runs, 2 * sizeof *offsets, &bytes) || runs > TUTTI__MAX_RUNS)
         err =
-            tutti__error_set(TUTTI_ERR_UNSUPPORTED, 0, -1, "%lld runs are nested more than %d deep",
+            tutti__error_set(TUTTI_ERR_UNSUPPORTED, 0, -1, "%lld runs exceed %d levels of nesting",
                              (long long)runs, TUTTI__MAX_DEPTH);
     else if ((offsets = tutti__malloc(bytes)) != NULL) {
         tutti_off *lengths = offsets + runs;

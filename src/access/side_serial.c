@@ -230,7 +230,7 @@ static tutti_err read_cat(reader *r, int depth, tutti__side *out) {
         err = read_side(r, depth, &part[i]);
         if (err == TUTTI_OK &&
             part[i].node->depth > TUTTI__MAX_DEPTH - (part[i].node->kind != TUTTI__CAT))
-            err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "parts nested too deep");
+            err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1, "too many levels of nesting");
     }
     if (err == TUTTI_OK)
         err = tutti__side_cat((tutti_count)n, part, out);
@@ -284,7 +284,7 @@ static tutti_err read_side(reader *r, int depth, tutti__side *out) {
 static tutti_err read_sides(reader *r, tutti__side *out) {
     uint64_t v = 0;
     TUTTI_TRY(read_number(r, UINT64_MAX, &v));
-    SOUND(v == MARK, "the magic number is wrong");
+    SOUND(v == MARK, "wrong magic number");
     TUTTI_TRY(read_number(r, UINT64_MAX, &v));
     SOUND(v == VERSION, "another version of the format");
     if (r->at == r->size || r->buf[r->at] != EMPTY) return read_side(r, 0, out);

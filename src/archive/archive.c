@@ -258,7 +258,7 @@ tutti_err tutti_dataset_archive(tutti_dataset *d, tutti_count first, tutti_count
 static tutti_err check_stream(const tutti_dataset *d, const tutti_stream *s, int writes) {
     if (d->team->rank != 0) return TUTTI_OK;
     TUTTI_CHECK(s && (writes ? s->write != NULL : s->read != NULL), TUTTI_ERR_ARG,
-                "the stream has no %s function", writes ? "write" : "read");
+                "function %s of the stream is NULL", writes ? "write" : "read");
     return s->location && writes ? check_location(s->location) : TUTTI_OK;
 }
 

@@ -193,7 +193,7 @@ tutti_err tutti__fiber_make(tutti__fiber_fn *fn, void *context, tutti__fiber **o
     tutti_err err = stack_take(&f->memory);
     if (err == TUTTI_OK && getcontext(&f->inside) != 0) {
         err = tutti__error_set(TUTTI_ERR_UNSUPPORTED, errno, -1,
-                               "cannot create a fiber: this machine has no contexts");
+                               "cannot create a fiber: ucontext is not available on this machine");
         stack_give_back(f->memory);
     }
     if (err != TUTTI_OK) {

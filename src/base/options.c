@@ -314,8 +314,8 @@ void tutti__options_takes(int i, char *out, size_t size) {
 static tutti_err refuse_value(const option_row *row, const char *what, const char *value) {
     char takes[160];
     describe_values(row, takes, sizeof takes);
-    return tutti__error_set(TUTTI_ERR_OPTION, 0, -1, "%s cannot be '%.100s': it takes %s", what,
-                            value, takes);
+    return tutti__error_set(TUTTI_ERR_OPTION, 0, -1, "%s is '%.100s': must be %s", what, value,
+                            takes);
 }
 
 /* The text without blanks around it. */
@@ -355,7 +355,7 @@ tutti_err tutti_options_set(tutti_options *opt, const char *key, const char *val
         size_t n;
         const char *text = trim_blanks(value, &n);
         const int word = find_choice(SWITCH_CHOICES, text, n);
-        TUTTI_CHECK(word >= 0, TUTTI_ERR_OPTION, "option %s cannot be '%.100s': it takes one of %s",
+        TUTTI_CHECK(word >= 0, TUTTI_ERR_OPTION, "option %s is '%.100s': must be one of %s",
                     switches[i].key, value, SWITCH_CHOICES);
         store_number(opt, find_row(switches[i].name), switch_methods[word]);
         return TUTTI_OK;

@@ -67,7 +67,7 @@ static tutti_err path_resolve(const char *path, path_text out) {
     snprintf(copy, sizeof copy, "%s", path);
     path_up(copy);
     if (realpath(copy, out)) return TUTTI_OK;
-    return at_file(path, tutti__error_sys(errno, -1, "cannot find its directory"));
+    return at_file(path, tutti__error_sys(errno, -1, "cannot find the directory of the profile"));
 }
 
 /* Leave in `path` the highest directory above it that is on the same device. */
@@ -89,7 +89,8 @@ tutti_err tutti_profile_filesystem(const char *path, tutti_filesystem *place_out
     TUTTI_CHECK(place_out, TUTTI_ERR_ARG, "argument place_out is NULL");
     TUTTI_TRY(path_resolve(path, full));
     if (stat(full, &st) != 0 || statfs(full, &fs) != 0)
-        return at_file(path, tutti__error_sys(errno, -1, "cannot determine its file system"));
+        return at_file(
+            path, tutti__error_sys(errno, -1, "cannot determine the file system of the directory"));
     mount_of(full, st.st_dev);
     tutti_filesystem place;
     memset(&place, 0, sizeof place);
@@ -117,7 +118,7 @@ tutti_err tutti_profile_path(char *path_out, size_t size) {
         n = snprintf(path_out, size, "%s/.config/tutti/profile", home);
     if (n < 0 || (size_t)n >= size) path_out[0] = '\0';
     TUTTI_CHECK(path_out[0], TUTTI_ERR_NOT_FOUND,
-                "no directory for a profile: set XDG_CONFIG_HOME or HOME");
+                "cannot determine the directory of the profile: set XDG_CONFIG_HOME or HOME");
     return TUTTI_OK;
 }
 
@@ -230,7 +231,7 @@ static tutti_err make_directories(const char *file) {
         if (*s != '/') continue;
         *s = '\0';
         if (mkdir(dir, 0777) != 0 && errno != EEXIST)
-            return tutti__error_sys(errno, -1, "cannot create its directory");
+            return tutti__error_sys(errno, -1, "cannot create the directory of the profile");
         *s = '/';
     }
     return TUTTI_OK;
@@ -243,7 +244,8 @@ static tutti_err replace_file(const char *file, const char *text) {
     snprintf(fresh, sizeof fresh, "%s.XXXXXX", file);
     const int fd = mkostemp(fresh, O_CLOEXEC);
     if (fd < 0)
-        return tutti__error_sys(errno, -1, "cannot create a temporary file in its directory");
+        return tutti__error_sys(errno, -1,
+                                "cannot create a temporary file in the directory of the profile");
     const int good =
         tutti__limited_pwrite(fd, text, strlen(text), 0) == 0 && fchmod(fd, 0666 & ~mask) == 0;
     int failed = good ? 0 : errno;

@@ -38,7 +38,7 @@ tutti_err tutti__plan_usable(const tutti_plan *p, const tutti__op *op, tutti_off
         tutti__add_ok(p->file->origin + tutti__side_lo(p->asked.access->file), displacement, &lo) &&
         tutti__add_ok(p->file->origin + tutti__side_hi(p->asked.access->file), displacement, &hi);
     TUTTI_CHECK(fits && (lo >= 0 || tutti_access_bytes(p->asked.access) == 0), TUTTI_ERR_ARG,
-                "displacement %lld moves the access out of the range of file offsets",
+                "displacement %lld: offsets of the access would exceed the range [0, 2^63)",
                 (long long)displacement);
     return TUTTI_OK;
 }
@@ -271,7 +271,8 @@ void tutti__request_first_half(tutti_request *r) {
     tutti_err err = TUTTI_OK;
     if (!r->found.done) err = r->found.plan ? agree_on_plan(r) : tutti__plan_find(r);
     if (err == TUTTI_OK && r->found.file_size < r->asked.least) /* the same everywhere */
-        err = tutti__error_set(TUTTI_ERR_TRUNCATED, 0, -1, "the file has only %lld of %lld bytes",
+        err = tutti__error_set(TUTTI_ERR_TRUNCATED, 0, -1,
+                               "short read: the file has only %lld of %lld bytes",
                                (long long)r->found.file_size, (long long)r->asked.least);
     if (err != TUTTI_OK) {
         r->result.over = 1;

@@ -11,13 +11,14 @@ const tutti__class tutti__request_class = {"request", "request", "completed or a
 
 static tutti_err report_ended(const char *what) {
     return tutti__error_set(TUTTI_ERR_STATE, 0, -1,
-                            "%s is used after MPI_Finalize, which has closed its file", what);
+                            "%s was called after MPI_Finalize, which closed the file", what);
 }
 
 tutti_err tutti__mpi_is_up(void) {
     int up = 0, down = 0;
     if (MPI_Initialized(&up) != MPI_SUCCESS || MPI_Finalized(&down) != MPI_SUCCESS) up = 0;
-    TUTTI_CHECK(up && !down, TUTTI_ERR_STATE, "MPI is not initialised, or finalised");
+    TUTTI_CHECK(up && !down, TUTTI_ERR_STATE,
+                "MPI has not been initialised, or has been finalised");
     return TUTTI_OK;
 }
 

@@ -34,13 +34,13 @@ enum {
 
 static tutti_err check_file_arguments(const char *path, int mode, const tutti_options *opt) {
     TUTTI_CHECK(path && path[0], TUTTI_ERR_ARG, "the path is empty");
-    TUTTI_CHECK((mode & ~ALL_MODES) == 0, TUTTI_ERR_ARG, "mode %d has unknown bits", mode);
+    TUTTI_CHECK((mode & ~ALL_MODES) == 0, TUTTI_ERR_ARG, "mode is %d: has unknown bits", mode);
     TUTTI_CHECK(mode & (TUTTI_READ | TUTTI_WRITE), TUTTI_ERR_ARG,
-                "mode %d has neither TUTTI_READ nor TUTTI_WRITE", mode);
+                "mode is %d: must have TUTTI_READ, TUTTI_WRITE or both", mode);
     TUTTI_CHECK(!(mode & TUTTI_EXCLUSIVE) || (mode & TUTTI_CREATE), TUTTI_ERR_ARG,
-                "mode %d has TUTTI_EXCLUSIVE without TUTTI_CREATE", mode);
+                "mode is %d: TUTTI_EXCLUSIVE requires TUTTI_CREATE", mode);
     TUTTI_CHECK(!(mode & (TUTTI_TRUNCATE | TUTTI_APPEND | TUTTI_CREATE)) || (mode & TUTTI_WRITE),
-                TUTTI_ERR_ARG, "TUTTI_CREATE, TUTTI_TRUNCATE and TUTTI_APPEND need TUTTI_WRITE");
+                TUTTI_ERR_ARG, "TUTTI_CREATE, TUTTI_TRUNCATE and TUTTI_APPEND require TUTTI_WRITE");
     if (mode & TUTTI_WRITE) TUTTI_TRY(tutti__launch_check());
     return tutti__options_check(opt);
 }
@@ -51,7 +51,7 @@ static tutti_err threads_check(const tutti_options *opt) {
     if (opt->background != TUTTI_BACKGROUND_ALL) return TUTTI_OK;
     TUTTI_MPI(MPI_Query_thread(&level));
     TUTTI_CHECK(level == MPI_THREAD_MULTIPLE, TUTTI_ERR_UNSUPPORTED,
-                "background=all needs MPI_Init_thread with MPI_THREAD_MULTIPLE");
+                "option background=all requires MPI_THREAD_MULTIPLE: call MPI_Init_thread");
     return TUTTI_OK;
 }
 
@@ -362,7 +362,7 @@ static tutti_err resize_store(tutti_file *f, tutti_off size, const char *name, c
     if (!(f->mode & TUTTI_WRITE))
         err = tutti__error_set(TUTTI_ERR_MODE, 0, -1, "the file was not opened for writing");
     else if (size < 0)
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "size %lld is negative", (long long)size);
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "size is %lld: must be >= 0", (long long)size);
     TUTTI_TRY(tutti__team_call(f->team, &call, err));
     if (f->team->rank == 0) err = fn(f->store, size);
     return tutti__team_agree(f->team, err);

@@ -549,7 +549,7 @@ tutti_err tutti__requests_none(const tutti_file *f) {
     TUTTI_CHECK(f->plans.callers == 0, TUTTI_ERR_STATE, "%d plans of the file have not been freed",
                 f->plans.callers);
     TUTTI_CHECK(!tutti__request_split(f), TUTTI_ERR_STATE,
-                "a split collective has begun and not ended");
+                "a split collective operation has begun and not ended");
     for (const tutti_request *r = f->requests.first; r; r = r->next.of_file)
         TUTTI_CHECK(r->progress.abandoned, TUTTI_ERR_STATE,
                     "a non-blocking operation has been started and not completed");

@@ -48,7 +48,7 @@ static tutti_err check_slice_memory(int ndims, const tutti_slice *s, const tutti
     TUTTI_CHECK(memory->order == TUTTI_ROW_MAJOR || memory->order == TUTTI_COL_MAJOR, TUTTI_ERR_ARG,
                 "slice_memory: unknown order %d", (int)memory->order);
     TUTTI_CHECK(memory->offset == 0, TUTTI_ERR_ARG,
-                "slice_memory: offset is %lld: must be 0, buf is the address of element 0",
+                "slice_memory: offset is %lld: must be 0 (buf is the address of element 0)",
                 (long long)memory->offset);
     TUTTI_CHECK_RESERVED(memory, "tutti_section");
     tutti_slice_count(ndims, s, count);
@@ -63,8 +63,8 @@ static tutti_err check_slice_memory(int ndims, const tutti_slice *s, const tutti
                     (long long)lo, (long long)hi, (long long)memory->shape[d]);
         TUTTI_CHECK(
             (hi - lo + all_set.stride[d] - 1) / all_set.stride[d] == count[d], TUTTI_ERR_ARG,
-            "slice_memory, dimension %d: [%lld, %lld) with stride %lld has not %lld "
-            "elements, as the slice",
+            "slice_memory, dimension %d: [%lld, %lld) with stride %lld does not have "
+            "the %lld elements of the slice",
             d, (long long)lo, (long long)hi, (long long)all_set.stride[d], (long long)count[d]);
     }
     TUTTI_CHECK(tutti_size_product(ndims, memory->shape, &all), TUTTI_ERR_ARG,

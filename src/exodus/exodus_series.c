@@ -25,7 +25,7 @@ static tutti_err find_naming(const tutti_exodus *x, tutti__series_naming *out) {
         tutti_err err = TUTTI_OK;
         if (there && *out != TUTTI__SERIES_UNKNOWN)
             err = tutti__error_set(TUTTI_ERR_STATE, 0, -1,
-                                   "several series follow '%s', one of them with '%s': remove or "
+                                   "several series continue '%s', one of them with '%s': remove or "
                                    "rename all but one",
                                    x->first, path);
         tutti__free(path);
@@ -171,7 +171,7 @@ tutti_err tutti_exodus_next_file(tutti_exodus *x) {
         tutti_err found = TUTTI_OK;
         if (x->team->rank == 0 && !tutti__exodus_file_exists(path, 1))
             found = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1,
-                                     "no file follows: '%s' does not exist", path);
+                                     "no next file of the series: '%s' does not exist", path);
         err = tutti__exodus_agree(x, found);
     }
     if (err == TUTTI_OK) err = tutti__exodus_complete_mesh(x);

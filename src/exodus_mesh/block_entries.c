@@ -54,7 +54,7 @@ static void slice_of(const lists *l, tutti_count c, tutti_count *lo, tutti_count
 /* The nodes, faces or counts of a block are integers. */
 static tutti_err integers_check(const tutti__exodus_place *at, tutti_exodus_kind kind, int64_t id) {
     TUTTI_CHECK(at->type != TUTTI_FLOAT32 && at->type != TUTTI_FLOAT64, TUTTI_ERR_FORMAT,
-                "%s %lld: the connectivity has reals, not integers",
+                "%s %lld: the connectivity has a floating-point type: must be an integer type",
                 tutti_exodus_kind_name((int)kind), (long long)id);
     return TUTTI_OK;
 }
@@ -102,15 +102,16 @@ static tutti_err counts_sum(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
             else
                 sum[c] += n;
         }
-    if (err != TUTTI_OK) tutti__error_record(err, 0, -1, "an entry with an impossible count");
+    if (err != TUTTI_OK)
+        tutti__error_record(err, 0, -1, "the number of nodes or faces of an entry is invalid");
     err = tutti__sums_before(x->team, err, l->blocks, sum, before);
     for (tutti_count c = 0; c < l->blocks && err == TUTTI_OK; c++) {
         if (l->start[c + 1] > l->start[c] && sum[c] != table->row[c].list_length)
-            err =
-                tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
-                                 "%s %lld: entries have %lld nodes (faces) together, the list %lld",
-                                 tutti_exodus_kind_name((int)kind), (long long)table->row[c].id,
-                                 (long long)sum[c], (long long)table->row[c].list_length);
+            err = tutti__error_set(
+                TUTTI_ERR_FORMAT, 0, -1,
+                "%s %lld: the sum of entry counts is %lld, but the list has %lld nodes (faces)",
+                tutti_exodus_kind_name((int)kind), (long long)table->row[c].id, (long long)sum[c],
+                (long long)table->row[c].list_length);
         for (slice_of(l, c, &lo, &hi); lo < hi; lo++) {
             extent *e = &l->own[l->start[c] + lo - l->first];
             e->at = before[c];
@@ -223,7 +224,7 @@ static tutti_err entries_take(reading *r) {
         for (tutti_count k = e->start[begin]; k < e->start[i]; k++) {
             const int64_t to = from[k - e->start[begin]];
             TUTTI_CHECK(to >= 1 && to <= most, TUTTI_ERR_FORMAT,
-                        "%s %lld: an entry has %s %lld, and the file has %lld of them",
+                        "%s %lld: an entry refers to %s %lld, but the file has %lld",
                         tutti_exodus_kind_name((int)r->kind), (long long)table->row[c].id,
                         faced ? "face" : "node", (long long)to, (long long)most);
             e->to[k] = to - 1;

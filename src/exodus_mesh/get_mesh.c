@@ -124,7 +124,7 @@ static tutti_err referred(const tutti__read_state *g, tutti_exodus_kind kind, tu
         for (tutti_count q = 0; q < (hi - lo) * by[c].n; q++) {
             const int64_t to = tutti__read_ints(g, &by[c], 0)[q];
             TUTTI_CHECK(to >= 1 && to <= g->of[kind].items.all, TUTTI_ERR_FORMAT,
-                        "element block %lld has %s %lld, and the file has %lld of them",
+                        "element block %lld refers to %s %lld, but the file has %lld",
                         (long long)g->x->model.of[e->kind].row[c].id,
                         kind == TUTTI_EXODUS_EDGE_BLOCK ? "edge" : "face", (long long)to,
                         (long long)g->of[kind].items.all);
@@ -282,9 +282,11 @@ tutti_err tutti_exodus_get_mesh(tutti_exodus *x, const tutti_exodus_distribution
     tutti__read_state g = {.x = x, .deal = deal};
     tutti_err err = TUTTI_OK;
     if (!deal || !mesh_out)
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "%s is NULL", deal ? "mesh_out" : "the deal");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "%s is NULL",
+                               deal ? "mesh_out" : "the distribution");
     if (err == TUTTI_OK && x->defining)
-        err = tutti__error_set(TUTTI_ERR_STATE, 0, -1, "the file has no mesh yet");
+        err = tutti__error_set(TUTTI_ERR_STATE, 0, -1,
+                               "the file has no mesh: call tutti_exodus_put_mesh first");
     if (err == TUTTI_OK) err = tutti__distribution_check(x, deal);
     const int same[] = {deal ? (int)deal->partitioner : 0, deal ? deal->halo : 0};
     TUTTI_TRY(

@@ -55,8 +55,8 @@ tutti_err tutti__ids_round_make(const tutti__team *t, tutti_count entities, tutt
                           .entities = entities,
                           .also = also};
     const size_t p = (size_t)t->size, words = (size_t)vector_words(&r);
-    TUTTI_CHECK(vector_words(&r) <= INT32_MAX, TUTTI_ERR_OVERFLOW, "%lld blocks and sets",
-                (long long)entities);
+    TUTTI_CHECK(vector_words(&r) <= INT32_MAX, TUTTI_ERR_OVERFLOW,
+                "%lld blocks and sets exceed the supported number", (long long)entities);
     r.header = tutti__calloc(p * (size_t)header_words(&r), sizeof *r.header);
     r.sums = tutti__calloc(((is_gathered(t, &r) ? p : 1) + 2) * words, sizeof *r.sums);
     r.bound = tutti__calloc(TUTTI__IDS_CLASSES * p, sizeof *r.bound);
@@ -446,7 +446,8 @@ static tutti_err answers_exchange(ordering *o, tutti_err local_err, int *n_out,
     tutti__free(answer);
     if (local_err == TUTTI_OK &&
         *n_out < o->sent) /* a rank has failed; it reports its own error, too */
-        local_err = tutti__error_set(TUTTI_ERR_NOMEM, 0, -1, "%d of %d ranks did not answer",
+        local_err = tutti__error_set(TUTTI_ERR_NOMEM, 0, -1,
+                                     "%d of %d ranks did not reply to a request for ids",
                                      o->sent - *n_out, o->sent);
     return local_err;
 }

@@ -39,7 +39,7 @@ void tutti__trace_begin(tutti_file *f) {
         return;
     }
     tutti__error_clear();
-    trace_complain(f, "cannot allocate memory for it");
+    trace_complain(f, "cannot allocate memory for the trace");
 }
 
 /* A file that is or was one of ours is never a trace, also while nothing has been written to it. */

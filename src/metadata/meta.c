@@ -95,7 +95,7 @@ static tutti_err check_database(tutti__meta *m, int *empty_out) {
     *empty_out = tables == 0;
     if (*empty_out) return TUTTI_OK;
     TUTTI_CHECK(application == APPLICATION, TUTTI_ERR_FORMAT,
-                "'%s' is not the database of a dataset", m->path);
+                "'%s' is not the metadata of a dataset", m->path);
     m->version = version;
     TUTTI_CHECK(version >= TUTTI__FORMAT_OLDEST && version <= TUTTI__FORMAT_VERSION,
                 TUTTI_ERR_FORMAT,

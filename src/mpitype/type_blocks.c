@@ -12,15 +12,13 @@ tutti__side tutti__side_share(tutti__side s) {
 
 tutti_err tutti__off_mul(tutti_off a, tutti_off b, tutti_off *out) {
     TUTTI_CHECK(tutti__mul_ok(a, b, out), TUTTI_ERR_OVERFLOW,
-                "%lld times %lld bytes in a datatype do not fit in 64 bits", (long long)a,
-                (long long)b);
+                "datatype has %lld times %lld bytes: exceeds 64 bits", (long long)a, (long long)b);
     return TUTTI_OK;
 }
 
 tutti_err tutti__off_add(tutti_off a, tutti_off b, tutti_off *out) {
     TUTTI_CHECK(tutti__add_ok(a, b, out), TUTTI_ERR_OVERFLOW,
-                "displacements %lld and %lld add up to more than 64 bits", (long long)a,
-                (long long)b);
+                "sum of displacements %lld and %lld exceeds 64 bits", (long long)a, (long long)b);
     return TUTTI_OK;
 }
 
@@ -30,7 +28,8 @@ static tutti_err check_shift(tutti__side s, tutti_off by, tutti_off *disp_out) {
     const int fits = tutti__add_ok(s.disp, by, &disp) && tutti__add_ok(disp, s.node->lo, &lo) &&
                      tutti__add_ok(disp, s.node->hi, &hi) && lo >= -TUTTI__OFF_LIMIT &&
                      hi <= TUTTI__OFF_LIMIT;
-    TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW, "%lld bytes shifted by %lld exceed the largest offset",
+    TUTTI_CHECK(fits, TUTTI_ERR_OVERFLOW,
+                "%lld bytes at displacement %lld exceed the largest offset",
                 (long long)s.node->bytes, (long long)by);
     *disp_out = disp;
     return TUTTI_OK;

@@ -141,7 +141,7 @@ static tutti_err side_at(MPI_Datatype type, int depth, tutti__side *out) {
     tutti__contents c;
     tutti__side side;
     TUTTI_CHECK(depth < TUTTI__TYPE_DEPTH, TUTTI_ERR_UNSUPPORTED,
-                "the datatype is nested more than %d deep", TUTTI__TYPE_DEPTH);
+                "the datatype has more than %d levels of nesting", TUTTI__TYPE_DEPTH);
     TUTTI_TRY(tutti__envelope_get(type, &e));
     if (tutti__envelope_is_leaf(&e)) {
         MPI_Count size = 0;

@@ -208,14 +208,14 @@ static tutti_err read_all(reading *r) {
 
 static tutti_err check(const tutti_exodus *x, int processor, const tutti_exodus_nemesis *out,
                        int *processors) {
-    TUTTI_CHECK(!x->defining, TUTTI_ERR_STATE, "the file has no mesh yet");
+    TUTTI_CHECK(!x->defining, TUTTI_ERR_STATE,
+                "the file has no mesh: call tutti_exodus_put_mesh first");
     const tutti_count in_file = tutti__cdf_find_dim(&x->cdf, "num_procs_file");
     const tutti_count all = tutti__cdf_find_dim(&x->cdf, "num_processors");
-    TUTTI_CHECK(in_file >= 0 && all >= 0, TUTTI_ERR_NOT_FOUND,
-                "the file has nothing of a partition (Nemesis)");
+    TUTTI_CHECK(in_file >= 0 && all >= 0, TUTTI_ERR_NOT_FOUND, "the file has no Nemesis partition");
     const tutti_count n = x->cdf.dims[in_file].length;
     TUTTI_CHECK(processor >= -1 && processor < n, TUTTI_ERR_ARG,
-                "processor %d: the file has %lld of them", processor, (long long)n);
+                "processor %d does not exist (the file has %lld)", processor, (long long)n);
     TUTTI_CHECK(out, TUTTI_ERR_ARG, "argument out is NULL");
     *processors = (int)tutti__min(x->cdf.dims[all].length, INT_MAX);
     return TUTTI_OK;

@@ -75,7 +75,7 @@ static tutti_err check_ranges(int ranks, const range_coverage *c, const tutti__r
         count += c[k].count;
     }
     TUTTI_CHECK(items == 0 || count == items || (g->given && count < items), TUTTI_ERR_MISMATCH,
-                "all ranks together name %lld items, but items is %lld%s", (long long)count,
+                "all ranks together list %lld items, but items is %lld%s", (long long)count,
                 (long long)items, count < items ? ": to access some of them, set positions" : "");
     if (items > 0 || g->given) r->missing = -1;
     return TUTTI_OK;

@@ -90,8 +90,8 @@ static tutti_err create_unpacker(unpacker *u) {
 static tutti_err read_chunk(unpacker *u, tutti_count chunk) {
     const tutti_off from = u->bounds[chunk - u->lo], bytes = u->bounds[chunk - u->lo + 1] - from;
     TUTTI_CHECK((size_t)bytes <= u->room, TUTTI_ERR_FORMAT,
-                "the frame has %lld bytes, more than compressing %zu bytes can yield",
-                (long long)bytes, u->grid->raw);
+                "the frame has %lld bytes: too many for %zu uncompressed bytes", (long long)bytes,
+                u->grid->raw);
     TUTTI_TRY(tutti__section_read(u->f, u->s->start + from, bytes, u->frame));
     return tutti__chunk_unpack(&u->codec, u->frame, (size_t)bytes, u->raw);
 }

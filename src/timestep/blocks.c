@@ -85,7 +85,7 @@ static tutti_err read_blocks(tutti_file *f, const tutti__block_list *b, const in
         if (err == TUTTI_OK && list) memset(buf + count, 0, (size_t)(end - begin - count));
         if (err == TUTTI_OK && count != end - begin && !list)
             err = tutti__error_set(TUTTI_ERR_FORMAT, 0, begin + count,
-                                   "the file ends at %lld, within data that ends at %lld",
+                                   "the file ends at offset %lld, but its data ends at %lld",
                                    (long long)(begin + count), (long long)end);
         for (int64_t j = 0; j < run && err == TUTTI_OK; j++) {
             tutti__blocks_bounds(b, list ? list[i + j] : from + i + j, &lo, &hi);

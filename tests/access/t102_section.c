@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=120 */
 /* Sections of 1 to 5 dimensions in both orders, strided, with memory sections of either order and
- * with ghost cells, against element-by-element loops; and what must be refused.
+ * with ghost cells, compared with element-by-element loops; invalid sections are refused.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/reference.h"
 
@@ -146,7 +146,7 @@ static void refusals(void) {
     memory = good, memory.offset = -1000;
     CHECK_OK(tutti_access_section(&good, &memory, &a));
     tutti_access_free(&a);
-    /* nothing, wherever it is; with a memory that has nothing either */
+    /* empty sections at any offset, with an empty memory section */
     const tutti_section nothing[] = {
         {.ndims = 1, .element_size = 8, .shape = {9}, .lo = {4}, .hi = {4}},
         {.ndims = 1, .element_size = 8, .shape = {9}, .lo = {5}, .hi = {2}},

@@ -8,7 +8,7 @@ enum { MARK0 = 0xa7, MARK1 = 1, VERSION = 1 }; /* 0xa7 as LEB128, and the versio
 
 static int accepted;
 
-/* A side of at most `most` bytes is consistent with what its own cursor shows. */
+/* Check that a side of at most `most` bytes is consistent with the bytes that its cursor returns. */
 static void check_sound(tutti__side s, int64_t most) {
     tutti__cursor c;
     tutti__burst b;
@@ -40,7 +40,7 @@ static void check_sound(tutti__side s, int64_t most) {
     }
 }
 
-/* Ask things of an accepted access, whatever its size. */
+/* Call the query functions of an accepted access of any size. */
 static void use(const tutti_access *a) {
     tutti_off lo, hi;
     tutti_access *c = NULL;

@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* A block of 10^5 x 10^5 elements: a few hundred bytes to describe, and every question is answered
- * without going through its runs (this test would take hours otherwise).
+/* A block of 10^5 x 10^5 elements: its description has a few hundred bytes, and every query is answered
+ * without iterating over its runs (which would take hours).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/reference.h"
 
@@ -61,7 +61,7 @@ static void transposed(void) {
     tutti_access_free(&a);
 }
 
-/* Interleaved copies of a vector: put in order as loops, never expanded. */
+/* Interleaved copies of a vector: sorted as loops, never expanded. */
 static void interleaved(void) {
     tutti_access *v = NULL, *a = NULL;
     CHECK_OK(tutti_access_vector(0, N, 8, 8 * N, &v));

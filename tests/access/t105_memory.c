@@ -1,10 +1,10 @@
 /* TEST ranks=0 timeout=60 */
 /* Out of memory: with the k-th allocation failing, for every k that occurs, each constructor either
- * works or says TUTTI_ERR_NOMEM, writes no output and leaks nothing.
+ * succeeds or returns TUTTI_ERR_NOMEM, writes no output and leaks nothing.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/reference.h"
 
-static tutti_access *nest, *list, *ghost; /* made while memory was there */
+static tutti_access *nest, *list, *ghost; /* created before allocations fail */
 static unsigned char wire[4096];
 static size_t wire_size;
 
@@ -98,7 +98,7 @@ static void exhaust_iter(void) {
     tutti_access_iter_free(&it);
 }
 
-/* Random accesses and clips of them, with one failure somewhere. */
+/* Random accesses and clips of them, with one failing allocation. */
 static void exhaust_random(void) {
     model m = {0, 0, NULL, NULL, NULL};
     tutti_access *a = random_access((int)rnd(5), &m), *b = NULL;

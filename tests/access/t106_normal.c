@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
 /* Normal forms: the same bytes described in different ways are equal and small; arguments that are
- * refused; descriptions for people; depth.
+ * refused; printed descriptions; nesting depth.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/reference.h"
 
@@ -78,7 +78,7 @@ static void normal_forms(void) {
            runs(3, (tutti_off[]){0, 10, 22}, (tutti_off[]){3, 3, 3}));
 }
 
-/* An irregular list costs a few bytes an item; cuts of nests stay nests. */
+/* An irregular list costs a few bytes per item; clipped nests remain nests. */
 static void compact(void) {
     const int64_t n = 10000;
     tutti_off *offsets = malloc((size_t)n * sizeof *offsets), at = 0;
@@ -95,9 +95,9 @@ static void compact(void) {
     tutti_access_free(&a);
 }
 
-/* ---- the validity predicates see damage */
+/* ---- the validity predicates detect damage */
 
-/* Each thing that is known of a node, and is 64 bits or an int, wrong by one. */
+/* Change each 64-bit or int field of a node by one. */
 static void damage_node(tutti__side s, tutti__node *n) {
     tutti_off *const known[] = {&n->bytes, &n->hi, &n->runs, &n->grain};
     const int is_list = n->kind == TUTTI__LIST;
@@ -169,7 +169,7 @@ static void damage(void) {
     tutti_access_free(&a);
 }
 
-/* Deeper and deeper until it is flattened, always right. */
+/* Nest deeper until the description is flattened; bytes are correct at every depth. */
 static void depths(void) {
     tutti_access *a = contiguous(0, 1);
     model m = {0, 0, NULL, NULL, NULL};
@@ -192,7 +192,7 @@ static void depths(void) {
     }
     tutti_access_free(&a);
     model_free(&m);
-    /* loops that do not collapse, past the limit: too many runs to write out, or just enough */
+    /* loops that cannot be merged: slightly more and slightly fewer runs than the limit for a list */
     tutti__side s = {0, NULL};
     CHECK_OK(tutti__side_run(0, 1, &s));
     tutti_err err = TUTTI_OK;
@@ -259,7 +259,7 @@ static void descriptions(void) {
               "3 x [4 bytes every 8] at 24; memory 3 x [4 bytes every -4] at 8");
 }
 
-/* What no question may trip over. */
+/* All queries of empty accesses. */
 static void empty(void) {
     tutti_access *a = contiguous(100, 0), *b = NULL;
     tutti_off lo = 1, hi = 1;

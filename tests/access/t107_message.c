@@ -1,5 +1,5 @@
 /* TEST ranks=0 timeout=60 */
-/* Sides in messages to other ranks: what arrives has, within the range it was clipped to, the same bytes.
+/* Sides in messages to other ranks: the received side has the same bytes within the range of the clip.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/side.h"
 #include "check.h"

@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* Sides with their small holes closed: together with the others they cover what the union with such
- * a gap covers; loops of any length are closed at once.
+/* Sides with their small holes closed: together with the others they cover the union with such
+ * a gap; loops of any length are closed at once.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "side_zoo.h"
 

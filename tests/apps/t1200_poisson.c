@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=60 */
-/* The geometry of the transistor's example, and its Poisson equation: what is linear is solved
- * exactly, what is not by second order, on tetrahedra of any shape; control volumes fill the
+/* Geometry and Poisson equation of the bipolar example: linear solutions are
+ * exact, others converge with second order, on tetrahedra of any shape; control volumes fill the
  * device.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* Bends the unit cube inside; its surface stays. */
+/* Deform the interior of the unit cube; its surface is unchanged. */
 static void bend(double at[3]) {
     const double x = at[0], y = at[1], z = at[2];
     const double bump = 4 * x * (1 - x) * 4 * y * (1 - y) * 4 * z * (1 - z);
@@ -79,7 +79,7 @@ static void check_geometry(const domain *d, int bent) {
     for (int i = 0; i < d->own; i++) {
         volume += d->volume[i];
         for (int x = 0; x < 3;
-             x++) { /* the faces of a node inside close: no direction is left over */
+             x++) { /* the faces of an interior node are closed: the sum of their normals is 0 */
             double left = 0;
             for (int k = d->start[i]; k < d->start[i + 1]; k++)
                 left += d->box[k] * (d->at[d->to[k]][x] - d->at[i][x]);

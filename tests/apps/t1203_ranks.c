@@ -33,9 +33,9 @@ static double run(const char *path, int n, int first, int last) {
     return ampere[0];
 }
 
-/* Two files of results agree: headers bit by bit; values but for `within`.  Potential and
+/* Two files of results agree: headers bit by bit, values with tolerance `within`.  Potential and
  * densities point by point; of currents, which are small differences of large numbers (1 or so
- * of 1e10, at 0.4 V), less is asked: 1000 times that, of the largest. */
+ * of 1e10, at 0.4 V), the tolerance is 1000 times larger, relative to the largest. */
 static void check_alike(const char *one, const char *two, double within, const char *what) {
     int64_t n[2];
     unsigned char *bytes[2] = {file_get(one, &n[0]), file_get(two, &n[1])};

@@ -1,5 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* Types, slices and distributions by themselves: against definitions that count element by element, and with bad
+/* Types, slices and distributions alone, compared with definitions that count element by element,
+ * and with bad
  * arguments.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
@@ -57,7 +58,7 @@ static void slices(void) {
 
 /* ---- distributions */
 
-/* Whose is index g of n, by the definition of the kind. */
+/* Return the owner of index g of n, by the definition of the kind. */
 static int owner_by_definition(const tutti_dist_dim *k, tutti_count n, tutti_count g) {
     int p = 0;
     switch (k->kind) {
@@ -103,7 +104,7 @@ static void try_dimension(const tutti_dist_dim *k, tutti_count n) {
     tutti_distribution_free(&d);
 }
 
-/* The series of a range of local numbers name what translation names, one by one. */
+/* The series of a range of local indices contain the same global indices as index translation, one by one. */
 static void try_series(const tutti_dist_dim *k, tutti_count n) {
     tutti_distribution *d = NULL;
     tutti__series s[3];
@@ -176,7 +177,7 @@ static void bad_distributions(void) {
     CHECK_ERR(tutti_distribution_make(3, shape, many, &d), TUTTI_ERR_OVERFLOW);
     CHECK_ERR(tutti_distribution_make(0, shape, many, &d), TUTTI_ERR_ARG);
     CHECK_ERR(tutti_distribution_make(1, NULL, many, &d), TUTTI_ERR_ARG);
-    /* extents near the end of what can be counted */
+    /* extents near the largest 64-bit value */
     const tutti_count huge = INT64_MAX;
     const tutti_dist_dim wide = {TUTTI_DIST_BLOCK_CYCLIC, 1 << 30, INT64_MAX, NULL};
     CHECK_OK(tutti_distribution_make(1, &huge, &wide, &d));

@@ -1,6 +1,7 @@
 /* TEST ranks=1,3 timeout=120 */
-/* Headers from strangers: every byte damaged in every way that matters, headers that are sound by their checksum and lie,
- * files cut off anywhere, foreign files, parts that belong elsewhere, a resize that was cut off.  The array that was there is opened, or none.
+/* Untrusted headers: every byte damaged, headers with a correct checksum and inconsistent values,
+ * files truncated anywhere, foreign files, parts of other arrays, an interrupted resize.  The
+ * original array is opened, or open fails.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 #include "array/arrays.h"
@@ -50,7 +51,7 @@ static void damage(void) {
     }
 }
 
-/* A slot whose checksum is right, whatever it says. */
+/* Set the checksum of a slot, regardless of its contents. */
 static void seal(unsigned char *slot) {
     tutti__store_le64(slot + HALF - 8, tutti__hash(TUTTI__HASH_START, slot, HALF - 8));
 }
@@ -105,7 +106,7 @@ static void lies(void) {
     lie(216, 8, UINT64_MAX, "block");
 }
 
-/* A header of every placement, drawn at random, comes back. */
+/* Random headers of every placement are read back unchanged. */
 static void round_trips(void) {
     unsigned char block[TUTTI__HEADER_BYTES];
     for (int i = 0; i < 300; i++) {
@@ -151,7 +152,7 @@ static void cut_off(void) {
     }
     file_put(path, whole, FILE_BYTES);
     CHECK_OK(try_open(path));
-    file_put(path, whole, FILE_BYTES + 64); /* longer: what is left of a resize */
+    file_put(path, whole, FILE_BYTES + 64); /* longer: remains of a resize */
     CHECK_OK(try_open(path));
 }
 
@@ -169,7 +170,7 @@ static void foreign(void) {
     CHECK_ERR(try_open(path), TUTTI_ERR_FORMAT);
 }
 
-/* The file shrinks while it is open: told at the next read, on all ranks. */
+/* The file shrinks while it is open: the next read fails on all ranks. */
 static void shrinks(void) {
     tutti_array *a = NULL;
     float v[40];
@@ -189,7 +190,7 @@ static void shrinks(void) {
     CHECK_SAME(tutti_array_close(&a), TUTTI_OK);
 }
 
-/* A resize that was cut off after any of its steps leaves the old or the new array. */
+/* A resize that is interrupted after any step leaves the old or the new array. */
 static void resize_cut_off(void) {
     unsigned char after[FILE_BYTES + 64], mixed[FILE_BYTES + 64];
     tutti_array *a = NULL;
@@ -207,7 +208,7 @@ static void resize_cut_off(void) {
     for (int cut = 0; cut <= 4096; cut += cut == 2047 || cut == 4095 ? 1 : 89) {
         memcpy(mixed, after, (size_t)n);
         memcpy(mixed, whole, 4096);
-        memcpy(mixed, after, (size_t)cut); /* so far the new header has come */
+        memcpy(mixed, after, (size_t)cut); /* the new header is written up to here */
         file_put(path, mixed, n);
         CHECK_SAME(tutti_array_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL, NULL, &a), TUTTI_OK);
         tutti_array_describe(a, &s);
@@ -221,7 +222,7 @@ static void resize_cut_off(void) {
 
 static char name[560], mine[600];
 
-/* Descriptors whose distribution makes no sense. */
+/* Descriptors whose distribution is inconsistent. */
 static void descriptors(const unsigned char *v, int64_t n, unsigned char *x) {
     static const struct {
         int at, bytes;
@@ -264,7 +265,7 @@ static void part_put(const unsigned char *v, int64_t n) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The last rank's part is of another array, of another rank, damaged, cut off. */
+/* The part of the last rank belongs to another array or another rank, is damaged, or is truncated. */
 static void bad_parts(const unsigned char *w, int64_t n) {
     unsigned char *x = malloc((size_t)n);
     for (int i = 0; i < 4; i++) {

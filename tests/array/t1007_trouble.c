@@ -1,6 +1,8 @@
 /* TEST ranks=1,3 timeout=120 */
-/* Trouble with files and memory in all that arrays do: the first, the second, ... access of a rank fails, its first, second, ...
- * allocation.  All ranks say the same, nothing hangs or leaks, and a file that was being made is no array.
+/* Failures of file access and allocation in all operations on arrays: the first, the second, ...
+ * access of a rank fails, its first, second, ...
+ * allocation.  All ranks return the same error, nothing hangs or leaks, and an incomplete new file
+ * is not a valid array.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include "array/arrays.h"
@@ -21,7 +23,7 @@ static tutti_distribution *rows(void) {
     return d;
 }
 
-/* What a deed works with. */
+/* The objects that an operation uses. */
 typedef struct {
     tutti_array *a, *b;
     tutti_distribution *d;
@@ -89,7 +91,7 @@ static tutti_err act(scene *s, int deed, const tutti_options *opt) {
     }
 }
 
-/* After a failure the handle works, what was there is there, or there is no array. */
+/* After a failure the handle works and the elements are unchanged, or the array does not exist. */
 static void look(scene *s, int deed, tutti_err err, tutti_err fault) {
     tutti_array *a = NULL;
     tutti_array_spec seen;
@@ -108,7 +110,7 @@ static void look(scene *s, int deed, tutti_err err, tutti_err fault) {
     if (!a) return;
     tutti_array_describe(a, &seen);
     CHECK(seen.shape[0] == 40 || deed == RESIZE, "%lld rows", (long long)seen.shape[0]);
-    if (deed == READ || deed == SYNC || deed == OPEN) { /* nothing was written */
+    if (deed == READ || deed == SYNC || deed == OPEN) { /* no element was written */
         int16_t *v = calloc(40 * 30, sizeof *v);
         CHECK_SAME(tutti_array_read(a, &s->s, NULL, v), TUTTI_OK);
         CHECK(v[7] == 7 + rank, "changed");

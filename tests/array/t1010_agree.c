@@ -1,7 +1,8 @@
 /* TEST ranks=1,3 timeout=120 */
-/* What the ranks of an array agree on: where they mean different things, or one of them alone
- * passes nothing, all return the same error and nothing is done; budgets may differ; what a walk
- * has written is there for who reads.
+/* Agreement of the ranks of an array: if arguments differ, or only one rank
+ * passes NULL, all ranks return the same error and nothing is done; budgets may differ; elements
+ * that a tile iteration
+ * has written are visible to later reads.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 #include "collective/find.h"
@@ -28,7 +29,7 @@ static tutti_distribution *rows(tutti_dist_kind kind) {
     return d;
 }
 
-/* Rank 0 has all of it, the others nothing. */
+/* Rank 0 selects all elements, the others none. */
 static tutti_slice all_on_root(void) {
     tutti_slice s = tutti_slice_all(2, spec.shape);
     if (rank > 0) s.hi[0] = 0;
@@ -85,7 +86,7 @@ static int is_there(const char *name) {
     return access(name, F_OK) == 0;
 }
 
-/* The intermediate file gets a name that no other file has, and is removed. */
+/* The intermediate file has a name that no other file has, and is removed. */
 static void between(void) {
     static const char *const mine = "a letter";
     char taken[540], next[540], part[600];
@@ -156,7 +157,7 @@ static void parts(void) {
         CHECK_OK(tutti_distribution_make(2, shape, dims, &part));
         parts_refused(a, part, &within);
         tutti_distribution_free(&part);
-        CHECK_SAME(tutti_array_read_part(a, e, NULL, NULL, v), TUTTI_OK); /* what is right works */
+        CHECK_SAME(tutti_array_read_part(a, e, NULL, NULL, v), TUTTI_OK); /* a correct call works */
         CHECK_SAME(tutti_array_write_part(a, e, NULL, NULL, v), TUTTI_OK);
         if (check_failures_) break;
     }
@@ -191,7 +192,7 @@ static void opening(void) {
     tutti_distribution_free(&e);
 }
 
-/* What an array is can be asked by anybody. */
+/* Every rank can query the description of an array. */
 static void inspect(void) {
     char part[600];
     tutti_count bounds[17];
@@ -283,14 +284,14 @@ static void walks(void) {
         CHECK_SAME(tutti_tiles_begin(a, b, i ? &alone : &s, &t), TUTTI_OK);
         CHECK_SAME(tutti_tiles_next(t, &tile), TUTTI_OK);
         CHECK_SAME(tutti_tiles_next(t, last() ? NULL : &tile), TUTTI_ERR_ARG);
-        CHECK_SAME(tutti_tiles_next(t, &tile), TUTTI_ERR_ARG); /* it is over */
+        CHECK_SAME(tutti_tiles_next(t, &tile), TUTTI_ERR_ARG); /* the iteration has ended */
         CHECK_SAME(tutti_tiles_end(&t), TUTTI_OK);
     }
     CHECK_SAME(tutti_array_close(&c), TUTTI_OK);
     close_all(a, b);
 }
 
-/* Inside of a walk everybody sees all tiles that were before. */
+/* Within a tile iteration every rank sees all earlier tiles. */
 enum { READ, READ_PART, PREFETCH, COPY, SECOND_WALK, WAYS };
 
 static void look(tutti_array *to, tutti_array *aside, int way, const tutti_slice *s, int32_t *v) {
@@ -349,7 +350,7 @@ static void visible(int in_place, int way, const char *options) {
     for (int k = 0;; k++) {
         CHECK_SAME(tutti_tiles_next(t, &tile), TUTTI_OK);
         memset(v, 0, sizeof v);
-        if (k > 0) CHECK_EQ(writes_under_way(b), 1); /* it takes its time */
+        if (k > 0) CHECK_EQ(writes_under_way(b), 1); /* the fault delays the write */
         look(b, aside, way, &all, v);
         CHECK_EQ(writes_under_way(b), 0);
         for (int r = 0; r < ranks; r++)
@@ -389,7 +390,7 @@ static void report_error_of_completed_tile(void) {
     close_all(a, b);
 }
 
-/* ---- faults of all ranks, where each has a file of its own */
+/* ---- faults on all ranks, each with its own file */
 
 static void faults(void) {
     char part[600];

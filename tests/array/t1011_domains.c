@@ -1,11 +1,14 @@
 /* TEST ranks=1,3,4 timeout=60 */
-/* domains=array, Thakur and Choudhary's file domains: rank r accesses its block of the array's columns (of whatever is the slowest
- * dimension), whichever section is asked for, and nothing else: seen by the bytes that each rank moves.  The same elements as with
- * domains of the request's extent; also when a shape is asked for elsewhere, after a resize, and with O_DIRECT.
+/* domains=array, Thakur and Choudhary's file domains: rank r accesses its block of the array's
+ * columns (of whatever is the slowest
+ * dimension), for every requested section, and nothing else: checked by the bytes that each rank
+ * transfers.  The same elements as with
+ * domains of the request's extent; also when a shape is requested at another position, after a
+ * resize, and with O_DIRECT.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 
-enum { ROWS = 75, WIDE = 50 }; /* columns of 600 bytes: cuts lie in the middle of pages */
+enum { ROWS = 75, WIDE = 50 }; /* columns of 600 bytes: domain boundaries are inside pages */
 static char path[512];
 
 static double value(tutti_count i, tutti_count j) {
@@ -40,7 +43,7 @@ static void common(tutti_array *a, tutti_count n, tutti_count rows, tutti_count 
     const tutti_count mine = share(n, rank, from, to);
     if (rows == ROWS)
         CHECK_EQ(last.file_read_bytes, mine * ROWS * 8);
-    else /* small holes are read along: who has none of these columns reads nothing */
+    else /* small holes are read too: a rank with none of these columns reads nothing */
         CHECK((last.file_read_bytes > 0) == (mine > 0), "%lld columns, %lld bytes", (long long)mine,
               (long long)last.file_read_bytes);
     char said[96];

@@ -1,6 +1,7 @@
 /* TEST ranks=1,3 timeout=120 */
-/* What tile walks refuse, on all ranks alike even if only one asked for it; walks that end early, that some ranks end
- * and others do not, and that have not ended when the array is closed.
+/* Invalid tile iterations are refused on all ranks, even if only one rank passes an invalid
+ * argument; iterations that end early, that some ranks end
+ * and others continue, and that have not ended when the array is closed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/array.h>
 #include "harness.h"
@@ -9,7 +10,7 @@ enum { N = 48, M = 20 };
 
 static char path[512], other_path[520];
 static tutti_array *a, *b; /* alike */
-static int who;            /* the rank that has something special */
+static int who;            /* the rank with a different argument */
 
 static tutti_array_spec array_spec(void) {
     return (tutti_array_spec){.ndims = 2, .shape = {N, M}, .type = TUTTI_FLOAT64};
@@ -95,7 +96,7 @@ static void refuse_values(void) {
     if (ranks > 1) refuses(a, b, &s, TUTTI_ERR_MISMATCH, "disagree");
 }
 
-/* Two handles of one array; and parts that do not correspond, whatever their shapes. */
+/* Two handles of one array; and parts that do not correspond, with any shapes. */
 static void refuse_twins(tutti_array *local) {
     const tutti_array_spec spec = array_spec();
     const tutti_dist_dim dims[2] = {{TUTTI_DIST_CYCLIC, ranks, 0, NULL},
@@ -167,7 +168,7 @@ static void fill(const tutti_tile *tile, double value) {
     for (tutti_count i = 0; i < n; i++) ((double *)tile->out)[i] = value;
 }
 
-/* How many of my rows have this value? */
+/* Return the number of own rows that have this value. */
 static int rows_with(tutti_array *x, double value) {
     const tutti_slice of = my_rows();
     const tutti_count rows = of.hi[0] - of.lo[0];
@@ -183,7 +184,7 @@ static int rows_with(tutti_array *x, double value) {
     return n;
 }
 
-/* After k tiles; the one in hand is not written. */
+/* End the iteration after k tiles; the current tile is not written. */
 static void end_early(int k, int sequential) {
     const tutti_slice of = my_rows();
     tutti_tiles_spec spec = {

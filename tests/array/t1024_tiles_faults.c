@@ -1,7 +1,9 @@
 /* TEST ranks=1,3 timeout=150 */
-/* Every file access of a walk fails once, on one rank: the first, the second, ... until there are no more; then every
- * allocation.  All ranks say the same, nothing hangs, the walk ends, the arrays stay usable and close, memory and
- * descriptors come back.
+/* Every file access of a tile iteration fails once, on one rank: the first, the second, ... until
+ * there are no more; then every
+ * allocation.  All ranks return the same error, nothing hangs, the iteration ends, the arrays stay
+ * usable and can be closed, memory and
+ * descriptors are released.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/array.h>
 #include "harness.h"
@@ -117,7 +119,7 @@ static void each_fault(const char *options, int in_place) {
     static const char *const whats[] = {"read", "write"};
     char text[200];
     int past = 0;
-    try_fault(options, "read", 1000000, in_place, &past); /* makes what stays */
+    try_fault(options, "read", 1000000, in_place, &past); /* allocates memory that is kept */
     for (int i = 0; i < 2; i++) {
         int n = 1;
         past = 0;
@@ -138,7 +140,7 @@ static void each_fault(const char *options, int in_place) {
 
 /* ---- memory */
 
-/* Is the failure that was asked for still to come? */
+/* Return whether the requested failure has not happened yet. */
 static int still_pending(int n) {
     int pending = 0;
     for (int i = 0; i < n && !pending; i++) {
@@ -153,7 +155,7 @@ static int still_pending(int n) {
 static void each_allocation(const char *options) {
     const tutti_options opt = options_of(options);
     tutti_array *from = open_array(path, &opt), *to = open_array(to_path, &opt);
-    outcome o = walk(from, to, 0); /* makes what stays */
+    outcome o = walk(from, to, 0); /* allocates memory that is kept */
     char text[200];
     CHECK(!failed(&o), "without a fault");
     int past = 0, n = 1;

@@ -1,6 +1,7 @@
 /* TEST ranks=1,2 timeout=120 */
-/* That file access of a walk goes on while the caller is busy: requests for the next tile and of the last one are under
- * way then, in the background; and that a walk over a large array really takes no more memory than its budget.
+/* File access of a tile iteration continues while the caller computes: requests for the next tile
+ * and of the last one are pending
+ * in the background; and a tile iteration over a large array needs no more memory than its budget.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <malloc.h>
 #include <tutti/array.h>
@@ -18,7 +19,7 @@ static tutti_array *create(const char *p, const tutti_array_spec *spec, const ch
     return a;
 }
 
-/* ---- what goes on meanwhile */
+/* ---- overlap with computation */
 
 static tutti_slice my_rows(tutti_count rows, tutti_count columns) {
     tutti_slice s = tutti_slice_all(2, (tutti_count[]){rows, columns});
@@ -88,7 +89,7 @@ static size_t heap(void) {
     return m.uordblks + m.hblkhd;
 }
 
-/* With one rank staging is plain memory too; plans take a little. */
+/* With one rank staging is plain memory too; plans need some memory. */
 static void budget(tutti_off bytes, const char *options) {
     enum { SIDE = 2048, SLACK = 64 << 10 };
     const tutti_array_spec spec = {.ndims = 2, .shape = {SIDE, SIDE}, .type = TUTTI_FLOAT64};
@@ -121,7 +122,7 @@ static void budget(tutti_off bytes, const char *options) {
     CHECK_SAME(tutti_array_close(&from), TUTTI_OK);
 }
 
-/* Staging memory of all ranks, who share a node. */
+/* Staging memory of all ranks of one node. */
 static tutti_off staging_of(tutti_array *a) {
     const tutti__staging *t = tutti_array_file(a)->team->staging;
     const tutti_off spare = (tutti_off)t->spare.bytes * (t->spare.shared ? 1 : ranks);
@@ -129,7 +130,7 @@ static tutti_off staging_of(tutti_array *a) {
            (tutti_off)t->segment[1].bytes * ranks;
 }
 
-/* Square tiles are short pieces, far apart in the file: the windows that they lie in are many
+/* Square tiles are short pieces, far apart in the file: the windows that contain them are many
  * times larger. */
 static void sparse(tutti_off bytes, const char *options, int expect_background) {
     enum { SIDE = 1200 };
@@ -200,7 +201,7 @@ int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 875);
     snprintf(path, sizeof path, "%s", scratch_path("overlap"));
     snprintf(to_path, sizeof to_path, "%s.to", path);
-    sparse(300 << 10, "background=io-only", 0); /* before teams keep more memory than that */
+    sparse(300 << 10, "background=io-only", 0); /* before teams hold more memory than that */
     sparse(20 << 20, "background=io-only", 1);
     overlap(0, "background=auto fault=*:slow:1"); /* file access takes time */
     overlap(1, "background=auto fault=*:slow:1");

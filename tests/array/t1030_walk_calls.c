@@ -1,6 +1,7 @@
 /* TEST ranks=2,3 timeout=60 */
-/* A step of a walk, or its end, against another call for the array: all ranks get the same error, nothing has been
- * done, and the walk goes on as if nothing had happened: every tile comes once, everything is written.
+/* Some ranks call tutti_tiles_next or tutti_tiles_end while others make another call for the
+ * array: all ranks get the same error, nothing has been
+ * changed, and the iteration continues: every tile is returned once, and all tiles are written.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 
@@ -16,7 +17,7 @@ static tutti_array *create(const char *name, const char *options) {
     return a;
 }
 
-/* What the last rank does for `a` while the others take a step of the walk. */
+/* The call that the last rank makes for `a` while the others call tutti_tiles_next. */
 enum { READ, FILL, SYNC, FILE_SYNC, CLOSE, BEGIN, COPY, END };
 
 static tutti_err another(tutti_array *a, tutti_array *b, tutti_tiles *t, int what) {

@@ -1,7 +1,8 @@
 /* TEST ranks=2,3,5 timeout=60 */
-/* Copies and walks where some ranks pass both arrays and others only one of them, or one that is
- * closed: all ranks get the same error, whichever ranks they are; afterwards both arrays work.
- * Between the tries ranks are in different calls, which must leave nothing behind.
+/* Copies and tile iterations for which some ranks pass both arrays and others only one of them, or
+ * one that is
+ * closed: all ranks get the same error, regardless of which ranks they are; afterwards both arrays work.
+ * Between the attempts ranks are in different calls, which must have no effect.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 
@@ -47,7 +48,7 @@ static void odd_ones(tutti_array *a, tutti_array *b, int odd) {
     CHECK_ERR(odd ? begin(a, NULL) : tutti_array_sync(a), TUTTI_ERR_MISMATCH);
 }
 
-/* With operations under way on both files, which go on meanwhile. */
+/* With pending operations on both files, which continue. */
 static void under_way(tutti_array *a, tutti_array *b, int odd) {
     tutti_request *r[2] = {NULL, NULL};
     tutti_access *access = NULL;
@@ -74,7 +75,7 @@ static void tries(const char *options) {
         odd_ones(a, b, rank != one);
         odd_ones(b, a, (rank + one) % 2);
         under_way(a, b, rank == one);
-        CHECK_SAME(begin(NULL, b), TUTTI_OK); /* what is right works */
+        CHECK_SAME(begin(NULL, b), TUTTI_OK); /* a correct call works */
         CHECK_SAME(begin(a, NULL), TUTTI_OK);
         CHECK_SAME(begin(a, b), TUTTI_OK);
         CHECK_SAME(begin(a, a), TUTTI_OK);

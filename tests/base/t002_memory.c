@@ -1,5 +1,5 @@
 /* TEST ranks=0 timeout=60 */
-/* Memory: live blocks are counted, any allocation can be made to fail, failures are recorded.
+/* Memory: live blocks are counted, any allocation can fail, failures are recorded.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <pthread.h>
@@ -77,7 +77,7 @@ static void test_realloc_keeps_the_old_block(void) {
 }
 
 static void test_impossible_sizes(void) {
-    volatile size_t half = (size_t)1 << 63; /* the compiler must not see it */
+    volatile size_t half = (size_t)1 << 63; /* hides the value from the compiler */
     errno = EXDEV;
     CHECK(tutti__calloc(half, 4) == NULL);
     CHECK_EQ(tutti_last_error()->code, TUTTI_ERR_NOMEM);

@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 builds=openmpi,mpich */
-/* A program that runs with rights which its caller does not have takes nothing from the
- * environment: a copy of this one is given a group of its own and run.
+/* A setuid or setgid program takes nothing from the
+ * environment: a setgid copy of this program is run.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <sys/auxv.h>

@@ -1,7 +1,6 @@
 /* TEST ranks=1,3 timeout=60 own=1 */
-/* Handles that are of no use any more: stale ones, and all of them after MPI_Finalize, where
- * destructors
- * of other languages come.  Every call says TUTTI_ERR_STATE, nothing crashes, hangs or leaks.
+/* Invalid handles: stale ones, and all handles after MPI_Finalize, where
+ * destructors of other languages run.  Every call returns TUTTI_ERR_STATE, nothing crashes, hangs or leaks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <tutti/tutti.h>
@@ -171,7 +170,7 @@ int main(int argc, char **argv) {
     snprintf(array_path, sizeof array_path, "%s.tutti", path);
     stale();
 
-    /* everything that can be left open */
+    /* all objects that can be left open */
     tutti_access *a = mine();
     tutti_file *f = opened(), *planned = opened(), *split = opened();
     tutti_plan *p = NULL, *started = NULL;

@@ -1,7 +1,7 @@
 /* TEST ranks=0 timeout=60 */
-/* Bytes that are no header, or almost one: every truncation, every byte changed, counts that ask for memory,
- * variables in each other, in the header, behind the end; files that are something else; the number of
- * records set in a file, and counted from its size.
+/* Invalid headers: every truncation, every byte changed, counts that require much memory,
+ * variables that overlap each other or the header, or lie beyond the end; other files; the number of
+ * records written to a file, and computed from its size.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@ static void put(unsigned char *to, int bytes, uint64_t v) {
     for (int i = bytes; i-- > 0; v >>= 8) to[i] = (unsigned char)v;
 }
 
-/* A header, which is cut everywhere and changed everywhere. */
+/* Truncate a header at every position and change every byte. */
 static void harm(int version) {
     model m;
     tutti__cdf c, back;
@@ -23,7 +23,8 @@ static void harm(int version) {
     CHECK_OK(tutti__cdf_encode(&c, &bytes));
     const size_t n = (size_t)c.header_bytes;
     for (size_t cut = 0; cut < n; cut++) {
-        unsigned char *exactly = malloc(cut ? cut : 1); /* where asan looks */
+        unsigned char *exactly =
+            malloc(cut ? cut : 1); /* exact size, so that ASan detects overruns */
         memcpy(exactly, bytes, cut);
         CHECK_ERR(tutti__cdf_decode(exactly, cut, c.fixed_end + 1, &back), TUTTI_ERR_TRUNCATED);
         CHECK_ERR(tutti__cdf_decode(exactly, cut, (tutti_off)cut, &back), TUTTI_ERR_FORMAT);
@@ -45,10 +46,10 @@ static void harm(int version) {
 }
 
 /* One dimension of `x`, one of records; variables a[x], b[x] fixed, r[t], s[t] of records, of doubles.
- * `what` is done to it before it is read. */
+ * `what` is changed before it is read. */
 typedef struct wrong {
     const char *what;
-    int var;         /* its `begin` becomes the next, or -1 */
+    int var;         /* the variable whose `begin` is changed to the next value, or -1 */
     tutti_off begin; /* from the begin of the next variable, */
     int from;        /* or -1: from 0 */
     tutti_count length, records;
@@ -103,7 +104,7 @@ static void places(void) {
     check_where("");
 }
 
-/* Counts that ask for much memory, in few bytes of a file that says it is large. */
+/* Large counts in a few bytes of a file whose size is declared to be large. */
 static void counts(void) {
     unsigned char h[64];
     tutti__cdf back;

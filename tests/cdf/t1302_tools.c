@@ -1,6 +1,7 @@
 /* TEST ranks=0 timeout=60 */
-/* Headers beside netCDF's own programs: files with random headers pass ncvalidator; ncoffsets finds variables where we do; what
- * ncdump says of them, ncgen makes files of, whose headers have the same rows; and nccopy's of each kind.
+/* Headers compared with the netCDF programs: files with random headers pass ncvalidator; ncoffsets
+ * prints the same offsets;
+ * ncgen creates files with the same headers from the output of ncdump; and files of nccopy of each kind.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <stdarg.h>
@@ -19,7 +20,7 @@ static int run(const char *format, ...) {
     return system(command);
 }
 
-/* What ncgen writes of an attribute without values has one. */
+/* ncgen writes one value for an attribute without values. */
 static void some_values(model_att *a, int n) {
     for (int i = 0; i < n; i++)
         if (a[i].n == 0) a[i].n = 1;
@@ -32,7 +33,7 @@ static void write_file(const char *name, const tutti__cdf *c) {
     CHECK_OK(tutti__cdf_encode(c, &bytes));
     const int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     CHECK(fd >= 0 && write(fd, bytes, (size_t)c->header_bytes) == c->header_bytes);
-    /* nothing lies behind the last record, nor behind fixed variables if there is none */
+    /* the file ends after the last record, or after the fixed variables if there are no records */
     const tutti_off end =
         c->records ? c->record_begin + c->records * c->record_bytes : c->fixed_end;
     CHECK(ftruncate(fd, end) == 0);
@@ -54,7 +55,7 @@ static int read_file(const char *name, tutti__cdf *c) {
     return e == TUTTI_OK;
 }
 
-/* Begins of all variables as ncoffsets prints them: fixed ones, then those of records. */
+/* Begins of all variables as ncoffsets prints them: fixed ones, then record variables. */
 static void offsets(const tutti__cdf *c) {
     char line[600], path[600];
     run("cd %s && ncoffsets a.nc >offsets", dir);

@@ -1,6 +1,7 @@
-/* dataset_writer DIRECTORY [FACTOR [SEGMENTS]]: a dataset with something of everything: a grid, a list with ids and two
- * topologies, scalars, vectors, tensors, both layouts, both byte orders, many types, infos.  With SEGMENTS it is killed while it
- * writes the one after so many.
+/* dataset_writer DIRECTORY [FACTOR [SEGMENTS]]: a dataset with all features: a grid, a list with ids and two
+ * topologies, scalars, vectors, tensors, both layouts, both byte orders, many types, infos.  With
+ * SEGMENTS it is killed while it
+ * writes the segment after these.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <complex.h>
 #include <signal.h>

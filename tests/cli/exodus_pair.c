@@ -1,6 +1,7 @@
-/* Writes FILE: a cube of 8 hexahedra in one block, nodes 201 ... 227, elements 1000, 1010 ... 1070, a node set, a side set,
+/* Writes FILE: a cube of 8 hexahedra in one block, nodes 201 ... 227, elements 1000, 1010 ...
+ * 1070, a node set, a side set,
  * two steps.  A second argument changes it:
- *   turned   nodes and elements lie in another order (written by arrays: put_mesh sorts them)
+ *   turned   nodes and elements are stored in another order (written by arrays: put_mesh sorts them)
  *   value    some results        mesh    a coordinate, an element, a node set, a factor
  *   less     no side set, no name, no nodal variable, one step
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -18,7 +19,7 @@ static void must(tutti_err err) {
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* Which node (element) lies at a place. */
+/* Return the node (element) at a position. */
 static int node_at(int place) {
     return turned ? (place * 5 + 3) % NODES : place;
 }

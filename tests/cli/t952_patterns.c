@@ -1,7 +1,7 @@
 /* TEST ranks=1 timeout=60 own=1 */
-/* The parts of tutti bench that the truth of its results hangs on: the patterns of all ranks cover
- * the file once, their MPI datatypes say the same as their accesses, and a wrong byte is found
- * wherever it is.
+/* Parts of tutti bench that its results depend on: the patterns of all ranks cover
+ * the file once, their MPI datatypes describe the same bytes as their accesses, and a wrong byte is detected
+ * at any offset.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "common/cli_memory.c"

@@ -1,6 +1,7 @@
 /* TEST ranks=4 timeout=60 */
-/* The statistics tell what the design promises: how many requests reach the file system, who sends what, how often a byte is
- * copied.  Numbers that all ranks add up to.
+/* The statistics confirm the design: the number of requests to the file system, the messages per
+ * rank, how often a byte is
+ * copied.  Sums over all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
@@ -68,7 +69,8 @@ static void paper_example(void) {
     tutti_access_free(&a);
 }
 
-/* All ranks read the same section: it comes from the file once, and travels to each other node once per window. */
+/* All ranks read the same section: it is read from the file once, and sent to each other node once
+ * per window. */
 static void common_section(void) {
     enum { BYTES = 256 << 10 };
     static const struct {
@@ -98,8 +100,7 @@ static void common_section(void) {
         CHECK_EQ(all.messages, all.windows * (cases[i].groups - 1));
         CHECK_EQ(all.message_bytes, (tutti_off)BYTES * (cases[i].groups - 1));
         CHECK_EQ(all.bytes, (tutti_off)BYTES * ranks);
-        CHECK_EQ(all.copied_bytes,
-                 (tutti_off)BYTES * ranks); /* a message is one run: nothing is packed */
+        CHECK_EQ(all.copied_bytes, (tutti_off)BYTES * ranks); /* a message is one run: no packing */
         CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     }
     tutti_access_free(&a);
@@ -147,7 +148,7 @@ static void dense(void) {
     free(mine);
 }
 
-/* Holes: only named bytes are written, whatever the method; nothing is read unless rmw allows it. */
+/* Holes: every method writes only the bytes of the access; nothing is read unless rmw allows it. */
 static void holes(void) {
     static const char *const texts[] = {"method=two-phase",
                                         "method=two-phase exchange=two-sided",

@@ -1,7 +1,9 @@
 /* TEST ranks=1,3 timeout=120 */
-/* One rank has no memory: its first allocation fails, its second, ... until the operation needs no more.  All ranks say the
- * same, nothing hangs, nothing leaks; if the answer is "refused" nothing has happened, if it is "done" all is right (staging
- * memory that cannot be had is replaced by messages).
+/* One rank has no memory: its first allocation fails, its second, ... until the operation needs no
+ * more.  All ranks return the
+ * same, nothing hangs, nothing leaks; after a failure nothing has changed, after success all bytes
+ * are correct (staging
+ * memory that cannot be allocated is replaced by messages).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
@@ -16,7 +18,7 @@ static char path[512];
 static tutti_options opt;
 static int shape, full;
 static uint64_t salt = 12345;
-enum { SCALE = 20000, NEVER = 1000 }; /* NEVER: more allocations than any operation makes */
+enum { SCALE = 20000, NEVER = 1000 }; /* NEVER: more allocations than any operation performs */
 static model before, after;
 
 static request request_of(int who, uint64_t key) {
@@ -36,7 +38,7 @@ static void models_make(void) {
         }
 }
 
-/* Is the failure that was asked for still to come?  (Then it comes within k allocations.) */
+/* Return whether the requested failure has not happened yet; it would happen within k allocations. */
 static int still_pending(int k) {
     int pending = 0;
     for (int i = 0; i < k && !pending; i++) {
@@ -48,7 +50,7 @@ static int still_pending(int k) {
     return pending;
 }
 
-/* What a case works with, made while there is memory. */
+/* The objects of a case, created before allocations fail. */
 typedef struct {
     MPI_Comm comm;
     tutti_file *f;
@@ -140,7 +142,7 @@ static int fails_at(int op, int who, int k) {
     return !pending;
 }
 
-/* Quick: what opens, writes and reads, by one rank; the first case and TIER=full more. */
+/* Quick tier: open, write and read, on one rank; the first case and TIER=full have more. */
 static int wanted(int op, int number) {
     if (full) return 1;
     if (opt.background == TUTTI_BACKGROUND_IO_ONLY)

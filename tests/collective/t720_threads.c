@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3 timeout=120 own=1 */
-/* Two threads of every rank, each with a file and a communicator of its own, at the same time; and every store
- * under MPI_THREAD_SINGLE needs no more than that (t700 runs so).
+/* Two threads of every rank, each with its own file and communicator, at the same time; and every store
+ * under MPI_THREAD_SINGLE works at that level (t700 uses it).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
 #include <sched.h>
@@ -58,7 +58,7 @@ static void *work(void *p) {
     return NULL;
 }
 
-/* ---- a thread that moves operations of a file on has it for itself, also against the calls that layers above
+/* ---- a thread that progresses operations of a file excludes others, also calls of higher layers
  * make */
 
 typedef struct {

@@ -63,7 +63,7 @@ static void abandoned(void) {
     tutti_access_free(&a);
 }
 
-/* Parts whose numbers change, several operations under way at once, their descriptions gone. */
+/* Parts with conversions, several pending operations, and freed descriptions. */
 static void parts(int counted) {
     enum { FLIGHTS = 3, ITEMS = 5000, MIDDLE = 77 };
     static double v[FLIGHTS][ITEMS];
@@ -147,7 +147,7 @@ int main(int argc, char **argv) {
     check_seed(752);
     snprintf(path, sizeof path, "%s", scratch_path("thread"));
     if (level == MPI_THREAD_MULTIPLE) {
-        refused(); /* also makes the team that later files share */
+        refused(); /* also creates the team that later files share */
         for (int who = 0; who < ranks; who++)
             for (int split = 0; split < 2; split++) failing(who, split);
         abandoned();

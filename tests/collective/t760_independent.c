@@ -160,7 +160,7 @@ static void end_of_file(void) {
 
 /* ---- trouble */
 
-/* One rank's store is full: it alone hears of it, once, and goes on. */
+/* One rank's store is full: only this rank gets the error, once, and continues. */
 static void full(void) {
     tutti_options bad = opt;
     tutti_file *f = NULL;
@@ -251,7 +251,8 @@ static void by_itself(void) {
     CHECK_OK(tutti_request_test(&r, &done, NULL));
     CHECK(!done, "complete while the store is held");
     gate_open();
-    for (int i = 0; i < 3000 && r && !done; i++) { /* no call of the library until it is there */
+    for (int i = 0; i < 3000 && r && !done;
+         i++) { /* no call of the library until the data is in the file */
         int64_t n = 0;
         unsigned char *v = file_bytes(path, &n);
         done = n >= m.size;

@@ -1,6 +1,6 @@
 /* TEST ranks=1,2 timeout=60 own=1 tsan=1 */
 /* Threads that access one file independently while its owner makes collective calls on it, all at the same
- * time.  Only the owner calls MPI.  In the end the bytes are right and so are the sums of the statistics.
+ * time.  Only the owner calls MPI.  Finally the bytes and the sums of the statistics are correct.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,7 +13,7 @@ typedef struct {
     pthread_t thread;
     tutti_file *f;
     int id, wrong;
-    unsigned char places[PLACES]; /* what this thread has written where */
+    unsigned char places[PLACES]; /* positions written by this thread */
     tutti_count operations;
 } job;
 
@@ -80,7 +80,7 @@ static void *thread_main(void *context) {
     return NULL;
 }
 
-/* The owner's part: all ranks together, behind the lanes of the threads. */
+/* The owner thread: collective calls of all ranks, after the lanes of the threads. */
 static void collective_turns(tutti_file *f, tutti_count *operations) {
     const tutti_off start = (tutti_off)THREADS * ranks * LANE;
     tutti_access *a = NULL;
@@ -134,7 +134,7 @@ static void combination(const char *text) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* ---- an independent access that is waited for leaves MPI alone, even where a collective one could go on */
+/* ---- waiting for an independent access makes no MPI calls, even if a collective operation could progress */
 
 static pthread_t owner;
 static atomic_int strangers;
@@ -187,7 +187,7 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s", scratch_path("any_thread"));
     combination("store=posix method=two-phase");
     combination("store=threads background=io-only method=two-phase");
-#ifndef __SANITIZE_THREAD__ /* which does not see what the kernel, or a library, orders */
+#ifndef __SANITIZE_THREAD__ /* which does not detect synchronization by the kernel or a library */
     combination("store=uring");
     combination("store=aio");
 #endif

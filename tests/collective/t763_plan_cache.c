@@ -1,8 +1,9 @@
 /* TEST ranks=1,2,3,5 timeout=120 */
-/* Plans that are remembered.  Shapes come again, elsewhere, or with one rank's part changed; by blocking, split and
- * non-blocking calls, with all ways to move bytes; bytes and counts are those of the serial model.
- * Then exactly: what is a hit and what is not, eviction, operations in flight, refusals and failures in the
- * middle of a row of hits; and all memory comes back.
+/* The plan cache.  Shapes are repeated, at other offsets, or with the part of one rank changed; by
+ * blocking, split and
+ * non-blocking calls, with all exchanges; bytes and counts are those of the serial model.
+ * Then exactly: hits and misses, eviction, operations in flight, refusals and failures in the
+ * middle of a series of hits; and all memory is released.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/side.h"
 #include "collective/find.h"
@@ -40,14 +41,14 @@ static const pairs_axis axes[] = {
 };
 enum { AXES = sizeof axes / sizeof *axes, FORMS = 4, TURNS = 14 };
 
-/* What comes again and again: a shape, a seed, a size. */
+/* A repeated request: a shape, a seed, a size. */
 typedef struct {
     int shape;
     uint64_t salt;
     int64_t scale;
 } form;
 
-/* A rank's part at a displacement; `odd` is the rank that asks for half of it only, or -1. */
+/* The part of a rank at a displacement; `odd` is the rank that requests only half of it, or -1. */
 static request part_of(const form *m, int who, tutti_off shift, int odd) {
     request q = request_make(m->shape, who, ranks, m->salt, m->scale),
             moved = {NULL, NULL, NULL, 0};
@@ -162,7 +163,7 @@ static tutti_access *pieces(tutti_off at, int runs, int bytes) {
     return a;
 }
 
-/* Write a byte into pieces and look at them; the tally tells whether that was by a new plan. */
+/* Write a byte into pieces and read them; the tally shows whether a new plan was made. */
 static void step(tutti_file *f, tutti_off at, int runs, int bytes, int byte) {
     tutti_access *a = pieces(at, runs, bytes);
     const size_t n = (size_t)(runs * bytes);
@@ -198,7 +199,7 @@ static void begin_with(const char *text, tutti_file **f) {
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path, MODE, &opt, f), TUTTI_OK);
 }
 
-/* The same again, elsewhere, and what is not the same. */
+/* The same shape again, at another offset, and different shapes. */
 static void hits_and_misses(const char *text) {
     tutti_file *f = NULL;
     begin_with(text, &f);
@@ -226,7 +227,7 @@ static void hits_and_misses(const char *text) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-/* Large staged writes keep their pages to themselves. */
+/* Large staged writes do not share pages between ranks. */
 static void aligned(void) {
     enum { BYTES = 2 << 20, PIECE = 512 };
     tutti_file *f = NULL;
@@ -252,7 +253,7 @@ static void eviction(void) {
     for (int i = 0; i < 8; i++) step(f, 0, 20 + i % 2, 100, 1 + i);
     counted(f, &t, 2, 6, "two in turn");
     step(f, 0, 20, 100, 1);
-    step(f, 0, 22, 100, 1); /* takes the place of 21 */
+    step(f, 0, 22, 100, 1); /* replaces 21 */
     step(f, 0, 20, 100, 1);
     counted(f, &t, 1, 2, "the last one used stays");
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
@@ -263,7 +264,7 @@ static void eviction(void) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-/* Some ranks have the same part in two shapes: both are found, in turn. */
+/* Some ranks have the same part in two shapes: both are found, alternately. */
 static void alike_for_some(void) {
     tutti_file *f = NULL;
     if (ranks == 1) return;
@@ -274,7 +275,7 @@ static void alike_for_some(void) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-/* One shape, several operations under way with it. */
+/* Several pending operations with one shape. */
 static void in_flight(const char *text) {
     enum { N = 4, RUNS = 50, BYTES = 90 };
     tutti_file *f = NULL;
@@ -288,7 +289,7 @@ static void in_flight(const char *text) {
             a[i] = pieces(409600 * i, RUNS, BYTES);
             CHECK_OK(tutti_file_write_start(f, a[i], v[i], &r[i]));
         }
-        for (int i = 0; i < N; i++) /* each rank in an order of its own */
+        for (int i = 0; i < N; i++) /* each rank in a different order */
             CHECK_OK(tutti_request_wait(&r[(i + rank) % N], NULL));
         for (int i = 0; i < N; i++) {
             unsigned char got[RUNS * BYTES];
@@ -300,7 +301,7 @@ static void in_flight(const char *text) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-/* In the middle of a row of hits one rank refuses, or fails; then the row goes on. */
+/* Within a series of hits one rank refuses or fails; then hits continue. */
 static void trouble(const char *text) {
     enum { RUNS = 1, BYTES = 4096 };
     tutti_file *f = NULL;
@@ -315,7 +316,7 @@ static void trouble(const char *text) {
     CHECK_EQ(tutti_last_error()->rank, ranks - 1);
     CHECK_OK(tutti_file_read_independent(f, a, v, NULL));
     MPI_Barrier(MPI_COMM_WORLD);
-    CHECK_EQ(v[7], 12); /* refused: nothing has happened */
+    CHECK_EQ(v[7], 12); /* refused: nothing has changed */
     for (int i = 0; i < 4; i++) step(f, 0, RUNS, BYTES, 20 + i);
     tutti_access_free(&a);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
@@ -341,7 +342,7 @@ static void full(const char *text) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-/* A small write without holes that comes again is one call of one rank. */
+/* A repeated small write without holes is one system call of one rank. */
 static void jointly(void) {
     tutti_file *f = NULL;
     begin_with("method=two-phase cb_nodes=2 window_size=4k", &f);
@@ -374,7 +375,7 @@ static void jointly(void) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-/* What overlaps keeps its order, also where it moves. */
+/* Overlapping writes keep their order, also at other displacements. */
 static void overlaps(const char *text) {
     enum { BYTES = 3000 };
     tutti_file *f = NULL;

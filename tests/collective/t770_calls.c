@@ -1,8 +1,9 @@
 /* TEST ranks=2,3,5,8 timeout=120 own=1 */
 /* Ranks that meet in different collective calls.  One rank makes one call and all others another,
- * for every pair, by messages and on a board, from threads, with one rank refusing besides: all
- * get TUTTI_ERR_MISMATCH and read which calls met, nothing is done, and the file works as before
- * and closes.  Transfers of one direction match, however they are made.  What agrees is compared.
+ * for every pair, by messages and in shared memory, from threads, with one rank refusing besides: all
+ * get TUTTI_ERR_MISMATCH and the message states both calls, nothing is done, and the file works as before
+ * and closes.  Transfers of one direction match, for all kinds of calls.  Arguments that must
+ * agree are compared.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/request.h"
 #include "harness.h"
@@ -12,7 +13,7 @@ enum { BYTES = 64, MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCA
 static char path[512];
 static unsigned char mine[BYTES], got[BYTES];
 
-/* A file, with what calls need. */
+/* A file, and the arguments of calls. */
 typedef struct {
     MPI_Comm comm;
     tutti_file *f;
@@ -74,7 +75,7 @@ static tutti_err run_started(tutti_plan *p, void *buf) {
     return err == TUTTI_OK ? tutti_plan_wait(p, NULL) : err;
 }
 
-/* `bad`: with an argument that this rank refuses, where there is one. */
+/* `bad`: with an argument that this rank refuses, if the call has one. */
 static tutti_err make(scene *s, call c, int bad) {
     tutti_request *r = NULL;
     tutti_plan *p = NULL;
@@ -153,7 +154,7 @@ static void is_whole(const scene *s, const unsigned char *want) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A team of its own, so that nothing is known of it; it gets a board if there are enough
+/* A new team without history; it uses shared memory after enough
  * operations. */
 static scene scene_make(const char *options, int operations) {
     scene s = {.f = NULL};
@@ -237,7 +238,7 @@ static void matches(const char *options, int operations, int who) {
     scene_end(&s);
 }
 
-/* ---- the end of a split operation that is still away */
+/* ---- the end of a split operation that is still pending */
 
 static void ends(int operations) {
     scene s = scene_make("background=io-only", operations);
@@ -256,7 +257,7 @@ static void ends(int operations) {
 
 /* ---- what agrees */
 
-/* What a layer may add to a write: more that agrees, and what it has against it on this rank. */
+/* What a layer may add to a write: further values to agree on, and an error of this rank. */
 static tutti_err write_agreeing(scene *s, int64_t agrees, tutti_err refused) {
     tutti_request r = {
         .asked.name = "write",

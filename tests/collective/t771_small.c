@@ -26,7 +26,7 @@ static tutti_err start(const tutti_access *a, void *buf, int is_write, tutti_req
     return is_write ? tutti_file_write_start(f, a, buf, r) : tutti_file_read_start(f, a, buf, r);
 }
 
-/* All have the board, and the plans that MOST operations at a time need. */
+/* All ranks have shared memory for agreement, and the plans for MOST operations at a time. */
 static void warm(int bytes, int is_write, unsigned char *buf) {
     for (int i = 0; i < 6; i++) {
         tutti_request *r[MOST] = {NULL};
@@ -77,7 +77,7 @@ static void early(int bytes, int is_write, int first, int n) {
     free(want);
 }
 
-/* ---- begin and end, start and wait, at places in turn; the plan is found again each time */
+/* ---- begin and end, start and wait, at consecutive offsets; the cached plan is found each time */
 
 static void in_rank_order(int bytes) {
     unsigned char *buf = malloc((size_t)bytes), *got = malloc((size_t)bytes);

@@ -1,7 +1,8 @@
 /* TEST ranks=2,3 timeout=60 own=1 */
 /* Ranks read what other ranks wrote just before, and overwrite it, all in one open file: the later write
- * counts, and every read sees it.  t793_gluster.sh runs this across hosts whose clients keep pages and hold
- * writes back, each for itself.  With the argument `all` it also says (and does not judge) what a file
+ * wins, and every read returns it.  t793_gluster.sh runs this across hosts whose clients cache
+ * pages and delay
+ * writes.  With the argument `all` it also reports (without judging) what a file
  * system with such caches may show to programs that do not use the library: the size after the
  * close, and a name that has been used before.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -15,7 +16,7 @@ enum { METHODS = sizeof methods / sizeof methods[0] };
 
 static int rank, ranks, sizes, names;
 
-/* In each turn a rank has the pieces that its neighbour had before. */
+/* In each round a rank has the pieces that its neighbour had before. */
 static tutti_access *pieces_of(int turn) {
     tutti_access *a = NULL;
     const tutti_off first = (rank + turn) % ranks;
@@ -67,7 +68,7 @@ static void overwrite(const tutti_options *opt, const char *path) {
     if (f) CHECK_OK(tutti_file_close(&f));
 }
 
-/* What another program would see. */
+/* Check the file as another program sees it. */
 static void look(const char *path) {
     struct stat st;
     sizes += stat(path, &st) != 0 || st.st_size != (off_t)PIECE * PIECES * ranks;

@@ -68,7 +68,7 @@ static tutti_err exodus_get(tutti_request **r) {
     return tutti_exodus_get_start(exodus, 1, 1, &field, r);
 }
 
-/* The result of an operation: of its start, or if that has nothing to say, of its end. */
+/* The result of an operation: of its start, or if that succeeded, of its end. */
 static tutti_err complete(tutti_err err, tutti_request **r) {
     return err == TUTTI_OK && *r ? tutti_request_wait(r, NULL) : err;
 }
@@ -79,7 +79,8 @@ static void try_start(const char *name, tutti_err (*start)(tutti_request **)) {
         tutti_request *r = NULL;
         const tutti_err err = start(rank == culprit ? NULL : &r);
         const tutti_err end = rank == culprit ? err : complete(err, &r);
-        MPI_Barrier(MPI_COMM_WORLD); /* the culprit makes no call of the library before it */
+        MPI_Barrier(
+            MPI_COMM_WORLD); /* the failing rank makes no call of the library before this barrier */
         CHECK_SAME(end, TUTTI_ERR_ARG);
         CHECK(r == NULL, "a request is left");
         CHECK_EQ(tutti_last_error()->rank, culprit);

@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Agreement: each rank fails in turn, and any set of ranks at once; everybody returns the error of the
- * lowest of them and has the same last error, to the letter; numbers are reduced all the same.
+/* Agreement: each rank fails in turn, and any set of ranks at once; all ranks return the error of the
+ * lowest of them and have an identical last error; numbers are reduced nevertheless.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "comm/vote.h"

@@ -23,7 +23,7 @@ static tutti__team *take(MPI_Comm comm, const char *nodes) {
 
 /* ---- divisions */
 
-/* The node of a rank by the words of the option. */
+/* The node of a rank by the definition of the option. */
 static int expected(const char *nodes, int r) {
     if (strcmp(nodes, "2") == 0) return ranks < 2 ? 0 : 2 * r / ranks;
     if (strcmp(nodes, "100") == 0 || strcmp(nodes, "single") == 0) return r;
@@ -72,7 +72,7 @@ static void divisions(MPI_Comm comm) {
     }
 }
 
-/* Whatever the number of ranks, and whichever rank would come to read the nonsense. */
+/* For any number of ranks, regardless of which rank would read the invalid value. */
 static void refused(MPI_Comm comm) {
     static const char *const nodes[] = {"x",
                                         "0",
@@ -135,7 +135,7 @@ static void pooling(MPI_Comm comm) {
     tutti__team_give(&a);
 }
 
-/* One rank is late in giving back: all take another one; afterwards they meet again. */
+/* One rank releases its team late: all ranks take another team; afterwards they use the same team again. */
 static void out_of_step(MPI_Comm comm) {
     for (int late = 0; late < ranks; late++) {
         tutti__team *a = take(comm, "2"), *const first = a;

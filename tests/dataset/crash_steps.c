@@ -1,7 +1,11 @@
-/* crash_steps DIRECTORY ROUNDS SEED [repair]   rounds on one dataset, each in a process of its own that is killed at a random instant: of opening it
- * (making it, emptying it, recovering it), of committing, of setting infos, of taking segments away.  What each process is going to do it
- * writes into DIRECTORY.steps first; the next one finds the dataset as it was before that, or after, with all values.  A round that is not
- * killed ends by itself.   With "repair" it is repairs that are killed, of a dataset that has lost its metadata: the next one brings it back.
+/* crash_steps DIRECTORY ROUNDS SEED [repair]   rounds on one dataset, each in a new process that
+ * is killed at a random instant: during open
+ * (create, truncate, recovery), commit, setting infos, removing segments.  Each process first
+ * records its operation
+ * in DIRECTORY.steps; the next process finds the dataset in the state before or after it, with all
+ * values.  A round that is not
+ * killed ends by itself.   With "repair" repairs of a dataset without metadata are killed: the
+ * next repair restores it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 #include "powercut_steps.h"
@@ -31,7 +35,7 @@ static void expect(int right, const char *what) {
     _exit(3);
 }
 
-/* ---- what it was, and what it was going to be */
+/* ---- the previous and the intended state */
 
 static void write_down(const char *was, const char *will) {
     char both[2 * STATE] = "";
@@ -47,7 +51,7 @@ static void read_back(char *was, char *will) {
     memcpy(will, both + STATE, STATE);
 }
 
-/* "~": dropping files takes away segments, not the last, and not those that the others need. */
+/* "~": dropping files removes segments, but not the last, and not those that others need. */
 static int dropped(const char *state, const char *was) {
     while (*state) {
         const char *end = strchrnul(state, ' '), *other = strchrnul(was, ' ');
@@ -180,7 +184,7 @@ static void live(long after, int early) {
 
 /* ---- repairs */
 
-/* The metadata go, or are zeros; then a repair, that is killed or (after 0) not. */
+/* Remove the metadata or overwrite it with zeros; then repair, which is killed unless `after` is 0. */
 static void repair(long after, int spoil) {
     char name[1000];
     tutti_repair_report report;
@@ -252,7 +256,7 @@ int main(int argc, char **argv) {
         int status = 0;
         const long after = i == rounds ? 0 : 1 + luck(40000) / (1 + luck(6));
         const int early = luck(3) == 0;
-        if (i % 40 == 39) { /* begin again with nothing: making it is killed, too */
+        if (i % 40 == 39) { /* start again without a dataset: its creation is killed, too */
             char command[1100];
             snprintf(command, sizeof command, "rm -rf '%s'", path);
             if (system(command) != 0) return 1;

@@ -1,5 +1,7 @@
-/* crash_writer DIRECTORY MICROSECONDS   resumes a dataset, and is killed on all ranks after a while (0: never, and ends
- * after three more segments).  The dataset that it opens must be complete: all segments verify and have the values that were written.
+/* crash_writer DIRECTORY MICROSECONDS   resumes a dataset, and is killed on all ranks after this
+ * time (0: never; it ends
+ * after three more segments).  The dataset that it opens must be complete: all segments verify and
+ * have the values that were written.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <signal.h>
 #include <stdio.h>
@@ -27,7 +29,7 @@ static double value(int64_t index, tutti_count i) {
     return (double)(index * N + i);
 }
 
-/* The last segments, one by one; all of them by their checksums. */
+/* Check the values of the last segments, and the checksums of all. */
 static void check(tutti_dataset *d, tutti_decomposition *mine, tutti_count lo, tutti_count n,
                   double *buf) {
     const tutti_count all = tutti_dataset_segments(d);

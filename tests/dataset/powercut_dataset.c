@@ -1,8 +1,11 @@
-/* powercut_dataset write DIRECTORY durable|visible   creates DIRECTORY/d.tutti and makes every change to it that a writer can make, an
- * archive in DIRECTORY/archive and a repair included, and reports the state of the dataset after each call to powercut_record.so.
+/* powercut_dataset write DIRECTORY durable|visible   creates DIRECTORY/d.tutti and makes every
+ * change to it that a writer can make, an
+ * archive in DIRECTORY/archive and a repair included, and reports the state of the dataset after
+ * each call to powercut_record.so.
  *
- * powercut_dataset replay LOG DIRECTORY EVERY SEED all|each|none   cuts the power (powercut_disk.h).  Each time the dataset opens, is in one of
- * the two states that it was between, has all its values, archived ones included, and can be written to.
+ * powercut_dataset replay LOG DIRECTORY EVERY SEED all|each|none   cuts the power
+ * (powercut_disk.h).  After each cut the dataset can be opened, is in one of
+ * the two states around the cut, has all its values, archived ones included, and can be written to.
  *
  * TEST_CONTAINER=netcdf: data files are netCDF; TEST_VALIDATOR: and ncvalidator accepts them.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -12,8 +15,10 @@
 #include <dlfcn.h>
 #include "powercut_steps.h"
 
-/* States are texts of powercut_state().  Before one may stand "damage ": the metadata may be damaged, and a repair restores this state; or
- * "repair ": likewise, and the damaged metadata are not lost.  Behind it may stand "#name=records" of netCDF files.  "?" is any state. */
+/* States are texts of powercut_state().  A state may have the prefix "damage ": the metadata may
+ * be damaged, and a repair restores this state; or
+ * "repair ": likewise, and the damaged metadata are not lost.  It may have the suffix
+ * "#name=records" for netCDF files.  "?" is any state. */
 static const char *const EMPTY = "| -1", *const DAMAGE = "damage ", *const REPAIR = "repair ";
 
 static int is_netcdf(void) {
@@ -126,7 +131,7 @@ static void repair(void) {
     report_state();
 }
 
-/* A writer that syncs nothing, and one that does: the commit of the second makes all of it last. */
+/* A writer without syncs, then one with syncs: the commit of the second makes all data durable. */
 static void write_visible_first(int level) {
     report("?");
     opt.level = TUTTI_VISIBLE;
@@ -173,7 +178,7 @@ static void write_everything(int level) {
     write_visible_first(level);
     if (!is_netcdf()) set_number(1); /* netCDF files have no copies of infos: a repair loses them */
     put(2, 2);
-    if (!is_netcdf()) archive_and_restore(); /* a hole in a file that stays */
+    if (!is_netcdf()) archive_and_restore(); /* a hole in a remaining file */
     expect(tutti_dataset_begin(dataset, TUTTI_STATE, 3, 3), "begin"); /* discarded */
     expect(tutti_dataset_discard(dataset), "discard");
     report_state();

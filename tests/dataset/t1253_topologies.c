@@ -1,5 +1,5 @@
 /* TEST ranks=1,2,3,5 timeout=120 */
-/* Decompositions of a dataset's list: by value through its id map, by both; what was put by one is got
+/* Decompositions of a dataset's list: by value through its id map, by both; data put by one is read
  * by another; a decomposition of an older topology is refused, one of an older segment is not.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"

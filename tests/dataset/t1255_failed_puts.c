@@ -1,6 +1,7 @@
 /* TEST ranks=1,2,3 timeout=60 own=1 */
-/* Puts and commits that fail, and what follows them: nothing that was written is filled again, no bytes of dropped
- * sections, frames or trailers appear in others, a commit succeeds only if all failed puts were repeated, and sections
+/* Failed puts and commits, and calls after them: written entries are not filled again, no bytes of dropped
+ * sections, frames or trailers appear in others, a commit succeeds only if all failed puts were
+ * repeated, and sections
  * whose header or list could not be written are complete after the next put.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
@@ -32,7 +33,7 @@ static void variable(tutti_dataset *d, const char *name, tutti_variable_spec spe
     CHECK_SAME(tutti_dataset_variable(d, name, &spec), TUTTI_OK);
 }
 
-/* Entries [lo, hi), those of each rank in a block. */
+/* Entries [lo, hi), one block per rank. */
 static tutti_decomposition *block(tutti_dataset *d, tutti_count lo, tutti_count hi) {
     tutti_decomposition *p = NULL;
     const tutti_count from = lo + (hi - lo) * rank / ranks,
@@ -48,7 +49,8 @@ static double value_of(tutti_count i) {
     return (double)(i % 251) + 1;
 }
 
-/* Put entries [lo, hi) by a decomposition of them; bad: one of the last rank does not fit float32 or int32. */
+/* Put entries [lo, hi) by a decomposition of them; bad: a value of the last rank does not fit
+ * float32 or int32. */
 static tutti_err put_block(tutti_dataset *d, const char *name, tutti_decomposition *p,
                            tutti_count lo, tutti_count hi, int bad) {
     const tutti_count from = lo + (hi - lo) * rank / ranks,
@@ -86,7 +88,7 @@ static void commit_refused(tutti_dataset *d, const char *name) {
     CHECK(strstr(tutti_last_message(), text), "%s", tutti_last_message());
 }
 
-/* ---- a part that is refused and put again does not touch the other parts */
+/* ---- a failed and repeated put does not change other entries */
 
 static void halves(int container, double fill) {
     tutti_dataset *d = made(container);
@@ -98,7 +100,7 @@ static void halves(int container, double fill) {
     commit_refused(d, "u");
     CHECK_OK(put_block(d, "u", a, 0, N / 2, 0)); /* other entries than those that failed */
     commit_refused(d, "u");
-    CHECK_OK(put_block(d, "u", c, 10, N - 10, 0)); /* nor all of them */
+    CHECK_OK(put_block(d, "u", c, 10, N - 10, 0)); /* nor all puts */
     commit_refused(d, "u");
     CHECK_OK(put_block(d, "u", b, N / 2, N, 0));
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
@@ -151,7 +153,7 @@ static void smaller_frames(void) {
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     holds(d, "packed", 0, N, 0);
     holds(d, "u", 100, 200, 0);
-    /* nothing behind the segment: the next one begins with zeros */
+    /* no bytes after the segment: the next one begins with zeros */
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 1, 1));
     CHECK_SAME(tutti_dataset_put(d, 1, &(tutti_put){"packed", all, TUTTI_FLOAT64, noise}),
                TUTTI_OK);
@@ -208,7 +210,7 @@ static void failed_discard(void) {
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
-/* ---- ranked: header, list and values, each of which cannot be written once */
+/* ---- ranked: the writes of header, list and values each fail once */
 
 static int ranked(int n, int other) {
     tutti_dataset *d = made(TUTTI_CONTAINER_NATIVE);
@@ -225,7 +227,7 @@ static int ranked(int n, int other) {
     if (any) {
         CHECK_ERR(err, TUTTI_ERR_NO_SPACE);
         CHECK_SAME(tutti_dataset_commit(d), TUTTI_ERR_STATE);
-        if (other) { /* a program that makes its decompositions again */
+        if (other) { /* a program that creates its decompositions again */
             tutti_decomposition_free(&p);
             p = block(d, 100, 5000);
         }
@@ -261,7 +263,7 @@ static void abandoned(int container, tutti_layout layout, int ends_by_discard) {
     CHECK_OK(put_block(d, "u", p, 100, 5000, 0));
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     holds(d, "u", 100, 5000, FILL);
-    /* one that is not abandoned has to be completed */
+    /* a request that is not abandoned must be completed */
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 1, 1));
     CHECK_SAME(tutti_dataset_put_start(d, 1, &put, &r), TUTTI_OK);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_ERR_STATE);
@@ -275,7 +277,7 @@ static void abandoned(int container, tutti_layout layout, int ends_by_discard) {
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
-/* A commit that was abandoned has ended when the next call begins. */
+/* A commit that was abandoned ends before the next call begins. */
 static void abandoned_commit(void) {
     tutti_dataset *d = made(TUTTI_CONTAINER_NATIVE);
     tutti_request *r = NULL;

@@ -1,7 +1,9 @@
 /* TEST ranks=1,2,3 timeout=60 own=1 */
-/* A sync of data fails, and all that was written since the last one is lost, as Linux does it: commits are refused until every
- * variable has been written again, or the segment is discarded; then all is right, byte for byte.  Segments before
- * begin_also can only be discarded; earlier ones that were never synced are named, and stay.  For files and arrays a
+/* A sync of data fails, and all data written since the last sync is lost, as on Linux: commits are
+ * refused until every
+ * variable has been written again, or the segment is discarded; then all bytes are correct.  Segments before
+ * begin_also can only be discarded; the message names earlier segments that were never synced, and
+ * they are kept.  For files and arrays a
  * failed sync is an error of that call alone, the same on all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
@@ -125,7 +127,7 @@ static void holds(tutti_dataset *d, tutti_count segment, const parts *p, int64_t
     }
 }
 
-/* ---- the fault: what the file has had since `safe` bytes is lost */
+/* ---- the fault: data after the first `safe` bytes is lost */
 
 static tutti_off file_length(void) {
     char name[600];
@@ -269,7 +271,8 @@ static void waiting(int container) {
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
-/* Segments that a program committed without a sync: the next program's failed sync may mean them, too. */
+/* Segments that a program committed without a sync: a failed sync of the next program may concern
+ * them, too. */
 static void suspect(int container) {
     char text[200];
     tutti_dataset *d = opened(container, TUTTI_VISIBLE, 1);

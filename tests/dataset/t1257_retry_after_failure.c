@@ -1,6 +1,8 @@
 /* TEST ranks=1,3 timeout=100 own=1 */
-/* Each call in the life of a segment fails once, for each reason; the reason is removed and the program continues: puts,
- * commits, discard and close work, and all that was committed is right.  Native and netCDF data files; global, ranked
+/* Each call while a segment is written fails once, for each cause; the cause is removed and the
+ * program continues: puts,
+ * commits, discard and close work, and all committed data is correct.  Native and netCDF data
+ * files; global, ranked
  * and compressed variables.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
@@ -29,7 +31,7 @@ static const char *const call_names[CALLS] = {"begin",  "ids",          "info_se
 static char path[512];
 static tutti_dataset *d;
 static int container;
-static int64_t rounds; /* of which each has committed a topology and two states */
+static int64_t rounds; /* each round commits a topology and two states */
 
 static double u_of(int64_t index, tutti_count i) {
     return (double)((i * 7 + index * 101) % 997) + 1;
@@ -181,7 +183,7 @@ static int topology(int64_t index) {
     return committed(index, 0);
 }
 
-/* A state, with another way to commit it, after one that was given up. */
+/* A state after a discarded one, with a different kind of commit. */
 static void state(int64_t index) {
     if (fault.at == DISCARD || fault.at == CLOSE) {
         CHECK_SAME(tutti_dataset_begin(d, TUTTI_STATE, index, 9), TUTTI_OK);
@@ -205,7 +207,7 @@ static void state(int64_t index) {
     committed(index, 1);
 }
 
-/* ---- what was committed */
+/* ---- the committed data */
 
 static void variable_holds(tutti_count segment, int slot, const char *name, int64_t index) {
     static const tutti_count hi[] = {HI, MID, MID, N}, lo[] = {LO, LO, LO, 0};
@@ -248,7 +250,7 @@ static void round_holds(int64_t k) {
     tutti_decomposition_free(&by_id);
 }
 
-/* One more round, with a fault; whether it happened. */
+/* Run one round with a fault; return whether it happened. */
 static int one(int at, fault_kind what, int n) {
     static char where[100];
     const int64_t index = 10 * rounds;

@@ -72,7 +72,7 @@ static void reopened(int mode) {
     opened(mode);
 }
 
-/* The data files alone have all indices. */
+/* Repair from the data files alone restores all indices. */
 static void repaired(void) {
     char meta[600];
     tutti_repair_report report;

@@ -80,7 +80,7 @@ static distribution distribution_of(int segment, int i, int second) {
                           .copies = 4};
 }
 
-/* Which put an entry has its value from; 0: none. */
+/* The put that writes an entry; 0: none. */
 static int put_by(int segment, int i, tutti_count position, int writers) {
     const distribution first = distribution_of(segment, i, 0),
                        second = distribution_of(segment, i, 1);
@@ -109,7 +109,7 @@ static void *values(int segment, int i, const local_entries *l, tutti_type t, in
 
 /* ---- writing */
 
-/* A decomposition is for all variables that want the same: of an earlier one, or new. */
+/* Variables with the same entries share a decomposition. */
 typedef struct {
     int n;
     distribution how[VARIABLES];

@@ -80,7 +80,7 @@ static void describing(void) {
     tutti_variable_spec s = {.space = "grid", .type = TUTTI_FLOAT64};
     const tutti_count shape[2] = {4, WIDE}, wrong[2] = {4, -1}, another[2] = {5, WIDE};
     check_where("describing");
-    CHECK_SAME(tutti_dataset_grid(d, "grid", 2, shape), TUTTI_OK); /* so it is */
+    CHECK_SAME(tutti_dataset_grid(d, "grid", 2, shape), TUTTI_OK); /* the identical definition */
     CHECK_SAME(tutti_dataset_grid(d, "grid", 2, another), TUTTI_ERR_EXISTS);
     CHECK_SAME(tutti_dataset_grid(d, "g", 2, wrong), TUTTI_ERR_ARG);
     CHECK_SAME(tutti_dataset_grid(d, "g", 0, shape), TUTTI_ERR_ARG);
@@ -105,8 +105,9 @@ static void describing(void) {
     CHECK_SAME(tutti_dataset_variable(d, "b", &s), TUTTI_ERR_MISMATCH);
     CHECK_SAME(tutti_dataset_variable(d, rank ? "b" : "c", &s), TUTTI_ERR_MISMATCH);
     CHECK_SAME(tutti_dataset_grid(d, "g", 2, rank ? shape : another), TUTTI_ERR_MISMATCH);
-    CHECK_ERR(rank ? tutti_dataset_list(d, "l") : tutti_dataset_commit(d),
-              TUTTI_ERR_MISMATCH); /* which call it is counts first, although one refuses */
+    CHECK_ERR(
+        rank ? tutti_dataset_list(d, "l") : tutti_dataset_commit(d),
+        TUTTI_ERR_MISMATCH); /* the mismatch of calls has precedence over an invalid argument */
 }
 
 static void writing(void) {

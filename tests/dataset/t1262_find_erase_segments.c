@@ -123,13 +123,13 @@ static void found(void) {
     CHECK_SAME(tutti_dataset_erase_after(d, -1), TUTTI_OK);
     CHECK_EQ(tutti_dataset_segments(d), 0);
     CHECK_EQ(files(), 0);
-    MPI_Barrier(MPI_COMM_WORLD); /* rank 0 creates the next one before others take part */
+    MPI_Barrier(MPI_COMM_WORLD); /* rank 0 creates the next one before the others take part */
     state(0, 1);
     right(0, "w", 0);
     closed();
 }
 
-/* ---- rotation: one file for every index, the oldest go */
+/* ---- rotation: one file for every index, the oldest are removed */
 
 static void dropped(void) {
     tutti_dataset_options opt = visible();
@@ -162,7 +162,7 @@ static void dropped(void) {
     closed();
 }
 
-/* ---- a reader beside a writer */
+/* ---- a reader concurrent with a writer */
 
 static void beside(void) {
     tutti_dataset *writer;

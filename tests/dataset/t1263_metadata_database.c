@@ -90,14 +90,14 @@ static void again(void) {
     tutti__meta_close(&m);
 }
 
-/* One writer at a time, also within a process; a killed one lets go. */
+/* One writer at a time, also within a process; a killed writer releases its lock. */
 static void locks(void) {
     tutti__meta *m = NULL, *other = NULL;
     check_where("locks");
     CHECK_OK(tutti__meta_open(dir, &writer, &m));
     CHECK_ERR(tutti__meta_open(dir, &writer, &other), TUTTI_ERR_STATE);
     again();
-    CHECK_OK(tutti__meta_begin(m)); /* readers go on until the very end of it */
+    CHECK_OK(tutti__meta_begin(m)); /* readers continue until the end of the transaction */
     again();
     tutti__meta_close(&m);
     const pid_t pid = fork();
@@ -154,7 +154,7 @@ static void hot_journal(int readonly_first) {
     again();
 }
 
-/* Nothing that is read is believed. */
+/* Invalid values in the database are detected. */
 static void lies(void) {
     static const struct {
         const char *lie, *truth;
@@ -239,7 +239,7 @@ static void lies(void) {
     again();
 }
 
-/* Another program has the database: wait, then tell. */
+/* The database is locked by another program: wait, then fail. */
 static void busy(void) {
     tutti__meta *m = NULL;
     char path[600];

@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
 /* Compressed variables: written on N ranks and read on M, all types, grids of one to four dimensions and
- * lists, sizes around the borders of chunks, empty spaces; as a serial model has it.  The data file is
- * the same for any number of ranks and any decomposition.  What is refused; what is damaged.
+ * lists, sizes around the borders of chunks, empty spaces; equal to a serial model.  The data file is
+ * the same for any number of ranks and any decomposition.  Invalid calls; damaged files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "compression/chunks.h"
 #include "segments/dataset_impl.h"
@@ -16,7 +16,7 @@ static const tutti_type types[] = {TUTTI_INT8,      TUTTI_INT16,   TUTTI_INT32, 
                                    TUTTI_COMPLEX128};
 enum { TYPES = sizeof types / sizeof types[0], REAL = 10 };
 
-/* ---- what there is */
+/* ---- the variables */
 
 static struct {
     char name[16];
@@ -46,7 +46,7 @@ static void spaces_random(void) {
             space[i].entries *= space[i].shape[k];
         }
     }
-    /* a whole number of chunks of the first variable, or one entry more or less */
+    /* a multiple of the chunk size of the first variable, or one entry more or less */
     chunk_bytes = (tutti_off[]){64, 100, 256, 1000, TUTTI__CHUNK_BYTES}[rnd(5)];
     space[5].entries = space[5].shape[0] = (chunk_bytes < 2000 ? chunk_bytes : 64) * 2 - 1 + rnd(3);
 }
@@ -85,7 +85,7 @@ typedef struct {
 } held;
 
 /* kind 0: scattered, in any order; 1: blocks of rows that overlap; 2: every some_n-th of the last
- * dimension; 3: one behind the other.   part: not all */
+ * dimension; 3: consecutive.   part: not all entries */
 static held hold(tutti_dataset *d, tutti_count segment, int s, int kind, int part) {
     held h = {.turned = kind == 0 && mix((uint64_t)s, 3) % 2};
     tutti_decomposition_spec spec = {.kind = kind == 3 ? TUTTI_BY_RANK_ORDER : TUTTI_BY_SLICE};
@@ -247,7 +247,7 @@ static void follow_one(tutti_dataset *d, int i) {
     held_free(&h);
 }
 
-/* Rows tell how it is cut. */
+/* Check the chunk extents by rows. */
 static void look(tutti_dataset *d, int i) {
     tutti_section_row row;
     tutti_chunks c;
@@ -319,7 +319,7 @@ static void same_bytes(void) {
     unsigned char *first = NULL;
     int64_t n = 0, m = 0;
     for (int k = 1; k <= ranks; k += k < 3 ? 1 : 2) {
-        dataset_remove(path); /* ids of segments begin anew */
+        dataset_remove(path); /* ids of segments restart */
         write_on(k);
         if (rank == 0) {
             unsigned char *now = data_read(&m);
@@ -337,7 +337,7 @@ static void same_bytes(void) {
     free(first);
 }
 
-/* ---- what is refused, and goes on */
+/* ---- refused calls, and calls after them */
 
 static void refused(void) {
     tutti_dataset *d = NULL;
@@ -372,7 +372,7 @@ static void refused(void) {
     CHECK_SAME(tutti_dataset_put(d, 1, &put), TUTTI_OK);
     put_all(d, 0); /* behind it */
     for (tutti_count e = 0; e < h.n; e++) buf[e] = (int16_t)(h.position[e] % 100);
-    CHECK_SAME(tutti_dataset_put(d, 1, &put), TUTTI_OK); /* all of it anew */
+    CHECK_SAME(tutti_dataset_put(d, 1, &put), TUTTI_OK); /* write everything again */
     put_all(d, 0);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     for (tutti_count e = 0; e < h.n; e++) buf[e] = -1;
@@ -388,7 +388,7 @@ static void refused(void) {
     some_give();
 }
 
-/* Memory that is not there, at every allocation of one rank: the same error everywhere, and the next try goes well. */
+/* Every allocation of one rank fails once: all ranks return the same error, and the next attempt succeeds. */
 static void without_memory(void) {
     const int i = 1, g = 0;
     const tutti_type t = memory_type(i, 0);
@@ -405,7 +405,7 @@ static void without_memory(void) {
             const tutti_err err =
                 reads ? tutti_dataset_get(d, 0, 1, &(tutti_get){v[i].name, h.p, t, buf})
                       : tutti_dataset_put(d, 1, &(tutti_put){v[i].name, h.p, t, buf});
-            int left = 0; /* it has not failed: there were less allocations */
+            int left = 0; /* no failure: there were fewer allocations */
             tutti__memory_fail_after(0);
             const tutti_err all = same_everywhere(err);
             CHECK(all == TUTTI_OK || all == TUTTI_ERR_NOMEM || all == TUTTI_ERR_IO, "%s: %s",
@@ -427,9 +427,9 @@ static void without_memory(void) {
     some_give();
 }
 
-/* ---- what is damaged */
+/* ---- damaged data */
 
-/* A bit of a section has turned, and nothing else says so: an error, or the numbers are right. */
+/* A bit of a section is flipped, with matching checksums: the get fails or its values are correct. */
 static void damaged(void) {
     char name[600];
     tutti_section_row row = {.bytes = 0};
@@ -488,7 +488,7 @@ static void damaged(void) {
     some_give();
 }
 
-/* ---- how a space is cut, entry by entry */
+/* ---- division of a space into chunks, entry by entry */
 
 static void cutting(void) {
     for (int round = 0; round < 50; round++) {
@@ -505,8 +505,7 @@ static void cutting(void) {
                 index[k] = rest % shape[k];
                 rest /= shape[k];
             }
-            for (int k = 0; k < ndims;
-                 k++) { /* the chunk, and the place in it, dimension by dimension */
+            for (int k = 0; k < ndims; k++) { /* the chunk and the position in it, per dimension */
                 const tutti_count c = k < g.cut ? 1 : k == g.cut ? g.extent : shape[k];
                 chunk = chunk * ((shape[k] + c - 1) / c) + index[k] / c;
                 first = first * c + index[k] % c;

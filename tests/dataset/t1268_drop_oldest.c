@@ -47,7 +47,7 @@ static void opened(int mode) {
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, mode, &opt, &d), TUTTI_OK);
 }
 
-/* One segment; bits of `sets`: spaces that get another size, of `puts`: variables that are put. */
+/* One segment; bits of `sets`: spaces whose size changes, of `puts`: variables that are put. */
 static void segment(tutti_segment_kind kind, int64_t index, unsigned sets, unsigned puts) {
     const int n = written_n++;
     const int before = n > 0;
@@ -118,7 +118,7 @@ static void values_right(tutti_count s, int n, int v) {
     tutti_decomposition_free(&p);
 }
 
-/* Every remaining segment is as it was written. */
+/* Every remaining segment is unchanged. */
 static void right(void) {
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     for (tutti_count s = 0; s < tutti_dataset_segments(d); s++) {
@@ -167,7 +167,7 @@ static void ended(void) {
     dataset_remove(path);
 }
 
-/* The topology that set b has a section on a, whose size another topology had set. */
+/* The topology that set b has a section on a, whose size was set by another topology. */
 static void two_spaces(void) {
     check_where("two spaces");
     created();

@@ -155,7 +155,7 @@ static void make(const char *where, int64_t from, int64_t to, const char *units)
     CHECK_OK(tutti_dataset_close(&d));
 }
 
-/* Every state there is has its values; which time indices are there, as bits. */
+/* Check the values of all existing states; return their time indices as bits. */
 static unsigned states_of(void) {
     unsigned there = 0;
     double buf[ENTRIES + 7];
@@ -208,7 +208,7 @@ static tutti_repair_report repaired(const char *what, int rebuilt, int lost, uns
     return r;
 }
 
-/* A writer goes on behind the last state that is there. */
+/* A writer appends after the last existing state. */
 static void goes_on(unsigned there) {
     tutti_dataset *d = opened(path, RW);
     topology(d, 9);
@@ -231,7 +231,7 @@ static void metadata(void) {
 
     gone("metadata.sqlite");
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, RW | TUTTI_CREATE, &opt, &d),
-               TUTTI_ERR_FORMAT); /* and takes nothing for leftovers */
+               TUTTI_ERR_FORMAT); /* and removes no data */
     if (rank == 0) (void)unlink(in("metadata.sqlite"));
     r = repaired("gone", 1, 0, ALL);
     CHECK(!r.backup[0], "%s", r.backup);
@@ -288,7 +288,7 @@ static void strangers(void) {
     if (rank == 0) copy_file(from, in("metadata.sqlite"));
     repaired("another's metadata", 1, 0, ALL);
 
-    /* older metadata: copied when there were two states */
+    /* older metadata: a copy made after two states */
     dataset_remove(path);
     make(path, 0, 2, "m");
     if (rank == 0) copy_file(in("metadata.sqlite"), in("kept"));
@@ -302,7 +302,7 @@ static void strangers(void) {
     snprintf(from, sizeof from, "%s/data-000002.tutti", other);
     if (rank == 0) copy_file(from, in("data-000002.tutti"));
     MPI_Barrier(MPI_COMM_WORLD);
-    /* states 2 and 3 and the topology at 3 are gone, and with it states 4 and 5 */
+    /* states 2 and 3 and the topology at 3 are missing, and therefore states 4 and 5 */
     repaired("another's data", 1, -1, 3);
     goes_on(3);
 }
@@ -332,7 +332,7 @@ static void data(void) {
     repaired("a file short, no metadata", 1, 0, 31);
     goes_on(31);
     copy_dataset(whole, path);
-    gone("metadata.sqlite"); /* something behind the last segment that is none */
+    gone("metadata.sqlite"); /* bytes after the last segment that are not a segment */
     if (rank == 0) {
         const int fd = open(in("data-000003.tutti"), O_WRONLY | O_APPEND);
         for (int i = 0; i < 300; i++) CHECK(write(fd, "TUTTISEG torn", 13) == 13, "append");
@@ -372,7 +372,8 @@ static void taken_away(void) {
     repaired("erased", 1, 0, 7);
     copy_dataset(whole, path);
     d = opened(path, RW);
-    CHECK_OK(tutti_dataset_drop_oldest(d, 1)); /* of file 2 the topology at 3 stays, and state 3 */
+    CHECK_OK(
+        tutti_dataset_drop_oldest(d, 1)); /* the topology at 3 and state 3 in file 2 are kept */
     CHECK_OK(tutti_dataset_close(&d));
     const unsigned there = states_of();
     CHECK(there == 56 || there == 48, "%x", there);
@@ -380,7 +381,7 @@ static void taken_away(void) {
     gone("metadata.sqlite");
     repaired("dropped, metadata gone", 1, 0, there);
     goes_on(there);
-    /* one file: what goes in the middle is marked */
+    /* one file: removed segments in the middle are marked */
     copy_dataset(whole, path);
     d = opened(path, RW);
     for (int i = 0; i < 2; i++) state(d, 6 + i);

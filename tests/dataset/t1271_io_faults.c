@@ -1,7 +1,9 @@
 /* TEST ranks=1,3 timeout=120 own=1 */
-/* Faults of the environment: writes, syncs and opens that fail at every place, a database that cannot grow, a full disk, a read-only one, a
- * database that another program has, links instead of data files, erased segments.  The same error on all ranks; the dataset is as before, and
- * the same handle or the next writer goes on.
+/* Faults of the environment: writes, syncs and opens fail at every call, a database that cannot
+ * grow, a full disk, a read-only one, a
+ * database locked by another program, links instead of data files, erased segments.  The same
+ * error on all ranks; the dataset is unchanged, and
+ * the same handle or the next writer continues.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
@@ -23,7 +25,7 @@ static tutti_dataset *opened(const char *where, int mode, const char *io) {
     const tutti_options file = options_of(io);
     opt.io = &file;
     opt.lock_timeout = 0.1;
-    opt.level = TUTTI_DURABLE; /* syncs are to fail, too */
+    opt.level = TUTTI_DURABLE; /* syncs shall fail, too */
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, where, mode, &opt, &d), TUTTI_OK);
     if (d && (mode & TUTTI_WRITE)) powercut_describe(d);
     return d;
@@ -54,7 +56,7 @@ static int fault(const char *kind, int on, int n) {
     const int failed = err != TUTTI_OK;
     CHECK(!failed || err == (opens ? TUTTI_ERR_OPEN : TUTTI_ERR_IO), "%s", tutti_last_message());
     if (!opens || !failed) state_is(d, failed ? "0:0 | -1" : "0:0 1:1 | -1");
-    (void)same_everywhere(tutti_dataset_close(&d)); /* cutting off may fail, too */
+    (void)same_everywhere(tutti_dataset_close(&d)); /* the truncation may fail, too */
     d = opened(path, RW, "");
     state_is(d, failed ? "0:0 | -1" : "0:0 1:1 | -1");
     CHECK_SAME(powercut_put(d, 2, 2), TUTTI_OK);
@@ -175,7 +177,7 @@ static void links(void) {
     CHECK_OK(tutti_dataset_close(&d));
 }
 
-/* ---- a segment that was erased while somebody reads; a rank with nothing */
+/* ---- a segment is erased while a reader is active; a rank without entries */
 
 static void erased(void) {
     double buf[POWERCUT_N];

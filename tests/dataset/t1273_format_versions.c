@@ -1,6 +1,8 @@
 /* TEST ranks=1 timeout=60 */
-/* Datasets of every version of the format, written once: tests/dataset/golden (version 1) and golden_v2, their metadata as SQL.
- * They are read, repaired from the data file alone, and appended to.  Writing the same again gives the data file of the newest
+/* Datasets of every version of the format, written once: tests/dataset/golden (version 1) and
+ * golden_v2, their metadata as SQL.
+ * They are read, repaired from the data file alone, and appended to.  Writing the same data again
+ * gives the data file of the newest
  * version byte for byte, and the same rows, but for the random id of the dataset.
  *
  * TUTTI_GOLDEN_WRITE=DIRECTORY writes those files; only a new version of the format may need that.
@@ -233,7 +235,7 @@ static void place_name(const char *name, char out[700]) {
     snprintf(out, 700, "%s/%s", path, name);
 }
 
-/* What this version writes is what it wrote when the files were made. */
+/* This version writes the same files as when the golden files were created. */
 static void write_same(const char *golden) {
     char name[700];
     const char *to = getenv("TUTTI_GOLDEN_WRITE");

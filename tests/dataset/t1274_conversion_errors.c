@@ -55,7 +55,8 @@ static tutti_err put_all(int starts) {
     return err == TUTTI_OK ? tutti_request_wait(&r, NULL) : err;
 }
 
-/* Put `bad` at a place of a variable on the last rank; the message must say all of it. */
+/* Put `bad` at an entry of a variable on the last rank; the message must contain rank, variable,
+ * position and value. */
 static void told(int part, tutti_count entry, int number, double bad, const char *text) {
     const int numbers = part == 1 ? NUMBERS : 1;
     char who[32];

@@ -1,6 +1,8 @@
 /* TEST ranks=1,2,3,5 timeout=120 tsan=1 */
-/* Non-blocking commits. The lock of another program delays the transaction of the database: start and test return, another dataset is written meanwhile, calls for this one are refused on all ranks; and it
- * comes out as a commit that blocks does.
+/* Non-blocking commits. The lock of another program delays the transaction of the database: start
+ * and test return, another dataset is written at the same time, calls for this one are refused on
+ * all ranks; and the result
+ * equals that of a blocking commit.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
@@ -54,7 +56,7 @@ static void set_close(set *s) {
     dataset_remove(s->path);
 }
 
-/* Two puts of halves: the blocks of checksums have to be read back. */
+/* Two puts of halves: the blocks must be read back for checksums. */
 static void filled(set *s) {
     tutti_count *index = malloc(ENTRIES * sizeof *index);
     double *v = malloc(ENTRIES * sizeof *v);
@@ -91,9 +93,9 @@ static void right(set *s, tutti_count segment) {
     free(v);
 }
 
-/* ---- the lock of somebody who reads the database: no transaction ends meanwhile */
+/* ---- the lock of a reader of the database, which delays the end of transactions */
 
-static int lock_fd = -1; /* closing it would give SQLite's own locks of this process away */
+static int lock_fd = -1; /* closing it would release the locks of SQLite in this process */
 
 static void lock_set(const set *s, int type) {
     char path[600];
@@ -114,7 +116,7 @@ static void lock_forget(void) {
     lock_fd = -1;
 }
 
-/* ---- what is refused meanwhile */
+/* ---- calls that are refused during the commit */
 
 static void refused(set *s) {
     tutti_dataset *d = s->d, *again = d;
@@ -158,7 +160,7 @@ static void overlaps(set *s, set *other, int level) {
         CHECK_OK(tutti_request_test(&r, &done, NULL));
         CHECK(!done && r, "it ended under somebody's lock");
     }
-    filled(other); /* all of another dataset's work goes by */
+    filled(other); /* another dataset is written completely */
     CHECK_SAME(tutti_dataset_commit(other->d), TUTTI_OK);
     right(other, 0);
     refused(s);

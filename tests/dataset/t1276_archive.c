@@ -1,6 +1,7 @@
 /* TEST ranks=1,3 timeout=120 */
-/* States that are archived, in a directory and on a stream, and restored: one data file and several, what stays,
- * what is refused, archives that are damaged, cut or missing, erasing and dropping, and values as they were.
+/* States that are archived, in a directory and on a stream, and restored: one data file and
+ * several, segments that are kept,
+ * refused calls, archives that are damaged, truncated or missing, erasing and dropping, and unchanged values.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <sys/stat.h>
@@ -151,7 +152,7 @@ static void streams(void) {
     tutti_off freed = 0;
     check_where("streams");
     CHECK_SAME(tutti_dataset_archive_stream(d, 2, 4, rank ? NULL : &s, &freed), TUTTI_OK);
-    right(0); /* no place: a copy */
+    right(0); /* no location: a copy */
     s.location = "tape 7";
     tape.n = 0;
     tape.full = 1;
@@ -180,7 +181,7 @@ static void streams(void) {
     tape.n = 1024; /* of zeros */
     if (rank == 0) memset(tape.bytes, 0, 1024);
     CHECK_SAME(played(2, 2), TUTTI_ERR_NOT_FOUND);
-    CHECK_SAME(tutti_dataset_erase_after(d, 1), TUTTI_OK); /* it goes, wherever it is */
+    CHECK_SAME(tutti_dataset_erase_after(d, 1), TUTTI_OK); /* it is removed, archived or not */
     for (int i = 1; i < STATES; i++) state(i);
     right(0);
     free(tape.bytes);
@@ -211,12 +212,12 @@ static void directories(int per_file) {
     tutti_count n = 0;
     check_where(per_file ? "directories, several data files" : "directories, one data file");
     dataset_remove(place);
-    /* segment 1 has the list of entries of all states: it stays, as the topology does */
+    /* segment 1 has the list of entries of all states: it is kept, like the topology */
     CHECK_SAME(tutti_dataset_archive(d, 0, 4, place, &freed), TUTTI_OK);
     const unsigned away = 1 << 2 | 1 << 3 | 1 << 4;
     CHECK(per_file == 0 || freed > 0, "nothing was freed with %d indices per file", per_file);
     right(away);
-    CHECK_SAME(tutti_dataset_archive(d, 0, 4, place, NULL), TUTTI_OK); /* once more: nothing */
+    CHECK_SAME(tutti_dataset_archive(d, 0, 4, place, NULL), TUTTI_OK); /* again: nothing to do */
     right(away);
     if (per_file == 2) CHECK(!file_there("data-000002.tutti"), "states 2 and 3 are still here");
     CHECK_SAME(tutti_dataset_follow(d, 1, 5, &(tutti_get){"a", p, TUTTI_FLOAT64, all}, &n),
@@ -235,7 +236,7 @@ static void directories(int per_file) {
     damage(2, 20, 1);
     CHECK_SAME(tutti_dataset_restore(d, 0, 8, check_dir()), TUTTI_ERR_NOT_FOUND);
     right(away);
-    state(20 + per_file); /* life goes on */
+    state(20 + per_file); /* further states are appended */
     CHECK_SAME(tutti_dataset_restore(d, 3, 3, place), TUTTI_OK);
     right(1 << 2 | 1 << 4);
     closed();
@@ -245,7 +246,7 @@ static void directories(int per_file) {
     CHECK_SAME(tutti_dataset_restore(d, 0, 8, place), TUTTI_OK); /* nothing to do */
 }
 
-/* All states of the last file away, then appended, erased, dropped. */
+/* All states of the last file are archived, then states are appended, erased and dropped. */
 static void check_missing_archive(int per_file) {
     check_where("missing archive");
     const tutti_count last = tutti_dataset_segments(d) - 1;
@@ -260,7 +261,8 @@ static void check_missing_archive(int per_file) {
     right(3 << 6);
     state(60);
     right(3 << 6);
-    CHECK_SAME(tutti_dataset_drop_oldest(d, 1), TUTTI_OK); /* of one file nothing */
+    CHECK_SAME(tutti_dataset_drop_oldest(d, 1),
+               TUTTI_OK); /* nothing is dropped from a single file */
     state(61);
     right(per_file ? 0 : 3 << 6);
 }

@@ -1,5 +1,5 @@
 /* TEST ranks=1,2 timeout=120 own=1 tsan=1 */
-/* Threads of one process, each with a communicator and a dataset of its own, all at the same time: they write,
+/* Concurrent threads of one process, each with its own communicator and dataset, write,
  * commit with and without waiting, read, archive, restore and verify.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>

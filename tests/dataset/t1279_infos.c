@@ -79,7 +79,7 @@ static void repaired(void) {
     opened(TUTTI_READ | TUTTI_WRITE);
 }
 
-/* ---- what may be in one */
+/* ---- allowed contents */
 
 static char *sql_type(const char *info) {
     static char type[16];
@@ -232,7 +232,7 @@ static void changes(void) {
     closed();
 }
 
-/* Trailers disappear: oldest segments dropped (one stays, with an older value), archived, newest erased. */
+/* Trailers disappear: oldest segments dropped (one is kept, with an older value), archived, newest erased. */
 static void lost_trailers(void) {
     check_where("dropped");
     created();

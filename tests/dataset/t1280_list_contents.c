@@ -1,6 +1,7 @@
 /* TEST ranks=1,3 timeout=60 */
 /* List the contents of a dataset: rows of spaces, variables, sections, names of infos; one segment
- * verified; the same refusals on all ranks; a dataset whose first writer was killed before it had made a table.
+ * verified; the same refusals on all ranks; a dataset whose first writer was killed before it
+ * created a table.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -128,7 +129,7 @@ static void checked(void) {
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }
 
-/* A reader finds nothing, and after a refresh what a writer has made of it. */
+/* A reader finds an empty dataset, and after a refresh the data of a writer. */
 static void empty(void) {
     char file[1024], name[128];
     tutti_dataset *writer = NULL;

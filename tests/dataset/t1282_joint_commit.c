@@ -1,6 +1,6 @@
 /* TEST ranks=1,3 timeout=60 */
 /* Several segments in one commit: a topology with its ids and the first states on it appear together, or
- * none of them does; in one data file and in a file each; also after a commit that failed.
+ * not at all; in one data file and in a file per segment; also after a failed commit.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sqlite3.h>
 #include "dataset/datasets.h"
@@ -45,7 +45,7 @@ static void put(tutti_dataset *d, share *s, int64_t index) {
     CHECK_SAME(tutti_dataset_put(d, 2, both), TUTTI_OK);
 }
 
-/* Topology t at index 10 t, and the states 10 t and 10 t + 1 on it: nothing is committed. */
+/* Topology t at index 10 t, and the states 10 t and 10 t + 1 on it: without a commit. */
 static void adapt(tutti_dataset *d, int64_t t) {
     const tutti_count lo = size_of(t) * rank / ranks, hi = size_of(t) * (rank + 1) / ranks;
     int64_t *ids = malloc((size_t)(hi - lo) * sizeof *ids + 8);
@@ -104,7 +104,7 @@ static void whole(tutti_dataset *d, tutti_count times) {
     }
 }
 
-/* Somebody else has the database. */
+/* Another program has locked the database. */
 static void commit_fails(tutti_dataset *d) {
     char name[600];
     sqlite3 *other = NULL;

@@ -7,7 +7,7 @@
 
 static tutti_dataset *d;
 
-/* Change a field, look, and put it back. */
+/* Change a field, check the predicate, and restore the field. */
 #define DAMAGED(field, value)                                                    \
     do {                                                                         \
         const __typeof__(field) kept_ = (field);                                 \

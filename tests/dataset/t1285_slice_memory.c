@@ -48,7 +48,7 @@ static double value_of(int variable, int owner, const tutti_count *x, int item) 
     return (double)(((variable * 16 + owner) * 16 + x[0]) * 512 + x[1] * 64 + x[2] * 8 + item);
 }
 
-/* The place in the array of element `at` of the slice. */
+/* The position in the array of element `at` of the slice. */
 static tutti_count place_of(const block *b, const tutti_count *at) {
     tutti_count place = 0;
     for (int i = 0; i < NDIMS; i++) {
@@ -95,7 +95,7 @@ static void visit(const block *b, int variable, int wide, int compare) {
 static tutti_decomposition *decompose(const block *b) {
     tutti_decomposition *p = NULL;
     tutti_section memory = b->memory;
-    if (rnd(2)) /* both ways to give the end */
+    if (rnd(2)) /* both forms of the upper bound */
         for (int k = 0; k < NDIMS; k++)
             memory.hi[k] = memory.lo[k] + (b->count[k] - 1) * memory.stride[k] + 1;
     const tutti_decomposition_spec spec = {

@@ -107,7 +107,7 @@ static void info_is(const char *name, const char *bytes, tutti_count n) {
     CHECK(!bytes || (is == n && memcmp(got, bytes, (size_t)n) == 0), "info %s", name);
 }
 
-/* States from time index `first` on; infos as they were, `late` was set behind the last commit. */
+/* States from time index `first` on; infos unchanged; `late` was set after the last commit. */
 static void right(int64_t first, int64_t last, int late) {
     tutti_count lo, hi;
     tutti_decomposition *p = cells(&lo, &hi);
@@ -193,7 +193,7 @@ static void archived(void) {
         CHECK_EQ(tutti_dataset_segments(d), 3);
         info_is("raw", "\xff\0a\x80", 4);
         CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-        CHECK_EQ(version_now(), 1); /* readers change nothing */
+        CHECK_EQ(version_now(), 1); /* readers do not change the version */
         opened(TUTTI_READ | TUTTI_WRITE, TUTTI_OK);
         CHECK_EQ(version_now(), 2);
         if (by_stream) {
@@ -216,7 +216,7 @@ static void archived(void) {
     }
 }
 
-/* From the version-1 trailer of one segment, whose infos are older than `late`. */
+/* Repair from the version-1 trailer of one segment, whose infos are older than `late`. */
 static void repaired_first(void) {
     check_where("repair");
     install("archive", "data-000001.tutti");
@@ -258,7 +258,7 @@ static void unknown(void) {
         opened(TUTTI_READ | TUTTI_WRITE, TUTTI_ERR_FORMAT);
         CHECK_EQ(version_now(), version);
     }
-    /* of data files too: nothing is damaged, and repair leaves all as it is */
+    /* data files too: nothing is damaged, and repair changes nothing */
     char data[600];
     unsigned char three = 3;
     snprintf(data, sizeof data, "%s/data-000001.tutti", path);

@@ -1,6 +1,8 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* A reader whose segment a writer removes gets TUTTI_ERR_STATE from every call that reads, whatever was done to the segment, to
- * its file and to the dataset, and whether or not the reader has used the segment before.  After a refresh it reads what there is.
+/* A reader whose segment a writer removes gets TUTTI_ERR_STATE from every call that reads,
+ * regardless of what was done to the segment, to
+ * its file and to the dataset, and whether or not the reader has used the segment before.  After a
+ * refresh it reads the existing segments.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
@@ -78,7 +80,7 @@ static void writer_closed(void) {
     CHECK_SAME(tutti_dataset_close(&w), TUTTI_OK);
 }
 
-/* ---- what is done to segment SEGMENT, the state of index 1 */
+/* ---- operations on segment SEGMENT, the state of index 1 */
 
 static void dropped(void) {
     CHECK_SAME(tutti_dataset_drop_oldest(w, 1), TUTTI_OK);
@@ -131,7 +133,7 @@ static const struct {
     {"deleted", deleted, 0, 0},
 };
 
-/* ---- how it is read */
+/* ---- kinds of reads */
 
 static tutti_err by_get(const char *name) {
     return tutti_dataset_get(d, SEGMENT, 1, &(tutti_get){name, p, TUTTI_FLOAT64, got});

@@ -1,6 +1,8 @@
 /* TEST ranks=1,3 timeout=60 */
-/* netCDF data files: definitions that netCDF cannot store fail with the same error on all ranks; when a new file begins; a
- * commit without published records is not part of the dataset; verify reports damage and a writer corrects it.
+/* netCDF data files: definitions that netCDF cannot store fail with the same error on all ranks;
+ * conditions for a new file; a
+ * commit without published records is not part of the dataset; verify reports damage and a writer
+ * corrects it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -102,11 +104,11 @@ static void no_entries(void) {
     CHECK_SAME(tutti_dataset_resize(d, "nodes", 1, (tutti_count[]){0}), TUTTI_OK);
     CHECK_SAME(tutti_decomposition_create(d, "nodes", &none, &p), TUTTI_OK);
     REFUSED(tutti_dataset_put(d, 1, &(tutti_put){"e", p, TUTTI_INT8, buf}), "length 0");
-    CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK); /* a topology without sections is fine */
+    CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK); /* a topology without sections is allowed */
     tutti_decomposition_free(&p);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     opened(TUTTI_WRITE, TUTTI_CONTAINER_NATIVE);
-    CHECK_EQ(tutti_dataset_container(d), TUTTI_CONTAINER_NETCDF); /* it keeps what it has */
+    CHECK_EQ(tutti_dataset_container(d), TUTTI_CONTAINER_NETCDF); /* it keeps its container */
     CHECK_EQ(tutti_dataset_segments(d), 1);
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
@@ -137,7 +139,7 @@ static void states(void) {
     CHECK_SAME(put("c"), TUTTI_OK);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
     REFUSED(tutti_dataset_archive(d, 1, 1, path, NULL), "cannot be archived");
-    /* what begins another file */
+    /* changes that begin another file */
     CHECK_SAME(tutti_dataset_put_type(d, "c", TUTTI_INT16), TUTTI_OK);
     state(2, "bc");
     CHECK_SAME(variable("e", (tutti_variable_spec){.type = TUTTI_INT64}), TUTTI_OK);
@@ -155,7 +157,7 @@ static void states(void) {
     CHECK_EQ(file_of(5, "e"), 3);
     CHECK_EQ(file_of(7, "a"), 4);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-    /* the same definitions again: the same file goes on */
+    /* the same definitions again: the same file is continued */
     opened(TUTTI_WRITE, TUTTI_CONTAINER_NETCDF);
     state(6, "ad");
     CHECK_EQ(file_of(8, "a"), 4);
@@ -225,7 +227,7 @@ static void not_counted(void) {
     }
     opened(TUTTI_WRITE, TUTTI_CONTAINER_NETCDF);
     CHECK_EQ(tutti_dataset_segments(d), 2);
-    state(2, "a"); /* what was not finished has left nothing behind */
+    state(2, "a"); /* the unfinished segment has left no data */
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     opened(0, 0);
@@ -252,12 +254,12 @@ static void damaged(void) {
     change(1, 40, 0x1122334455667788); /* in the header */
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_ERR_FORMAT);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-    opened(0, 0); /* what we read does not need it */
+    opened(0, 0); /* reading does not need it */
     CHECK_EQ(tutti_dataset_segments(d), 2);
     CHECK_SAME(tutti_dataset_verify_segment(d, -1, NULL), TUTTI_ERR_FORMAT);
     CHECK_SAME(tutti_dataset_verify_segment(d, 1, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-    opened(TUTTI_WRITE, TUTTI_CONTAINER_NETCDF); /* and a writer mends it */
+    opened(TUTTI_WRITE, TUTTI_CONTAINER_NETCDF); /* and a writer repairs it */
     CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }

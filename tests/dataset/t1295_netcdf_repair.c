@@ -39,7 +39,7 @@ static void opened(int mode) {
     some_rank = rank;
 }
 
-/* All of a variable in a segment, put or compared. */
+/* Put or compare all values of a variable in a segment. */
 static void all_of(int i, tutti_count segment, int puts) {
     int ndims = 0;
     tutti_count shape[TUTTI_MAX_DIMS], entries = 1;
@@ -198,7 +198,7 @@ int main(int argc, char **argv) {
     report = repaired();
     CHECK(report.rebuilt == 1 && report.lost == 0 && report.segments == 6, "%s", report.first_lost);
     right(6);
-    opened(TUTTI_WRITE); /* who finds nothing to mend */
+    opened(TUTTI_WRITE); /* a writer that finds nothing to repair */
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     sums_take(after);
     CHECK(memcmp(before, after, sizeof before) == 0);

@@ -1,6 +1,8 @@
 /* TEST ranks=1,3 timeout=60 */
-/* The database of a dataset, the files that SQLite has beside it, or the lock are FIFOs, directories or links to a device:
- * every call that opens the dataset fails with a clear error and none waits.  Repair rebuilds the metadata beside them.
+/* The database of a dataset, the auxiliary files of SQLite, or the lock are FIFOs, directories or
+ * links to a device:
+ * every call that opens the dataset fails with a clear error and none blocks.  Repair rebuilds the
+ * metadata in spite of them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/stat.h>
 #include <unistd.h>

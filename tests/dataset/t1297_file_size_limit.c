@@ -1,6 +1,8 @@
 /* TEST ranks=1 timeout=60 own=1 */
-/* A limit of file sizes (RLIMIT_FSIZE) below the size of the metadata: open, info_set, commit, archive, drop_oldest and repair fail with
- * TUTTI_ERR_NO_SPACE (metadata) or TUTTI_ERR_TOO_BIG (data), the program lives, its signal mask and handlers are as before, and with the limit lifted all of them work.
+/* A limit of file sizes (RLIMIT_FSIZE) below the size of the metadata: open, info_set, commit,
+ * archive, drop_oldest and repair fail with
+ * TUTTI_ERR_NO_SPACE (metadata) or TUTTI_ERR_TOO_BIG (data), the program continues, its signal
+ * mask and handlers are unchanged, and without the limit all of them succeed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/stat.h>
 #include <unistd.h>
@@ -63,7 +65,7 @@ static void large_put(int64_t index) {
         d, 2, (tutti_put[]){{"v", p, TUTTI_FLOAT64, v}, {"w", p, TUTTI_FLOAT64, v}}));
 }
 
-/* Of the first file only the topology stays: what was before it gets a mark. */
+/* Only the topology of the first file is kept: removed segments before it are marked. */
 static void removed(void) {
     check_where("drop_oldest");
     large_open();

@@ -1,6 +1,8 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* Collective communications per call of a step do not exceed limits: helpers return this rank's outcome, and the
- * caller agrees once per phase.  Both containers, both levels; global, ranked, partial and compressed variables, few
+/* Collective communications per call of a step do not exceed limits: helpers return the outcome of
+ * this rank, and the
+ * caller agrees once per phase.  Both containers, both levels; global, ranked, partial and
+ * compressed variables, few
  * small ones and large ones.  TUTTI_TEST_SHOW=1 prints the counts.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/collective_count.h"
@@ -58,7 +60,7 @@ static void check_counts(const variant *v, int step, const int64_t count[3]) {
         CHECK(count[0] <= BEGIN && count[2] <= v->commit,
               "%s: step %d: begin %lld, commit %lld; at most %d, %d", v->name, step,
               (long long)count[0], (long long)count[2], BEGIN, v->commit);
-    static int once = 1; /* the shared memory of a team is made in the eighth operation on it */
+    static int once = 1; /* the shared memory of a team is created in the eighth operation on it */
     const int more = count[1] == v->put + 1 ? once : 0;
     if (step > v->settled) {
         once -= more;

@@ -1,7 +1,10 @@
 /* TEST ranks=1,2,3,5 timeout=60 */
-/* Starting a put or a get does not wait for other ranks: ranks that start operations of two datasets in different orders
- * all complete them; ranks that start different operations of one dataset all get TUTTI_ERR_MISMATCH when they wait; what
- * was started is carried out by the next collective call; arguments and decompositions are free after the start.
+/* Starting a put or a get does not wait for other ranks: ranks that start operations of two
+ * datasets in different orders
+ * all complete them; ranks that start different operations of one dataset all get
+ * TUTTI_ERR_MISMATCH when they wait; what
+ * was started is carried out by the next collective call; arguments and decompositions may be
+ * freed after the start.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 
@@ -103,7 +106,7 @@ static void mismatched(int64_t step) {
     else
         CHECK_OK(tutti_dataset_put_start(d[0], 1, &puts[0], &r));
     CHECK_SAME(tutti_request_wait(&r, NULL), wrong);
-    /* one rank passes nothing */
+    /* one rank passes no variables */
     CHECK_OK(tutti_dataset_put_start(d[0], rank == ranks - 1 ? 1 : 2,
                                      rank == ranks - 1 ? NULL : puts, &r));
     CHECK_SAME(tutti_request_wait(&r, NULL), TUTTI_ERR_ARG);
@@ -111,7 +114,8 @@ static void mismatched(int64_t step) {
     CHECK_SAME(tutti_dataset_commit(d[0]), TUTTI_OK);
 }
 
-/* Not waited for: the next collective call carries it out, and refuses while it is not completed. */
+/* An operation that is not waited for is carried out by the next collective call, which fails
+ * until it is completed. */
 static void next_call(int64_t step) {
     tutti_request *r[2] = {NULL, NULL};
     const tutti_put puts[] = {{"u", part[0], TUTTI_FLOAT64, buf[0]},

@@ -1,5 +1,5 @@
 /* TEST ranks=0 timeout=60 */
-/* Recursive coordinate bisection: parts as even as can be for any number of them, none empty; ties
+/* Recursive coordinate bisection: parts of nearly equal size for any number of parts, none empty; ties
  * by index; the parts of a line are its pieces; weights, without any or 0; points that coincide.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
@@ -77,7 +77,7 @@ int main(void) {
         points(kind);
         for (int parts = 1; parts < PARTS; parts += 1 + parts / 8)
             for (tutti_count n = POINTS; n > 0; n /= 3) even(n, parts, NULL);
-        even(100, 300, NULL); /* each is alone */
+        even(100, 300, NULL); /* one point per part */
         weighted();
     }
     CHECK_OK(tutti__rcb(0, x, NULL, 4, part));

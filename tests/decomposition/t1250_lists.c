@@ -1,5 +1,5 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* Lists of entries by index, by value and by both, in any order, on several ranks each, with holes:
+/* Lists of entries by index, by value and by both, in any order, on several ranks, with holes:
  * positions, writers and bytes are those of a serial model.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/decomposed.h"
@@ -14,8 +14,8 @@ static int writer_of[HELD_ITEMS], writer_at[HELD_ITEMS * 1001];
 
 static const tutti_decomposition_kind kinds[] = {TUTTI_BY_INDEX, TUTTI_BY_VALUE, TUTTI_BY_BOTH};
 
-/* Where entries are in memory: one after the other; or each at a place of its own, in another order,
- * some before `buf`; or in the order of the space, however they are listed. */
+/* Positions of entries in memory: consecutive; or scattered, in another order,
+ * some before `buf`; or in the order of the space, regardless of their order in the list. */
 enum { AS_LISTED, SCATTERED, AS_THE_SPACE, MEMORIES };
 static void memory_random(tutti_count n, int how) {
     const int given = how == SCATTERED;
@@ -106,7 +106,8 @@ static void compact(void) {
     tutti_decomposition_free(&p);
 }
 
-/* The size of the space costs nothing, nor what other ranks hold: entries of one rank in a space that
+/* Neither the size of the space nor the entries of other ranks need memory: entries of one rank in
+ * a space that
  * is larger than any memory. */
 static void sparse(void) {
     enum { EACH = 2000 };

@@ -39,7 +39,7 @@ static tutti__decomposed grid_of(int ndims, const tutti_count *shape) {
     return g;
 }
 
-/* The same on all ranks: how the ranks' slices lie. */
+/* The same on all ranks: the arrangement of the slices. */
 enum { ANY, EVEN, SLABS_OF, COMB, SAME, PATTERNS };
 
 static tutti_slice slice_random(int pattern, int who, int ndims, const tutti_count *shape) {

@@ -5,8 +5,9 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/decomposed.h"
 
-/* Every rank has EACH positions behind those of the rank before, and a copy of the first of the next
- * rank; ids are those of the map. */
+/* Every rank has EACH positions after those of the previous rank, and a copy of the first position
+ * of the next
+ * rank; ids agree with the map. */
 enum { EACH = 10 };
 static id_map map = {.times = 7919, .plus = 5, .twice = -1, .negative = -1};
 static tutti_count position[EACH + 1], memory[EACH + 1];
@@ -241,13 +242,13 @@ static void foreign_fields(void) {
                      fields[i].name, names[kind]);
             refuse(&space, &s, TUTTI_ERR_ARG, words);
         }
-    /* a slice or a list whose kind was forgotten */
+    /* a slice or a list without a kind */
     refuse(&space, &(tutti_decomposition_spec){.slice = {.hi = {EACH}}}, TUTTI_ERR_ARG,
            "field kind is not set");
     tutti_decomposition_spec s = fine(TUTTI_BY_INDEX);
     if (last()) s.kind = TUTTI_DECOMPOSITION_UNSET;
     refuse(&space, &s, TUTTI_ERR_ARG, "field kind is not set");
-    /* strides alone are no slice */
+    /* strides alone do not define a slice */
     s = fine(TUTTI_BY_INDEX);
     s.slice.stride[0] = 1;
     tutti_decomposition *p = NULL;
@@ -271,7 +272,7 @@ static void different(void) {
         CHECK_SAME(make(&space, &s, &p), TUTTI_OK);
         tutti_decomposition_free(&p);
     }
-    /* what the caller has found already comes first, whatever the rest is */
+    /* an error that the caller has found takes precedence */
     tutti_err mine = TUTTI_OK;
     check_where("refused before");
     if (last()) mine = tutti__error_set(TUTTI_ERR_NOT_FOUND, 0, -1, "there is no space 'x'");

@@ -28,7 +28,7 @@ static int resident(const char *name) {
     return n;
 }
 
-/* Does the file system do it at all?  A plain write leaves no page behind. */
+/* Return whether the file system supports it: a plain write with O_DIRECT leaves no cached page. */
 static int possible(void) {
     int works = 0;
     if (rank == 0) {

@@ -21,7 +21,7 @@ static int colour(const unsigned char *v, int64_t n, const char *what) {
     return v[0];
 }
 
-/* What is in the file once all have come. */
+/* The contents of the file after a barrier. */
 static int settled(void) {
     int64_t n = 0;
     unsigned char *v = file_get(path, &n), got[BYTES];
@@ -39,7 +39,7 @@ static void fill(unsigned char *v, int round) {
     memset(v, 1 + (rank + 16 * round) % 250, BYTES);
 }
 
-/* Everybody writes, then reads what somebody has written. */
+/* Each rank writes, then reads data that some rank has written. */
 static void independent_round(tutti_file *f, int round) {
     unsigned char mine[BYTES], got[BYTES];
     tutti_off count = -7;
@@ -51,7 +51,8 @@ static void independent_round(tutti_file *f, int round) {
         CHECK_OK(tutti_file_read_independent_start(f, pieces, got, &r));
         CHECK_OK(tutti_request_wait(&r, &count));
         CHECK_OK(tutti_request_wait(&w, NULL));
-        if (round == 0 && count == 0) return; /* no rank has written yet: nothing, or all */
+        if (round == 0 && count == 0)
+            return; /* no rank has written yet: the read returns nothing or all bytes */
     } else {
         CHECK_OK(tutti_file_write_independent(f, pieces, mine, NULL));
         CHECK_OK(tutti_file_read_independent(f, pieces, got, &count));
@@ -60,7 +61,7 @@ static void independent_round(tutti_file *f, int round) {
     (void)colour(got, BYTES, "independent read");
 }
 
-/* A file that grows: a reader sees nothing of a write, or all of it. */
+/* A file that grows: a reader sees a write completely or not at all. */
 static void growing(tutti_file *f) {
     unsigned char mine[BYTES], got[BYTES];
     CHECK_SAME(tutti_file_resize(f, 0), TUTTI_OK);

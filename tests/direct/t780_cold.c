@@ -1,8 +1,8 @@
 /* TEST ranks=1,4 timeout=60 */
-/* Reads of bytes that are not in the page cache: auto sees it and fetches them in long requests,
- * over holes; of bytes that are there, it reads the named ones.  One rank's cold bytes are enough.
- * Plans that are remembered for the one are not taken for the other.  Small requests, memory and
- * stores that cannot tell are warm.
+/* Reads of bytes that are not in the page cache: auto detects it and reads them in long requests,
+ * over holes; of cached bytes it reads only the requested ones.  Cold bytes on one rank suffice.
+ * Cached plans for one case are not used for the other.  Small requests, memory and
+ * stores that cannot report residency count as warm.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <mpi.h>
@@ -35,7 +35,7 @@ static void file_make(void) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* What the kernel has of [lo, hi): in pages; -1: it does not tell. */
+/* The number of cached pages of [lo, hi); -1: unknown. */
 static long pages_cached(tutti_off lo, tutti_off hi) {
     struct {
         unsigned long long offset, bytes;
@@ -47,14 +47,14 @@ static long pages_cached(tutti_off lo, tutti_off hi) {
     return code == 0 ? (long)counts[0] : -1;
 }
 
-/* Forget [lo, hi), or all of it; 1: it is so, on all ranks. */
+/* Drop [lo, hi), or everything, from the page cache; returns 1 on success on all ranks. */
 static int drop(tutti_off lo, tutti_off hi) {
     int dropped = 1;
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
         const int fd = open(path, O_RDONLY);
         dropped = 0;
-        for (int i = 0; i < 100 && !dropped; i++) { /* pages in use at the moment stay */
+        for (int i = 0; i < 100 && !dropped; i++) { /* pages in use are not dropped */
             if (i > 0) usleep(1000);
             dropped = posix_fadvise(fd, lo, hi - lo, POSIX_FADV_DONTNEED) == 0 &&
                       pages_cached(lo, hi) == 0;
@@ -92,7 +92,7 @@ static tutti_file *file_open(const char *settings) {
     return f;
 }
 
-/* This rank's share of the first n pieces, in turn. */
+/* The share of this rank of the first n pieces, distributed cyclically. */
 static tutti_access *share(int n) {
     tutti_access *a = NULL;
     const int mine = n / ranks;
@@ -175,7 +175,7 @@ static void test_remembered(void) {
     CHECK_OK(tutti_file_close(&f));
 }
 
-/* A rank alone has cold bytes: all take the same way, again and again. */
+/* Only one rank has cold bytes: all ranks choose the same method each time. */
 static void test_one_rank(void) {
     tutti_file *f = file_open("");
     const tutti_off each = SIZE / ranks;
@@ -196,7 +196,7 @@ static void test_one_rank(void) {
     CHECK_OK(tutti_file_close(&f));
 }
 
-/* Holes: by temperature, or as the option says. */
+/* Holes are read depending on page cache residency or on the option. */
 static void test_holes(void) {
     const long long named = (long long)PIECE * PIECES, all = SIZE - EVERY + PIECE;
     for (int cold = 0; cold < 2; cold++) {
@@ -214,7 +214,7 @@ static void test_holes(void) {
                     warm();
                 const outcome o = read_once(f, PIECES);
                 const int along = set == 0 ? cold : set == 2;
-                /* windows begin and end inside of holes */
+                /* windows begin and end inside holes */
                 CHECK(along ? o.bytes > all / 2 && o.bytes <= all : o.bytes == named,
                       "%lld bytes, cold %d: %s", o.bytes, cold, o.how);
                 CHECK(set == 0 || says(&o, "as the option says"), "%s", o.how);
@@ -256,12 +256,12 @@ static void test_memory(void) {
     tutti_access_free(&a);
 }
 
-/* The sieve's buffer stays from call to call: no fresh pages. */
+/* The buffer of the sieve is reused: no new pages. */
 static void test_sieve_buffer(void) {
     tutti_file *f = file_open("method=sieve sieve_size=1m");
     struct rusage before, after;
     warm();
-    for (int i = 0; i < 3; i++) (void)read_once(f, PIECES); /* everything else is there, too */
+    for (int i = 0; i < 3; i++) (void)read_once(f, PIECES); /* everything else is cached, too */
     tutti_access *a = share(PIECES);
     getrusage(RUSAGE_SELF, &before);
     CHECK_OK(tutti_file_read(f, a, buf, NULL));

@@ -1,23 +1,22 @@
 /* TEST ranks=2 timeout=120 own=1 */
-/* The pipeline comm: one request for a window, however large, as without overlap; and while it blocks the exchange of
- * the next window goes on.  That is seen without measuring: no write of the aggregator ends before the other rank, which
- * is late with its last message, is rid of it.  (Late: when the aggregator is in its first write.  If it is not there yet
- * less is seen, and nothing fails.)
+/* The pipeline comm: one request per window of any size, as without overlap; while it blocks, the exchange of
+ * the next window continues.  The test needs no timing: no write of the aggregator ends before the
+ * other rank, which
+ * sends its last message late, has sent it.  (Late: while the aggregator is in its first write. 
+ * If it is not there yet
+ * the test is weaker but does not fail.)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
-enum {
-    WINDOW = 1 << 20,
-    GATE = 199
-}; /* messages of half a window are taken when they are asked for */
+enum { WINDOW = 1 << 20, GATE = 199 }; /* messages of half a window are received when requested */
 
 static char path[512], gate[520];
 static unsigned char *buffer;
 
-/* ---- the second message with a share of a window is late, and when it has left the gate opens */
+/* ---- the second message of a window is late, and the write is released when it has been sent */
 
 static int messages = -1; /* so far; -1: none is late */
 static MPI_Request late = MPI_REQUEST_NULL;

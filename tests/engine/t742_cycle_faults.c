@@ -1,5 +1,5 @@
 /* TEST ranks=1,3 timeout=120 */
-/* Cycle by cycle, a file access of a rank fails in its first cycle, its second, ... until there are no
+/* In the cyclic engine a file access of a rank fails in its first cycle, its second, ... until there are no
  * more: under every exchange and pipeline all ranks return the same error, nothing hangs, bytes
  * outside the access keep their value, the handle stays usable, memory is released.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -56,7 +56,7 @@ static tutti_file *opened(const char *text, int who, const char *what, int n) {
     return f;
 }
 
-/* The same code everywhere, and the right rank is blamed. */
+/* Check that all ranks return the same code and the error names the failed rank. */
 static tutti_err judged(tutti_err mine, int who) {
     const tutti_err err = same_everywhere(mine);
     CHECK(err == TUTTI_OK || err == TUTTI_ERR_NO_SPACE, "%s", tutti_last_message());
@@ -64,7 +64,7 @@ static tutti_err judged(tutti_err mine, int who) {
     return err;
 }
 
-/* Every byte is as it was or as it should be. */
+/* Every byte has its old or its new value. */
 static void file_is_sound(void) {
     int64_t n = 0;
     unsigned char *v = file_get(path, &n);

@@ -1,8 +1,8 @@
 /* TEST ranks=1,2,3,5 timeout=60 */
-/* Cycle by cycle, numbers tell that what is asked for by name is what happens: one message per cycle and
+/* Counts show that the cyclic engine does what the options request: one message per cycle and
  * pair of ranks, one copy on each side of it (none on the target's side of a put), one file access
- * per window; the plan says so in words.  Cycles without bytes cost nothing, however many there are, and
- * everybody may read everything.
+ * per window; the explanation of the plan agrees.  Cycles without bytes have no cost, and
+ * all ranks may read everything.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
@@ -78,7 +78,7 @@ static void counts(int way, const char *pipeline) {
     free(in);
 }
 
-/* ---- a few bytes, far apart: millions of windows have none */
+/* ---- a few bytes, far apart: millions of windows are empty */
 
 static void far_apart(int way, const char *pipeline) {
     char more[200];
@@ -103,7 +103,7 @@ static void far_apart(int way, const char *pipeline) {
     tutti_access_free(&a);
 }
 
-/* ---- everybody reads everything, and beyond: more bytes than windows for packed ones hold */
+/* ---- all ranks read everything and beyond: more bytes than windows for packed data hold */
 
 static void everything(int way, const char *pipeline) {
     enum { SIZE = 100000, BEYOND = 3000 };
@@ -129,7 +129,7 @@ static void everything(int way, const char *pipeline) {
     tutti_access_free(&a);
 }
 
-/* ---- two handles of one file at once, waited for in different orders: blocking calls must not meet crosswise */
+/* ---- two handles of one file at once, waited for in different orders: blocking calls must not deadlock */
 
 static void crosswise(int way, const char *pipeline) {
     enum { FILES = 2, PIECES = 40, PIECE = 1000 };

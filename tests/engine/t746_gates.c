@@ -25,7 +25,7 @@ static unsigned char buffer[BYTES];
 /* ---- events */
 
 typedef struct {
-    double start, end; /* microseconds; end 0: there is none */
+    double start, end; /* microseconds; end 0: none */
 } span;
 
 typedef struct {
@@ -43,13 +43,13 @@ static span *place_of(events *e, const char *name, int cycle) {
     return strcmp(name, "serve") && strcmp(name, "scatter") ? NULL : &e->serve[cycle];
 }
 
-/* The number behind `key` in a line, or -1. */
+/* The number after `key` in a line, or -1. */
 static double number(const char *line, const char *key) {
     const char *at = strstr(line, key);
     return at ? strtod(at + strlen(key), NULL) : -1;
 }
 
-/* One event is one line of the trace file; those of rank 0 count, which has all windows. */
+/* One event is one line of the trace file; only events of rank 0 are used, which has all windows. */
 static void event_take(events *e, const char *line) {
     static const char begins[] = "{\"name\":\"";
     char name[32];
@@ -84,21 +84,21 @@ static void complete(const span *s, const char *what) {
 
 #define SLACK 0.002
 
-/* Each of `later` begins when the one of `earlier` in the cycle before has ended. */
+/* Check that each of `later` begins after the one of `earlier` in the previous cycle has ended. */
 static void after(const span *later, const span *earlier, const char *what) {
     for (int k = 1; k < CYCLES; k++)
         CHECK(later[k].start >= earlier[k - 1].end - SLACK, "%s: cycle %d is %.3f us too early",
               what, k, earlier[k - 1].end - later[k].start);
 }
 
-/* In how many cycles does `later` begin before `earlier` of the cycle before has ended? */
+/* Return the number of cycles in which `later` begins before `earlier` of the previous cycle has ended. */
 static int overlaps(const span *later, const span *earlier) {
     int n = 0;
     for (int k = 1; k < CYCLES; k++) n += later[k].start < earlier[k - 1].end - SLACK;
     return n;
 }
 
-/* How many of them are under way at a time, at most. */
+/* Return the maximum number of simultaneous spans. */
 static int most(const span *s) {
     int n = 0;
     for (int k = 0; k < CYCLES; k++) {
@@ -110,14 +110,14 @@ static int most(const span *s) {
     return n;
 }
 
-/* As many as there are sub-buffers?  1: not yet. */
+/* Check that as many spans overlap as there are sub-buffers; 1: not yet. */
 static int fewer(const span *s, const char *what) {
     const int n = most(s);
     CHECK(n <= SUBS, "%d %ss at a time in %d sub-buffers", n, what, SUBS);
     return n < SUBS;
 }
 
-/* The rules of one pipeline; how many of the overlaps that it allows were seen nowhere. */
+/* The rules of one pipeline; returns how many of the allowed overlaps did not occur. */
 typedef int rules(const events *e);
 
 static int write_none(const events *e) {
@@ -177,7 +177,7 @@ static int read_write_comm_2(const events *e) {
 
 static tutti_file *slow_file(const char *text, int milliseconds) {
     char all[256];
-    tutti__trace_disable(); /* what has been recorded so far */
+    tutti__trace_disable(); /* ends the recording so far */
     snprintf(all, sizeof all,
              "method=two-phase exchange=shm store=threads window_size=%d sub_buffers=%d "
              "io_threads=%d fault=*:slow:%d %s",
@@ -233,7 +233,7 @@ static void gates(const char *pipeline, int is_write, rules *judge) {
     check_where("");
 }
 
-/* A rank that is slow keeps windows open; the next ones do not open meanwhile. */
+/* A slow rank keeps windows open; the next ones are not opened before. */
 static void held(const char *pipeline) {
     char text[64];
     snprintf(text, sizeof text, "cb_nodes=1 pipeline=%s", pipeline);
@@ -260,7 +260,7 @@ static void writes_take(spans w[2], char *text) {
     }
 }
 
-/* Is some write of one aggregator under way while the other's is? */
+/* Return whether writes of the two aggregators overlap. */
 static int together(const spans w[2]) {
     int n = 0;
     for (int i = 0; i < w[0].n; i++)
@@ -294,7 +294,7 @@ static void beside(const char *pipeline) {
     check_where("");
 }
 
-/* Begin returns before the bytes are in the file: the trace says when they were. */
+/* Begin returns before the bytes are in the file: the trace shows when they were written. */
 static void begin_returns(void) {
     int late = 1;
     check_where("begin");
@@ -304,7 +304,8 @@ static void begin_returns(void) {
         tutti_file *f = slow_file("background=io-only", delays[i]);
         CHECK_OK(tutti_access_contiguous(0, BYTES, &a));
         CHECK_OK(tutti_file_write_begin(f, a, buffer));
-        usleep(2000 * (useconds_t)delays[i]); /* the file access ends long before `end` looks */
+        usleep(2000 *
+               (useconds_t)delays[i]); /* the file access ends long before the call of `end` */
         CHECK_OK(tutti_file_write_end(f, NULL));
         CHECK_OK(tutti_file_close(&f));
         tutti_access_free(&a);

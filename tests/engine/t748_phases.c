@@ -1,15 +1,18 @@
 /* TEST ranks=1,2 timeout=60 */
-/* Which account a delay of the file goes to (tutti/stats.h): with a store in which every request takes D, an
- * aggregator of N windows in B sub-buffers waits for it, whichever pipeline and exchange,
+/* The phase to which a delay of the file is charged (tutti/stats.h): with a store in which every
+ * request takes D, an
+ * aggregator of N windows in B sub-buffers waits for it, with every pipeline and exchange,
  *
  *   N x D       where one request is under way at a time: none, comm, write-comm
  *   N / B x D   where all sub-buffers may be: write, write-comm-2
  *
- * and at least four fifths of that are file access, not exchange.  Through memory that ranks share, the other rank
- * sees what the aggregator does: its waiting is for the file, too (writing, it waits for no window of the first B).
- * A machine that is busy with other things may need D for the exchange: then a longer D is tried before it counts.
+ * and at least four fifths of that are file access, not exchange.  Through memory that ranks
+ * share, the other rank
+ * can observe the aggregator: its waiting is for the file, too (writing, it waits for no window of
+ * the first B).
+ * A busy machine may need D for the exchange: then a longer D is tried before it counts.
  *
- * Nothing is counted twice: plan, exchange and file are no more than all of it.
+ * No time is counted twice: plan, exchange and file add up to at most the total.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
@@ -71,12 +74,12 @@ static tutti_stats run(const char *text, int milliseconds, int how, int is_write
     return last;
 }
 
-/* How many delays this rank waits for. */
+/* The number of delays for which this rank waits. */
 static int delays_of(const char *pipeline, int shared, int is_write) {
     const int all = !strcmp(pipeline, "write") || !strcmp(pipeline, "write-comm-2");
     const int rounds = all ? CYCLES / SUBS : CYCLES;
     if (rank == 0) return rounds;
-    if (!shared) return 0; /* it cannot tell */
+    if (!shared) return 0; /* this rank cannot observe the aggregator */
     return is_write ? rounds - (all ? 1 : SUBS) : rounds;
 }
 

@@ -1,8 +1,9 @@
 /* TEST ranks=1,3 timeout=120 own=1 */
 /* Split and started operations honour exchange, step and pipeline: every one of them, with every kind of
- * background, leaves what the serial model says, and says itself that it went so.  With io-only a store that is held shows
- * that begin does not wait for the file.  Where something cannot be had (windows of MPI in a call
- * that does not wait) the explanation says what was done instead.  Windows of one's share are one request.
+ * background, has the result of the serial model, and its explanation confirms the options.  With
+ * io-only a store that is held shows
+ * that begin does not wait for the file.  If an option is not available (windows of MPI in a call
+ * that does not wait) the explanation states the replacement.  The windows of one aggregator are one request.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gate.h"
 #include "harness.h"
@@ -51,7 +52,7 @@ static void model_of(model *m, uint64_t salt) {
     }
 }
 
-/* What the operation says of itself. */
+/* Check the explanation of the operation. */
 static void went(tutti_file *f, int exchange, int pipeline, const char *background, int started) {
     char want[128];
     const char *said = tutti_file_explain(f);

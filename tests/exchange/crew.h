@@ -1,11 +1,12 @@
-/* Threads that play the ranks of one node: the walker and home of src/collective (run.c, home.c) once
- * more, in little, around the real slots, stage, domains and copy kernels, with an array as the file.
+/* Threads that act as the ranks of one node: a reduced version of the exchange and the aggregator
+ * of the engine
+ * with the real slots, stage, domains and copy kernels, with an array as the file.
  *
- *   each thread   close my slots, meet the others (the vote), then
- *                 walk: wait for a window, copy my bytes, report it; advance my own windows meanwhile
+ *   each thread   close the own slots, meet the others (agreement), then
+ *                 walk: wait for a window, copy the own bytes, report it; advance own windows in between
  *                 home: open, wait until full -> file (write); file -> open, wait until empty (read)
  *
- * There is nothing that orders the threads within an operation but the slots, so ThreadSanitizer sees
+ * Only the slots order the threads within an operation, so ThreadSanitizer sees
  * every copy that they fail to order.  File accesses take several steps, as if they ran in the
  * background; a restless crew also stops at random places for random times.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -21,7 +22,7 @@
 
 enum { CREW_MAX = 8, CREW_SLOTS = 3, CREW_OPS = 8 };
 
-/* What one rank asks for in one operation; base is where memory offset 0 is. */
+/* The request of one rank in one operation; base is the address of memory offset 0. */
 typedef struct {
     tutti_access *access;
     unsigned char *memory, *base;
@@ -43,7 +44,7 @@ typedef struct {
     int ops;
     crew_op op[CREW_OPS];
     pthread_barrier_t vote;
-    long writes; /* windows that went to the file, counted in turn */
+    long writes; /* number of windows written to the file */
 } crew;
 
 typedef enum { CREW_IDLE, CREW_FILL, CREW_STORE, CREW_FETCH, CREW_SERVE } crew_phase;
@@ -67,7 +68,7 @@ typedef struct {
     uint64_t random;
     tutti__stage stage;
     tutti__side side[CREW_MAX]; /* of all ranks: they are the sources of my windows */
-    tutti__route route;         /* where my bytes go; `cycle` is the next one */
+    tutti__route route;         /* the destinations of the own bytes; `cycle` is the next one */
     tutti_count window_next;
     crew_window window[CREW_SLOTS];
 } crew_mate;
@@ -260,7 +261,7 @@ static inline tutti_count walk_next(const crew_mate *m) {
     return best;
 }
 
-/* Each rank begins a cycle with an aggregator of its own. */
+/* Each rank begins a cycle with a different aggregator. */
 static inline void mate_walk(crew_mate *m) {
     tutti_count cycle;
     while ((cycle = walk_next(m)) >= 0)

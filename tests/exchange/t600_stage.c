@@ -1,5 +1,5 @@
 /* TEST ranks=0 timeout=60 */
-/* Where slots and buffers are: nothing overlaps, flags have cache lines of their own, buffers begin on
+/* Layout of slots and buffers: nothing overlaps, flags are in separate cache lines, buffers begin on
  * pages, the size is right; keys are all different, and a slot is found by its key only while open.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
@@ -49,7 +49,7 @@ static void life(void) {
     for (int again = 0; again < 2; again++) {
         tutti__slot_open(slot, key);
         CHECK_EQ(tutti__stage_find(&s, 1, 0, 3, key), 2);
-        CHECK_EQ(tutti__stage_find(&s, 1, 0, 2, key), -1); /* not among those asked for */
+        CHECK_EQ(tutti__stage_find(&s, 1, 0, 2, key), -1); /* not one of the requested slots */
         CHECK_EQ(tutti__stage_find(&s, 0, 0, 3, key), -1);
         CHECK_EQ(tutti__stage_find(&s, 1, 0, 3, key + 1), -1);
         CHECK(tutti__slot_is_done(slot, 0) && !tutti__slot_is_done(slot, 30),

@@ -115,7 +115,7 @@ static void another_process(void) {
     close((int)other.fd);
 }
 
-/* A process that is not dumpable: others of its user may not look into /proc/PID/fd. */
+/* A process that is not dumpable: other processes of its user cannot open /proc/PID/fd. */
 static int not_dumpable(const tutti__shared_memory *unused) {
     (void)unused;
     tutti__shared_memory m;

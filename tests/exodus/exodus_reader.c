@@ -226,7 +226,7 @@ static int64_t print_set(const kind *k, int64_t id) {
     int64_t n = 0, factors = 0;
     must(ex_get_set_param(file, k->type, id, &n, &factors), "ex_get_set_param");
     double *all = room(n, sizeof *all);
-    /* It says 0 for these kinds, and reads what it has written all the same. */
+    /* The library returns 0 for these kinds, but can read the values that it has written. */
     if ((k->type == EX_ELEM_SET || k->type == EX_EDGE_SET || k->type == EX_FACE_SET) && n &&
         ex_get_set_dist_fact(file, k->type, id, all) == 0)
         factors = n;

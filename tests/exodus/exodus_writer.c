@@ -1,15 +1,19 @@
-/* Writes a reference file by Debian's libexodusii that has every kind of thing an Exodus file can have.
+/* Writes a reference file by Debian's libexodusii with all features of Exodus files.
  *
  *     exodus_writer [--classic | --64bit | --netcdf4] [--int64] [--real 4|8] [--names N] [--hexes N]
  *                   [--steps N] [--nemesis P] [--no-maps] FILE
  *
- * --classic   CDF-1   --64bit  CDF-2 (default)   --netcdf4  HDF5.   The library has no CDF-5: nccopy -k cdf5 makes one.
- * --int64     ids, maps and connectivity of 64 bits (netCDF-4 then; version 6.02 writes members of sets as unsigned short)
+ * --classic   CDF-1   --64bit  CDF-2 (default)   --netcdf4  HDF5.   The library has no CDF-5:
+ * nccopy -k cdf5 makes one.
+ * --int64     ids, maps and connectivity of 64 bits (netCDF-4 then; version 6.02 writes members of
+ * sets as unsigned short)
  * --names N   room for names (32), and names that long
  *
- * The mesh is a row of N hexahedra along x (2), four tetrahedra beside them that share their nodes, two polyhedra by their
- * faces (nfaced, the faces nsided), edges and faces; two blocks or sets of a kind, the second of them sometimes empty.  Every number
- * is a simple function of what it belongs to.  Ids have gaps.  Without MPI.
+ * The mesh is a row of N hexahedra along x (2), four tetrahedra beside them that share their
+ * nodes, two polyhedra by their
+ * faces (nfaced, the faces nsided), edges and faces; two blocks or sets of a kind, the second of
+ * them sometimes empty.  Every value
+ * is a simple function of its position.  Ids have gaps.  Without MPI.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <exodusII.h>
 #include <inttypes.h>

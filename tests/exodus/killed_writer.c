@@ -16,7 +16,7 @@
 
 enum { NODES = 1000, SHOWN = 3 };
 static int rank, ranks;
-static tutti_count lo, n; /* this rank's nodes; elements lie between a node and the next */
+static tutti_count lo, n; /* this rank's nodes; elements are between consecutive nodes */
 static double *u, *w, *e;
 
 static void killed(int signal) {

@@ -1,8 +1,11 @@
-/* powercut_exodus write DIRECTORY durable|visible   creates DIRECTORY/run.e and makes every change to it that a writer can make: a mesh,
- * steps, files that follow it, a new topology, removed steps; and reports the state after each call to powercut_record.so.
+/* powercut_exodus write DIRECTORY durable|visible   creates DIRECTORY/run.e and makes every change
+ * to it that a writer can make: a mesh,
+ * steps, files that follow it, a new topology, removed steps; and reports the state after each
+ * call to powercut_record.so.
  *
- * powercut_exodus replay LOG DIRECTORY EVERY SEED all|each|none   cuts the power (powercut_disk.h).  Each time the files open, are in one of
- * the two states that they were between, have all their values and checksums, and a step can be appended.
+ * powercut_exodus replay LOG DIRECTORY EVERY SEED all|each|none   cuts the power
+ * (powercut_disk.h).  After each cut the files can be opened, are in one of
+ * the two states around the cut, have all their values and checksums, and a step can be appended.
  * SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 #include "powercut_disk.h"
@@ -13,8 +16,9 @@
 
 enum { NODES = 600 };
 
-/* States are texts: the numbers of steps of the files, without files at the end that have none; "shifted " before them: coordinates are 0.5
- * more; NONE: there is no mesh; "?": any state. */
+/* States are texts: the numbers of steps of the files, without trailing empty files; with the
+ * prefix "shifted ": coordinates are 0.5
+ * more; NONE: no mesh; "?": any state. */
 static const char *const NONE = "none";
 
 static tutti_exodus_options opt;
@@ -26,7 +30,7 @@ static double value(double time, int variable, int64_t id) {
 
 /* ---- a step */
 
-/* This rank's values of a step: a nodal variable and one of the block. */
+/* The values of this rank in a step: a nodal variable and one of the block. */
 typedef struct {
     double u[NODES], e[NODES];
 } values;
@@ -109,7 +113,7 @@ static void mesh_put(int nodes) {
     expect(tutti_exodus_put_mesh(file, &own), "put_mesh");
 }
 
-/* The coordinates once more, shifted. */
+/* Write the coordinates again, shifted. */
 static void coordinates_put(double shift) {
     double at[NODES];
     const int lo = NODES * rank / ranks, n = NODES * (rank + 1) / ranks - lo;

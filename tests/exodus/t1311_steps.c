@@ -1,5 +1,6 @@
 /* TEST ranks=1,3 timeout=60 */
-/* The life of steps: committed, discarded, erased, refreshed, followed; put in pieces and without waiting; killed writers' rests; checksums. */
+/* Steps: commit, discard, erase, refresh, series; partial and non-blocking puts; remains of killed
+ * writers; checksums. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "sample.h"
@@ -27,7 +28,7 @@ static int64_t size_now(void) {
     return st.st_size;
 }
 
-/* ncvalidator says yes, if there is one. */
+/* ncvalidator accepts the file, if it is installed. */
 static void valid(void) {
     char command[800];
     MPI_Barrier(MPI_COMM_WORLD);
@@ -38,7 +39,7 @@ static void valid(void) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A step that is not what it should be, as far as `fields` go. */
+/* Put wrong values into `fields` of a step. */
 static void put_rubbish(int fields) {
     tutti_exodus_field v[SAMPLE_FIELDS];
     sample_step_fields(p, 999, v);
@@ -95,7 +96,7 @@ static void lives(void) {
     sample_check(MPI_COMM_WORLD, path, &opt, 2);
 }
 
-/* What is not put is 0, wherever it lies; a step without anything has its time. */
+/* Values that are not put are 0 at any position; an empty step has its time. */
 static void pieces(void) {
     tutti_exodus_field v[SAMPLE_FIELDS];
     tutti_request *r[2] = {NULL, NULL};
@@ -234,7 +235,7 @@ static void damage(void) {
     }
 }
 
-/* A mesh that goes on being written after it was compared. */
+/* A mesh that is changed after it was compared. */
 static void late(void) {
     tutti_off bytes = 0;
     char other[640];

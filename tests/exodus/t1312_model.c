@@ -1,6 +1,7 @@
 /* TEST ranks=0 timeout=60 */
-/* Models as headers and catalogues and back, at random: what is read is what was said; and headers that were tampered with are refused or read, but do
- * no harm.
+/* Random models are written as headers and catalogues and read back unchanged; modified headers
+ * are refused or read, but cause
+ * no crash.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "exodus_model/exodus_model.h"
@@ -122,7 +123,7 @@ static void same_models(const tutti__exodus_model *a, const tutti__exodus_model 
     }
 }
 
-/* From the first bytes of a file; TUTTI_OK or what was refused. */
+/* Read a model from the first bytes of a file; returns TUTTI_OK or the error. */
 static tutti_err read_back(const char *head, size_t n, tutti_off size, tutti__exodus_model *out) {
     tutti__cdf c;
     tutti__exodus_catalogue where = {0};
@@ -158,7 +159,7 @@ static void round_trip(void) {
         same_models(&m, &back);
         tutti__exodus_model_free(&back);
     }
-    for (int i = 0; i < 200; i++) { /* a byte, or four of them */
+    for (int i = 0; i < 200; i++) { /* one byte, or four bytes */
         const size_t at = (size_t)rnd((int64_t)n - 4);
         char was[4];
         memcpy(was, head + at, 4);
@@ -171,7 +172,7 @@ static void round_trip(void) {
     tutti__exodus_model_free(&m);
 }
 
-/* What one rank's arguments can be wrong in. */
+/* Invalid arguments of one rank. */
 static void refused(void) {
     tutti__exodus_model m;
     const tutti_exodus_entity good = {
@@ -195,7 +196,7 @@ static void refused(void) {
     e[1] = (tutti_exodus_entity){.kind = TUTTI_EXODUS_ELEMENT_BLOCK, .id = 2};
     CHECK_ERR(tutti__exodus_model_define(&m, 2, e), TUTTI_ERR_ARG); /* no topology */
     e[1].topology = "BLOB";
-    CHECK_ERR(tutti__exodus_model_define(&m, 2, e), TUTTI_ERR_ARG); /* how many nodes? */
+    CHECK_ERR(tutti__exodus_model_define(&m, 2, e), TUTTI_ERR_ARG); /* unknown number of nodes */
     e[1] = (tutti_exodus_entity){.kind = TUTTI_EXODUS_NODE_SET, .id = 2, .name = name};
     CHECK_ERR(tutti__exodus_model_define(&m, 2, e), TUTTI_ERR_ARG);
     e[1].name = NULL;

@@ -1,5 +1,6 @@
 /* TEST ranks=1,3 timeout=60 */
-/* The database beside a file: notes, missing, of another file, damaged; what a killed writer has left in both; two writers. */
+/* The sidecar of a file: notes, missing, of another file, damaged; remains of a killed writer in
+ * both; two writers. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "sample.h"
@@ -109,7 +110,7 @@ static void lost(void) {
     free(good);
 }
 
-/* A writer was killed after its data, or after its sums, and before the number of records. */
+/* A writer was killed after writing data or checksums, and before the number of records. */
 static void killed(void) {
     int64_t n = 0, m = 0, after = 0, more = 0;
     check_where("killed");
@@ -123,7 +124,7 @@ static void killed(void) {
     unsigned char *three = file_get(path, &m);
     CHECK(m > n && memcmp(two + 12, three + 12, (size_t)n - 12) == 0,
           "a step is behind the others");
-    memcpy(three + 4, two + 4, 8); /* the number of records; sums of step 3 are there */
+    memcpy(three + 4, two + 4, 8); /* the number of records; checksums of step 3 exist */
     file_put(path, three, m - 1000);
     sample_check(MPI_COMM_WORLD, path, &opt, 2); /* readers do not mind */
     x = opened(TUTTI_READ | TUTTI_WRITE);
@@ -133,8 +134,7 @@ static void killed(void) {
     CHECK(after == n && memcmp(now, two, (size_t)n) == 0, "%lld bytes of %lld", (long long)after,
           (long long)n);
     free(now);
-    memcpy(three + 4, "\0\0\0\0\0\0\0\3",
-           8); /* a file that was cut: the last record is not there */
+    memcpy(three + 4, "\0\0\0\0\0\0\0\3", 8); /* a truncated file: the last record is missing */
     file_put(path, three, m - 1000);
     sample_check(MPI_COMM_WORLD, path, &opt, 2);
     x = opened(TUTTI_READ | TUTTI_WRITE);
@@ -142,7 +142,7 @@ static void killed(void) {
     now = file_get(path, &more);
     CHECK(more == n && memcmp(now, two, (size_t)n) == 0, "%lld bytes", (long long)more);
     free(now);
-    /* and one before the mesh was there: it is no file yet, and another one may take its place */
+    /* a file without a mesh: it is not a valid file, and may be replaced */
     char begun[640];
     tutti_exodus *y = NULL;
     snprintf(begun, sizeof begun, "%s.begun", path);

@@ -1,6 +1,8 @@
 /* TEST ranks=1,3 timeout=100 own=1 */
-/* Each call in the life of a step fails once, for each reason, on every rank in turn; the reason is removed and the program continues: puts, commits,
- * discard and close work, and all steps are right.  After a failed sync the bytes of the step are overwritten, as if
+/* Each call while a step is written fails once, for each cause, on each rank; the cause is removed
+ * and the program continues: puts, commits,
+ * discard and close work, and all steps are correct.  After a failed sync the bytes of the step
+ * are overwritten, as if
  * they had been lost: the step must be put again.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
@@ -44,7 +46,8 @@ static tutti_err start_and_wait(void) {
     return err == TUTTI_OK ? tutti_request_wait(&r, NULL) : err;
 }
 
-/* The outcome is not looked at.  A start does not wait: only a rank without memory for the request returns that error. */
+/* The outcome is ignored.  A start does not wait: only a rank without memory for the request
+ * returns that error. */
 static tutti_err start_and_abandon(void) {
     tutti_request *r = NULL;
     const tutti_err err = tutti_exodus_put_start(x, ALL - HALF, fields + HALF, &r);
@@ -97,7 +100,7 @@ static void commit(int64_t safe) {
     const int first_sync =
         (fault.what == FAULT_SYNC || fault.what == FAULT_SYNC_LAST) && fault.n == 1;
     if (TRY(starts ? COMMIT_START : COMMIT, commit_step(starts)) == TUTTI_OK) return;
-    if (first_sync) { /* that of the data */
+    if (first_sync) { /* the sync of the data */
         const char *says = strstr(tutti_last_message(), "steps 1 to 1 are damaged too");
         CHECK((says != NULL) == (steps == 1), "%s", tutti_last_message());
         lose_step(safe);
@@ -123,7 +126,7 @@ static void closed(void) {
     CHECK(x == NULL, "still open");
 }
 
-/* One more step, with a fault; whether it happened. */
+/* Write a step with a fault; return whether it happened. */
 static int one(int at, fault_kind what, int n) {
     static char where[100];
     const tutti_count step = steps + 1;
@@ -143,7 +146,7 @@ static int one(int at, fault_kind what, int n) {
             fields_make(step);
         }
         CHECK_EQ(tutti_exodus_steps(x), steps);
-        /* a step without most of the fields: bytes of the other one must not appear */
+        /* a step without most of the fields: bytes of the other step must not appear */
         CHECK_SAME(tutti_exodus_begin(x, sample_time(step)), TUTTI_OK);
         CHECK_SAME(tutti_exodus_commit(x), TUTTI_OK);
         double *zero = fields[1].buf;

@@ -1,6 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Series of files: those of IOSS, of libMesh and of former versions are followed and continued, each in its own naming; another mesh,
- * or a file that was replaced, is not taken for the one that was read; a second mesh needs no second init.
+/* Series of files: those of IOSS, of libMesh and of earlier versions are followed and continued,
+ * each in its own naming; another mesh,
+ * or a file that was replaced, is not confused with the original; a second mesh needs no second init.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "exodus/corpus.h"
@@ -204,7 +205,7 @@ static void new_series(void) {
     }
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
 
-    copy_file(in_dir("new.e-s0002"), in_dir("new.e-s002")); /* which of them follows? */
+    copy_file(in_dir("new.e-s0002"), in_dir("new.e-s002")); /* ambiguous next file */
     x = open_file(in_dir("new.e"), TUTTI_READ, 0);
     CHECK_SAME(tutti_exodus_next_file(x), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
@@ -247,7 +248,7 @@ static void other_mesh_follows(void) {
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
 }
 
-/* A writer puts another file in the place of the one that is read: as a new file, or into the same one. */
+/* A writer replaces the file that is read: by a new file, or by overwriting it. */
 static void file_is_replaced(int in_place) {
     check_where(in_place ? "rewritten in place" : "replaced");
     copy_file(in_dir("two.e"), in_dir("read.e"));

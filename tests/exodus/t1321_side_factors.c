@@ -1,6 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Distribution factors of side sets: put_mesh reads as many as tutti_exodus_side_nodes says for the topology and the dimensions of
- * the file, from a buffer that has no more (the build asan sees if it reads further), and get_mesh returns them.
+/* Distribution factors of side sets: put_mesh reads the number given by tutti_exodus_side_nodes
+ * for the topology and the dimensions of
+ * the file, from a buffer of exactly this size (the build asan detects overruns), and get_mesh returns them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
@@ -103,7 +104,7 @@ static void get(const char *topology, int nodes, int dims) {
 int main(int argc, char **argv) {
     static const struct {
         const char *topology;
-        int nodes, dims, sides, first; /* sides, nodes of the first of them */
+        int nodes, dims, sides, first; /* sides, nodes of the first side */
     } cases[] = {{"TRI3", 3, 3, 5, 3},   {"TRI3", 3, 2, 3, 2},   {"tri", 6, 3, 5, 6},
                  {"SHELL4", 4, 3, 6, 4}, {"QUAD4", 4, 2, 4, 2},  {"nsided", 5, 2, 5, 2},
                  {"nsided", 5, 3, 5, 2}, {"WEDGE6", 6, 3, 5, 4}, {"BAR2", 2, 3, 2, 1}};
@@ -115,7 +116,7 @@ int main(int argc, char **argv) {
         check_where(topology);
         CHECK_EQ(tutti_exodus_topology_sides(topology, nodes, dims), cases[i].sides);
         CHECK_EQ(tutti_exodus_side_nodes(topology, nodes, dims, 1, NULL), cases[i].first);
-        if (i > 0 && ranks > 3 && i != 5) continue; /* the numbers above do not depend on ranks */
+        if (i > 0 && ranks > 3 && i != 5) continue; /* the values above do not depend on ranks */
         put(topology, nodes, dims);
         get(topology, nodes, dims);
     }

@@ -123,7 +123,7 @@ static void refused(void) {
         tutti_exodus_get_start(file[0].x, rank == ranks - 1 ? 1000 : 1, 1, &file[0].field, &r));
     CHECK_SAME(tutti_request_wait(&r, NULL), TUTTI_ERR_NOT_FOUND);
     CHECK_SAME(tutti_exodus_put_start(file[0].x, 1, &file[0].field, NULL), TUTTI_ERR_ARG);
-    CHECK_SAME(tutti_exodus_put(file[0].x, 1, &file[0].field), TUTTI_OK); /* nothing has failed */
+    CHECK_SAME(tutti_exodus_put(file[0].x, 1, &file[0].field), TUTTI_OK); /* no call has failed */
     CHECK_SAME(tutti_exodus_commit(file[0].x), TUTTI_OK);
 }
 
@@ -146,7 +146,7 @@ static void confused(void) {
     check_where("different calls");
     for (int a = 0; a < CALLS; a++)
         for (int b = 0; b < CALLS; b++) {
-            if (a == b || (a <= START && b <= START)) continue; /* a put is a put */
+            if (a == b || (a <= START && b <= START)) continue; /* puts match each other */
             CHECK_SAME(tutti_exodus_begin(file[1].x, 500), TUTTI_OK);
             CHECK_SAME(call(rank == ranks - 1 ? a : b), TUTTI_ERR_MISMATCH);
             CHECK(strstr(tutti_last_message(), "while rank"), "%s", tutti_last_message());

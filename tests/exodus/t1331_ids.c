@@ -1,6 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Numbers of all ranks to positions: classes, copies, weights, ranks without anything, against a model
- * in which every rank knows everything; and what is refused.
+/* Assignment of positions to the numbers of all ranks: classes, copies, weights, ranks without
+ * items, compared with a model
+ * in which every rank has all data; and invalid input.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "exodus_mesh/id_order.h"
@@ -10,7 +11,7 @@ static tutti__entity_class o;
 
 enum { MOST = 400, CLASSES = 7 };
 
-/* The whole world, the same on all ranks: items by rising numbers. */
+/* All items, the same on all ranks, by increasing numbers. */
 static int64_t number_of[MOST];
 static int class_of[MOST];
 static tutti_count weight_of[MOST];
@@ -65,7 +66,7 @@ static tutti__ids ids_make(int classes, const int64_t *numbers, const tutti_coun
                         .entity_id = block_of};
 }
 
-/* One class in a round of its own; all ranks agree on the outcome. */
+/* Assign one class alone; all ranks agree on the outcome. */
 static tutti_err order_make(const tutti__ids *ids) {
     static const tutti_replicas_choice first = {.rule = TUTTI_REPLICAS_FIRST};
     tutti__ids_round round;
@@ -76,7 +77,7 @@ static tutti_err order_make(const tutti__ids *ids) {
     return err;
 }
 
-/* This rank's items, class by class, in an order of its own. */
+/* The items of this rank, class by class, in a rank-dependent order. */
 static int mine_make(int classes, tutti__ids *s) {
     int n = 0;
     for (int c = 0; c < classes; c++) {

@@ -1,13 +1,13 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* Meshes at random, with copies on any ranks: the file is the same, byte for byte, as the one that a
- * single process writes, and it has what a model says: nodes and elements by ids, members rising.
+/* Random meshes, with copies on any ranks: the file is the same, byte for byte, as the one that a
+ * single process writes, and it agrees with a model: nodes and elements by ids, members ascending.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/world.h"
 #include "exodus/files.h"
 
 static char path[2][512];
 
-/* ---- what the file of rank 0 has, array by array */
+/* ---- contents of the file of rank 0, array by array */
 
 static tutti_exodus *x;
 
@@ -59,7 +59,7 @@ static int before(int kind, int block) {
     return n;
 }
 
-/* Where the list of an entry begins in its block. */
+/* The start of the list of an entry in its block. */
 static int list_start(int kind, int item) {
     const world_entry *e = &world.entry[kind][item];
     int n = 0;
@@ -115,7 +115,7 @@ static int member_position(int s, int item) {
                                 : world_position(world_members[s], item);
 }
 
-/* Member i of a set: how many come before it, and how many factors. */
+/* Member i of a set: the number of members before it, and its number of factors. */
 static int member_at(int s, const world_set *w, int i, int *factors) {
     const int p = member_position(s, w->member[i]);
     int n = 0;
@@ -216,5 +216,5 @@ int main(int argc, char **argv) {
     }
     MPI_Barrier(MPI_COMM_WORLD);
     account_check(start);
-    return harness_end(); /* nothing remains of what was kept */
+    return harness_end(); /* all cached memory is released */
 }

@@ -1,7 +1,8 @@
 /* TEST ranks=1,2,3,5,8 timeout=180 */
-/* A mesh read with every distribution, with halos: every element is owned by one rank, halo elements are those with nodes
- * in common, members of sets are among the entities of a rank.  The mesh, written again by all ranks and
- * by fewer ranks, gives the same bytes.
+/* A mesh read with every distribution, with halos: every element is owned by one rank, halo
+ * elements are those with nodes
+ * in common, members of sets are among the entities of a rank.  Writing the mesh again from all ranks and
+ * from fewer ranks gives the same bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/files.h"
 
@@ -100,7 +101,7 @@ static void elements_check(const tutti_exodus *x, const tutti_exodus_mesh *m, in
     for (int e = 0; e < n; e++) CHECK(own[e] == 1, "element %d is own on %d ranks", e, own[e]);
 }
 
-/* Members of node sets and side sets among what this rank has: as many as there ought to be. */
+/* Check the number of members of node sets and side sets on this rank. */
 static void sets_check(const tutti_exodus_mesh *m) {
     unsigned char nodes[W_NODES] = {0}, elements[W_ENTRIES] = {0};
     for (tutti_count i = 0; i < m->nodes; i++) nodes[node_of(m->node_ids[i])] = 1;
@@ -167,7 +168,7 @@ static void refusals(void) {
         refused(x,
                 &(tutti_exodus_distribution){
                     .partitioner = TUTTI_EXODUS_BY_LIST, .n = rank == ranks - 1, .rank = wrong},
-                "is for rank");
+                "is assigned to rank");
         refused(x,
                 &(tutti_exodus_distribution){
                     .partitioner = TUTTI_EXODUS_BY_LIST, .n = rank == 0, .rank = right},
@@ -203,8 +204,7 @@ int main(int argc, char **argv) {
             if (ranks < 5 || by % 2 != k % 2)
                 once(&opt, (tutti_exodus_partitioner)by, (k + by) % 3);
         if (k == 0) refusals();
-        if (k == 0)
-            start = account_now(); /* teams, with what they have, are kept for the next time */
+        if (k == 0) start = account_now(); /* teams and their memory are cached for later calls */
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (ranks < 5) account_check(start);

@@ -1,10 +1,10 @@
 /* TEST ranks=1,3 timeout=60 */
-/* Meshes that are none: the same error on all ranks, with entity and place, whichever rank has the
- * trouble; and after it the right mesh is taken.
+/* Invalid meshes fail with the same error on all ranks, with entity and position, regardless of which rank
+ * failed; afterwards the correct mesh is accepted.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/files.h"
 
-/* Two hexahedra for each rank, one behind the other, and sets; ids of all ranks. */
+/* Two hexahedra for each rank, in a row, and sets; ids of all ranks. */
 static struct {
     int64_t node_id[12], element_id[2];
     double x[12];
@@ -19,7 +19,8 @@ static struct {
 static void mesh_make(void) {
     static const int corner[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     memset(&m, 0, sizeof m);
-    for (int i = 0; i < 12; i++) m.node_id[i] = 8 * rank + i + 1; /* four are the next rank's too */
+    for (int i = 0; i < 12; i++)
+        m.node_id[i] = 8 * rank + i + 1; /* four are shared with the next rank */
     for (int e = 0; e < 2; e++) {
         m.element_id[e] = 2 * rank + e + 1;
         for (int k = 0; k < 8; k++) m.nodes[8 * e + k] = 4 * e + corner[k];
@@ -38,7 +39,7 @@ static void mesh_make(void) {
 }
 
 static tutti_exodus *x;
-static int last; /* this is the rank that has the trouble */
+static int last; /* this is the rank with the invalid mesh */
 
 static void refused(tutti_err code, const char *words) {
     CHECK_SAME(tutti_exodus_put_mesh(x, &m.mesh), code);
@@ -50,15 +51,15 @@ static void places(void) {
     if (last) m.nodes[13] = 12;
     refused(TUTTI_ERR_ARG, "element block 5: entry 1 (id");
     if (last) m.nodes[3] = -1;
-    refused(TUTTI_ERR_ARG, "has node -1, but this rank has 12 of them");
+    refused(TUTTI_ERR_ARG, "refers to node -1, but this rank has 12");
     if (last) m.members[2] = 12;
-    refused(TUTTI_ERR_ARG, "node set 1: member 2 is at place 12");
+    refused(TUTTI_ERR_ARG, "node set 1: member 2 has position 12");
     if (last) m.sides_of[1] = 2;
-    refused(TUTTI_ERR_ARG, "side set 2: member 1 is at place 2");
+    refused(TUTTI_ERR_ARG, "side set 2: member 1 has position 2");
     if (last) m.sides[2] = 7;
     refused(TUTTI_ERR_ARG, "side set 2: member 2 is side 7 of element 0");
     if (last) m.sides[0] = 0;
-    refused(TUTTI_ERR_ARG, "it has no such side");
+    refused(TUTTI_ERR_ARG, "does not exist for topology");
     if (last) m.mesh.coordinates[1] = NULL;
     refused(TUTTI_ERR_ARG, "coordinates[1] is NULL");
     if (last) m.block[0].nodes = NULL;
@@ -66,7 +67,7 @@ static void places(void) {
     if (last) m.mesh.reserved[3] = 1;
     refused(TUTTI_ERR_ARG, "reserved");
     if (last) m.mesh.nodes = -1;
-    refused(TUTTI_ERR_ARG, "-1 nodes");
+    refused(TUTTI_ERR_ARG, "number of nodes is -1");
 }
 
 static void ids(void) {
@@ -95,10 +96,10 @@ static void ids(void) {
     mesh_make();
 }
 
-/* Files whose arrays are all 0: there is no node 0. */
+/* Files whose arrays are all 0: node 0 does not exist. */
 static void zeros(const char *path, const tutti_exodus_options *opt) {
-    static const char *const words[2] = {"element block 3: an entry has node 0",
-                                         "node set 4: member 0 is 0"};
+    static const char *const words[2] = {"element block 3: an entry refers to node 0",
+                                         "node set 4: member 0 refers to entry 0"};
     const tutti_exodus_entity what[2] = {
         {.kind = TUTTI_EXODUS_ELEMENT_BLOCK, .id = 3, .topology = "TRI3", .entries = 5},
         {.kind = TUTTI_EXODUS_NODE_SET, .id = 4, .entries = 2}};
@@ -153,7 +154,7 @@ int main(int argc, char **argv) {
     CHECK_EQ(tutti_exodus_own_elements(x, TUTTI_EXODUS_ELEMENT_BLOCK, 0), 2);
     refused(TUTTI_ERR_STATE, "definitions have ended");
     CHECK_OK(tutti_exodus_close(&x));
-    /* counts that were said and are not so */
+    /* declared counts that are wrong */
     CHECK_OK(tutti_exodus_create(MPI_COMM_WORLD, path, &opt, &x));
     CHECK_OK(tutti_exodus_init(x, &(tutti_exodus_parameters){.dims = 3, .nodes = 7}));
     m.mesh.blocks = NULL;

@@ -49,7 +49,7 @@ static void restart(MPI_Comm comm, tutti_exodus_partitioner by, int steps, int a
     CHECK_OK(tutti_exodus_close(&x));
 }
 
-/* The first n ranks, in a communicator of their own; rank and ranks are theirs. */
+/* The first n ranks, in a separate communicator, whose rank and size are set. */
 static MPI_Comm first_ranks(int n) {
     MPI_Comm comm;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -93,8 +93,9 @@ static void erased(void) {
     flip(11, 1);
 }
 
-/* As version 1 has it (no block of this file crosses a multiple of 64 KiB, so that sums are the same); a writer makes version 2
- * of it. */
+/* The sidecar in version 1 (no block of this file crosses a multiple of 64 KiB, so that checksums
+ * are equal); a writer converts it
+ * to version 2. */
 static int version(const char *sql) {
     int out = -1;
     if (rank == 0) {

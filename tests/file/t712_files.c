@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,4 timeout=120 own=1 */
-/* Files as objects: how they are opened, sized and removed, many of them, on several communicators, and again and again without
- * anything growing; what MPI_Finalize finds open.
+/* File handles: open, size and remove, many files, several communicators, repeatedly without
+ * growing resource use; files that are open at MPI_Finalize.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include "harness.h"
@@ -14,7 +14,7 @@ static tutti_file *opened(MPI_Comm comm, const char *name, int mode) {
     return f;
 }
 
-/* Every rank writes `n` bytes of its own kind, one after the other. */
+/* Every rank writes `n` bytes with a rank-dependent value, in rank order. */
 static void put(tutti_file *f, int me, int n, int key) {
     tutti_access *a = NULL;
     unsigned char *v = malloc((size_t)n);
@@ -75,7 +75,7 @@ static void modes(void) {
     refused(path, RW | TUTTI_CREATE | TUTTI_EXCLUSIVE, TUTTI_ERR_EXISTS, EEXIST);
     put_is_there(path, ranks, 100, 1, 0);
 
-    f = opened(MPI_COMM_WORLD, path, RW | TUTTI_CREATE); /* keeps what is there */
+    f = opened(MPI_COMM_WORLD, path, RW | TUTTI_CREATE); /* keeps existing bytes */
     CHECK_SAME(tutti_file_size(f, &size), TUTTI_OK);
     CHECK_EQ(size, 100 * ranks);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
@@ -95,7 +95,7 @@ static void modes(void) {
     file_remove(path);
 }
 
-/* Permissions: as asked, less the umask, and only for a file that is made. */
+/* Permissions: as requested, minus the umask, and only for new files. */
 static void permissions(void) {
     static const int asked[] = {0666, 0600, 0640, 0444};
     struct stat st;
@@ -130,7 +130,8 @@ static void sizes(void) {
     CHECK_SAME(tutti_file_sync(f), TUTTI_OK);
     put_is_there(path, ranks, 1000, 5, 0);
     CHECK_SAME(tutti_file_preallocate(f, 0), TUTTI_OK);
-    CHECK_SAME(tutti_file_preallocate(f, 300000), TUTTI_OK); /* bytes stay, the rest is zero */
+    CHECK_SAME(tutti_file_preallocate(f, 300000),
+               TUTTI_OK); /* bytes are unchanged, the rest is zero */
     CHECK_SAME(tutti_file_size(f, &size), TUTTI_OK);
     CHECK_EQ(size, 300000);
     int64_t n = 0;
@@ -173,7 +174,7 @@ static void again_and_again(void) {
         if (i == 0) start = account_now();
     }
     account_check(start);
-    for (int i = 0; i < 40; i++) { /* and with communicators of the caller's that come and go */
+    for (int i = 0; i < 40; i++) { /* and with communicators that the caller creates and frees */
         MPI_Comm dup;
         MPI_Comm_dup(MPI_COMM_WORLD, &dup);
         tutti_file *f = opened(dup, path, RW);
@@ -186,7 +187,7 @@ static void again_and_again(void) {
     put_is_there(path, ranks, 300, 7, 0);
 }
 
-/* Several files at once on one communicator, with operations in turn; closed in another order. */
+/* Several files at once on one communicator, with alternating operations; closed in another order. */
 static void at_once(void) {
     enum { FILES = 5 };
     tutti_file *f[FILES];
@@ -245,7 +246,7 @@ static void communicators(void) {
     (void)unlink(own);
 }
 
-/* What is open when MPI ends: closed then by each rank on its own, bytes and all. */
+/* Files that are open at MPI_Finalize are closed there by each rank, with all data. */
 static void left_open(void) {
     MPI_Comm dup;
     check_where("left open");

@@ -1,5 +1,5 @@
 /* TEST ranks=1,3 timeout=60 */
-/* What a run tells: the trace file, the explanation, the progress; and where its options come from.
+/* Diagnostic output: the trace file, the explanation, progress; and the sources of options.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <ctype.h>
 #include <sys/resource.h>
@@ -11,7 +11,7 @@ static char path[512];
 static const char trace[] = "trace.json"; /* in the scratch directory */
 enum { MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
 
-/* ---- is a text JSON?  Returns where the value ends, NULL if it is none. */
+/* ---- JSON check: returns the end of the value, NULL if it is invalid. */
 
 static const char *space(const char *s) {
     while (*s == ' ' || *s == '\n' || *s == '\t' || *s == '\r') s++;
@@ -109,7 +109,7 @@ static void traces(void) {
     }
 }
 
-/* The bytes of a file are those of `expected`. */
+/* Check that the bytes of a file are equal to `expected`. */
 static void unchanged(const char *name, const char *expected) {
     int64_t n = 0;
     char *text = (char *)file_get(name, &n);
@@ -125,8 +125,8 @@ static void closed(const tutti_options *opt, int works) {
     CHECK(f == NULL, "not closed");
 }
 
-/* Whatever a trace meets with, it changes no outcome and no other file; a close that fails while
- * there is a trace is an error on all ranks. */
+/* A trace that fails changes neither results nor other files; a close that fails while
+ * a trace is written is an error on all ranks. */
 static void traces_fail(void) {
     static const char other[] = "not a trace\n", note[] = "note.txt";
     tutti_options opt = options_of("");
@@ -146,7 +146,7 @@ static void traces_fail(void) {
     file_remove(note);
 
     check_where("trace over the data");
-    for (int works = 0; works < 2; works++) { /* an empty one is data too */
+    for (int works = 0; works < 2; works++) { /* an existing empty file is kept too */
         snprintf(opt.trace, sizeof opt.trace, "%.100s", works ? path : "empty.dat");
         char kept[sizeof path];
         memcpy(kept, path, sizeof path);
@@ -160,7 +160,7 @@ static void traces_fail(void) {
         free(data);
         if (!works) {
             memcpy(path, kept, sizeof path);
-            closed(&opt, 1); /* nor later, when it is not open any more */
+            closed(&opt, 1); /* nor later, after it has been closed */
             unchanged("empty.dat", "");
             file_remove("empty.dat");
         }
@@ -189,7 +189,7 @@ static void traces_fail(void) {
     file_remove(trace);
 }
 
-/* Variables that only tell or advise cannot make an open fail. */
+/* Variables that only request output or give hints cannot make open fail. */
 static void environment(void) {
     static char long_name[400];
     static const char *const names[] = {"TUTTI_TRACE", "TUTTI_EXPLAIN", "TUTTI_PROFILE",
@@ -337,7 +337,7 @@ static void infos(void) {
     MPI_Info_free(&info);
 }
 
-/* Rank 0's options count; a bad environment of any rank is refused by all. */
+/* Options of rank 0 are used; an invalid environment on any rank is refused by all ranks. */
 static void rank_zero(void) {
     tutti_options opt = options_of(rank == 0 ? "method=list cb_buffer_size=1m"
                                              : "method=two-phase cb_buffer_size=2m");

@@ -1,6 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* The protocol of collective calls on objects, by votes and by consensus: ranks in different calls, arguments that differ,
- * a failing rank (each in turn), the caller's explanation, ranges, execution on the root, paths of new
+/* The protocol of collective calls on objects, by votes and by consensus: ranks in different
+ * calls, arguments that differ,
+ * a failing rank (each rank once), the local error of the caller, ranges, execution on the root, paths of new
  * objects, handles that are NULL or stale.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
@@ -48,7 +49,7 @@ static void names(const widget *w, int who) {
           tutti_last_message());
     fails(err, TUTTI_ERR_MISMATCH, "collective mismatch", "some/path", " while rank ");
     CHECK_EQ(w->team->differed, differed + 1);
-    /* the same verb of another class; a rank that refuses is in another call all the same */
+    /* the same verb of another class; a mismatch is reported although the rank refuses */
     fails(tutti__object_call(&w->object, rank == who ? &elsewhere : &one, TUTTI_OK),
           TUTTI_ERR_MISMATCH, "collective mismatch", "some/path", "tutti_gadget_put");
     fails(tutti__object_call(&w->object, rank == who ? &other : &one,
@@ -157,7 +158,7 @@ static void handles(void) {
     CHECK(!strcmp(tutti_last_error()->text, "widget handle is NULL"), "'%s'",
           tutti_last_error()->text);
     CHECK_ERR(tutti__object_live(&w, &widget_class), TUTTI_ERR_STATE);
-    tutti__handle_remove(&w.handle); /* is not listed: nothing happens */
+    tutti__handle_remove(&w.handle); /* is not listed: no effect */
     tutti__handle_add(&w.handle, &widget_class);
     CHECK_OK(tutti__object_live(&w, &widget_class));
     CHECK_ERR(tutti__object_live(&w, &gadget_class), TUTTI_ERR_STATE);

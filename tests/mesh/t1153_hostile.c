@@ -1,6 +1,6 @@
 /* TEST ranks=1 timeout=120 */
-/* Meshes that have been damaged at random, in every format: a clear error or a mesh that hangs
- * together, never a crash, never more memory than a file of that size could be worth.
+/* Randomly damaged meshes in every format: a clear error or a consistent
+ * mesh, never a crash, and memory bounded by the size of the file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/resource.h>
 #include "mesh/meshes.h"
@@ -31,13 +31,13 @@ static int64_t spoil(unsigned char *v, int64_t n, int64_t room) {
                 n -= k;
             }
             break;
-        case 3: /* a piece comes twice */
+        case 3: /* a piece is repeated */
             if (at + k < n && n + k < room) {
                 memmove(v + at + k, v + at, (size_t)(n - at));
                 n += k;
             }
             break;
-        case 4: /* a word in place of what was there */
+        case 4: /* a word is replaced */
             if (at + len <= n) memcpy(v + at, w, (size_t)len);
             break;
         case 5: /* a number */
@@ -50,7 +50,7 @@ static int64_t spoil(unsigned char *v, int64_t n, int64_t room) {
     return n;
 }
 
-/* What has been read can be used. */
+/* Use a mesh that was read. */
 static void use(tutti_mesh *m) {
     tutti_mesh_view v;
     tutti_mesh_info info;
@@ -96,7 +96,7 @@ int main(int argc, char **argv) {
         getenv("TUTTI_TEST_TIER") && !strcmp(getenv("TUTTI_TEST_TIER"), "full") ? 5000 : 500;
     whole w = whole_box(2, 1);
     tutti_mesh *m = whole_mesh(&w, MPI_COMM_WORLD);
-    /* in memory, if there is a place: a disk is asked to keep each of thousands of files */
+    /* in memory if possible: thousands of files are synced */
     const char *shm = getenv("TUTTI_TEST_SHM");
     snprintf(path, sizeof path, "%s/hostile", shm ? shm : check_dir());
     CHECK_OK(tutti_mesh_set_groups(m, 1, &group));

@@ -1,7 +1,7 @@
 /* TEST ranks=1 timeout=120 own=1 */
-/* METIS prints nothing and leaves no part empty, whatever is asked: more parts than nodes, tiny
- * meshes, no neighbours at all, loads that differ by orders of magnitude.  Bisection takes its place
- * there, and the mesh reports it.
+/* METIS prints nothing and leaves no part empty, for all arguments: more parts than nodes, tiny
+ * meshes, no neighbours at all, loads that differ by orders of magnitude.  Bisection replaces it
+ * in these cases, and the mesh reports it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@ static char path[512];
 static tutti_count load[4096];
 static int of[4096];
 
-/* What standard output gets while a mesh is divided goes to a file. */
+/* Redirect standard output to a file while a mesh is partitioned. */
 static void divide(tutti_mesh *m, int parts, const tutti_count *loads) {
     struct stat s = {.st_size = 0};
     tutti_mesh_view v;

@@ -34,7 +34,7 @@ static struct {
     int flights;                 /* slots used, on any rank */
     int split_first, split_last; /* operations of the split call under way, on all ranks; or 0 */
     int defects;
-    FILE *record; /* what is compared with another run, or NULL */
+    FILE *record; /* the record to compare with another run, or NULL */
     file_model model;
 } w;
 
@@ -108,7 +108,7 @@ static inline void check_status(const flight *f, const MPI_Status *st) {
     EXPECT(cancelled == 0, !w.romio, "cancelled is %d", cancelled);
 }
 
-/* Reads: the bytes that are there came, and nothing else changed; writes: nothing changed. */
+/* Reads: existing bytes were read, and no other bytes changed; writes: nothing changed. */
 static inline void check_memory(flight *f) {
     memory_side *m = &f->memory;
     int64_t wrong = 0, first = -1;
@@ -127,7 +127,7 @@ static inline void check_memory(flight *f) {
           (long long)m->size, (long long)first);
 }
 
-/* What was told and read; where the libraries' own are right. */
+/* Record counts and bytes; only where the MPI-IO of the MPI libraries is correct. */
 static inline void record(const flight *f, const MPI_Status *st) {
     const memory_side *m = &f->memory;
     uint64_t sum = 0;
@@ -265,7 +265,7 @@ static inline void complete_all(void) {
         w.model.completed[op] = !w.split_first || op < w.split_first || op > w.split_last;
 }
 
-/* Each rank tests one of its own; that it may be complete now is not known to others. */
+/* Each rank tests one of its requests; other ranks do not know whether it is complete. */
 static inline void poke(void) {
     flight *f = &w.flight[rnd(FLIGHTS)];
     MPI_Status st = fresh_status();

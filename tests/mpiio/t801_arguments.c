@@ -1,12 +1,14 @@
 /* TEST ranks=3 timeout=60 preload=mpiio */
-/* Wrong arguments get the error class of the MPI standard: on that rank alone if the call is independent; if it is
+/* Wrong arguments get the error class of the MPI standard: only on that rank if the call is
+ * independent; if it is
  * collective, no rank waits forever, even if only one rank has wrong arguments.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi_check.h"
 
 static char buf[64];
 
-/* One rank of a collective call has a wrong argument: it gets its own class, the others get an error too. */
+/* One rank of a collective call has a wrong argument: it gets its error class, the others get an
+ * error too. */
 #define ONE_RANK(is_wrong, right, wrong, expected)           \
     do {                                                     \
         const int code_ = (is_wrong) ? (wrong) : (right);    \
@@ -58,7 +60,7 @@ static void independent(MPI_File fh) {
     CHECK_CLASS(MPI_File_get_byte_offset(fh, -1, &n), MPI_ERR_ARG);
     CHECK_CLASS(MPI_File_write_at(fh, INT64_MAX - 1, buf, 10, MPI_BYTE, MPI_STATUS_IGNORE),
                 MPI_ERR_ARG);
-    CHECK_EQ(position_of(fh), 0); /* nothing has moved */
+    CHECK_EQ(position_of(fh), 0); /* the pointer has not moved */
     CHECK_MPI(MPI_File_write(fh, NULL, 0, MPI_INT, MPI_STATUS_IGNORE));
     MPI_Type_free(&pair);
     MPI_Type_free(&huge);

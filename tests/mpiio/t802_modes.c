@@ -1,5 +1,5 @@
 /* TEST ranks=3 timeout=60 preload=mpiio */
-/* Access modes: which are refused, what the others do; classes of open's errors, the same on all ranks.
+/* Access modes: refused modes, effects of the others; error classes of open, the same on all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -57,7 +57,7 @@ static void trouble(void) {
     CHECK_CLASS(MPI_File_open(MPI_COMM_NULL, path, MPI_MODE_RDWR, MPI_INFO_NULL, &fh),
                 MPI_ERR_COMM);
     CHECK_CLASS(MPI_File_delete(test_path("absent"), MPI_INFO_NULL), MPI_ERR_NO_SUCH_FILE);
-    if (geteuid() == 0) return; /* may do everything */
+    if (geteuid() == 0) return; /* root has all permissions */
     if (rank == 0) chmod(test_path("there"), 0);
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_CLASS(try_open(test_path("there"), MPI_MODE_RDWR), MPI_ERR_ACCESS);
@@ -86,7 +86,7 @@ static void one_way(void) {
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* All pointers begin at the end; offsets count from the beginning as ever. */
+/* All pointers begin at the end; offsets count from the beginning as usual. */
 static void append(void) {
     MPI_File fh = test_open("there", MPI_MODE_RDWR | MPI_MODE_APPEND);
     MPI_Offset end = size_of(fh);
@@ -117,7 +117,7 @@ static void sequential(void) {
     CHECK_CLASS(MPI_File_seek_shared(fh, 0, MPI_SEEK_SET), MPI_ERR_UNSUPPORTED_OPERATION);
     CHECK_CLASS(MPI_File_set_size(fh, 0), MPI_ERR_UNSUPPORTED_OPERATION);
     CHECK_CLASS(MPI_File_set_view(fh, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL), MPI_ERR_ARG);
-    for (int round = 0; round < 3; round++) { /* each view goes on where the last one ended */
+    for (int round = 0; round < 3; round++) { /* each view continues where the previous one ended */
         memset(buf, 'a' + round, sizeof buf);
         CHECK_MPI(MPI_File_write_ordered(fh, buf, 5, MPI_BYTE, MPI_STATUS_IGNORE));
         CHECK_MPI(MPI_File_set_view(fh, MPI_DISPLACEMENT_CURRENT, MPI_BYTE, MPI_BYTE, "native",
@@ -172,7 +172,7 @@ static void device(void) {
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* What the program hangs on its communicator is its own. */
+/* Attributes of the communicator of the program are not copied. */
 static int attributes;
 
 static int attribute_copy(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag) {

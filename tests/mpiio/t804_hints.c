@@ -1,5 +1,6 @@
 /* TEST ranks=3 timeout=60 preload=mpiio own=1 */
-/* Hints: ours and the peers' names are taken, nonsense is ignored, get_info tells what is in force.
+/* Hints: hints of Tutti and of ROMIO are accepted, invalid ones are ignored, get_info returns the
+ * values in use.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi_check.h"
 
@@ -110,7 +111,7 @@ static void columns(MPI_File fh, int seed, MPI_Info info) {
     MPI_Type_free(&tile);
 }
 
-/* Hints that come after open: rank 0's count, on all; while something is under way none does. */
+/* Hints after open: those of rank 0 are used on all ranks; they are ignored while operations are pending. */
 static void later(void) {
     int first = 0;
     MPI_File fh = test_open("later", MPI_MODE_CREATE | MPI_MODE_RDWR);
@@ -147,7 +148,7 @@ static void of_system(void) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* What ROMIO tells of every file. */
+/* The hints that ROMIO returns for every file. */
 static void of_romio(void) {
 #ifdef MPICH_VERSION
     static const char *const told[][2] = {

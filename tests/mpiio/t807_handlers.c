@@ -1,6 +1,6 @@
 /* TEST ranks=2 timeout=60 own=1 preload=mpiio */
-/* Error handlers: of a file, of MPI_FILE_NULL, inherited at open; what they are called with; what
- * MPI_Error_string says; handles to and from Fortran.
+/* Error handlers: of a file, of MPI_FILE_NULL, inherited at open; their arguments;
+ * MPI_Error_string; handles to and from Fortran.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi_check.h"
 
@@ -77,7 +77,7 @@ static void of_no_file(MPI_Errhandler noting) {
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* MPICH returns what a handler has made of the code; Open MPI what it was. */
+/* MPICH returns the code changed by a handler, Open MPI the original code. */
 static void changed(MPI_Errhandler noting) {
     MPI_Errhandler changing;
     MPI_File fh = test_open("handlers", MPI_MODE_WRONLY), other;

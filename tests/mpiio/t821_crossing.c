@@ -1,7 +1,7 @@
 /* TEST ranks=2,4 timeout=60 preload=mpiio */
-/* Two collective operations under way on one file, of many cycles each, completed by MPI_Test alone: even ranks
+/* Two pending collective operations on one file, of many cycles each, completed only by MPI_Test: even ranks
  * complete the first one first, odd ranks the second one.  Every byte is checked.  Then the same for
- * reads.  (The MPI libraries' own MPI-IO mixes such operations up, or hangs.)
+ * reads.  (The MPI-IO of the MPI libraries mixes such operations up, or hangs.)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio/requests.h"
 
@@ -13,7 +13,7 @@ static MPI_Offset place(int op) {
     return (MPI_Offset)op * LENGTH; /* ints of the view */
 }
 
-/* `first` until it is complete, and now and then the other one. */
+/* Test `first` until it is complete, and sometimes the other one. */
 static void complete(MPI_Request *first, MPI_Request *second) {
     MPI_Status s;
     int flag = 0;
@@ -44,7 +44,7 @@ static void crossing(MPI_File f, int is_write) {
             }
 }
 
-/* All of it, by other means. */
+/* Check the complete file with plain reads. */
 static void file_check(const char *path) {
     const int64_t n = 2 * (int64_t)LENGTH * ranks;
     int *v = malloc((size_t)n * sizeof *v);

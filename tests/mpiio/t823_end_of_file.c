@@ -1,5 +1,6 @@
 /* TEST ranks=3 timeout=60 preload=mpiio */
-/* Reads that reach the end of the file, non-blocking and split: exact counts, bytes beyond are left alone, and
+/* Reads that reach the end of the file, non-blocking and split: exact counts, memory of bytes
+ * beyond is unchanged, and
  * nothing hangs.  The file is distributed over the ranks in pieces, so that it ends in the middle of
  * a piece of one rank; or every rank sees all of it.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -9,7 +10,7 @@ enum { PIECE = 100, SIZE = 12345, WANTED = 2 * SIZE };
 
 static unsigned char contents[SIZE], buffer[WANTED];
 
-/* The bytes of the file that this rank's view shows, from byte `at` of the view on; how many. */
+/* The bytes of the file in the view of this rank, from byte `at` of the view; returns their number. */
 static int expected(int dealt, int at, unsigned char *out) {
     int n = 0;
     for (int i = 0; i < WANTED; i++) {
@@ -75,7 +76,7 @@ static void read_at(MPI_File f, int dealt, int kind, int at) {
         }
 }
 
-/* At offsets that no file has: a read finds nothing, a write fails, and all ranks return. */
+/* At offsets beyond any file: a read returns 0 bytes, a write fails, and all ranks return. */
 static void far_away(MPI_File f, MPI_Offset at) {
     MPI_Status s;
     MPI_Request r;

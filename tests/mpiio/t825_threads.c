@@ -1,7 +1,8 @@
 /* TEST ranks=3 timeout=100 own=1 preload=mpiio tsan=1 */
-/* MPI_THREAD_MULTIPLE: several threads of a rank use files of their own at the same time, with requests of all kinds
- * under way; one thread starts requests and another one completes them, while the first is gone or
- * sits in a blocking call of MPI-IO on another file.
+/* MPI_THREAD_MULTIPLE: several threads of a rank use different files at the same time, with
+ * requests of all kinds
+ * pending; one thread starts requests and another one completes them, after the first has ended or
+ * while it is in a blocking call of MPI-IO on another file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -108,7 +109,7 @@ static void *complete_only(void *context) {
     return NULL;
 }
 
-/* The thread that started them is gone. */
+/* The thread that started the requests has ended. */
 static void orphans(void) {
     for (int t = 0; t < THREADS; t++) {
         pthread_create(&workers[t].thread, NULL, start_only, &workers[t]);
@@ -117,7 +118,8 @@ static void orphans(void) {
     for (int t = THREADS - 1; t >= 0; t--) complete_only(&workers[t]);
 }
 
-/* It waits for all ranks in a call on another file; some of them come only when the requests are complete. */
+/* It waits for all ranks in a call on another file; some ranks make it only when the requests are
+ * complete. */
 static void busy_elsewhere(void) {
     worker *w = &workers[0];
     start_writes(w, 77);

@@ -1,6 +1,7 @@
 /* TEST ranks=3 timeout=60 builds=openmpi,mpich preload=mpiio */
-/* Split and non-blocking collectives overlap: begin and test return while the store is held, and end waits for it.
- * Between begin and end no rank calls MPI, and the bytes reach the file nevertheless.
+/* Split and non-blocking collectives overlap: begin and test return while the store is blocked,
+ * and end waits for it.
+ * Between begin and end no rank calls MPI, and the bytes are written nevertheless.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gate.h"
 #include "mpiio/requests.h"
@@ -67,8 +68,9 @@ static void split(MPI_File f, const char *path, int kind) {
     CHECK(memcmp(data, wanted, LENGTH) == 0, "bytes differ");
 }
 
-/* Every rank tests until its bytes are on their way, which the store does not tell yet.  No rank lets its store go
- * before all have seen that: one that has no share of the file would be done with theirs. */
+/* Every rank tests until its writes have been submitted, which the store does not report yet.  No
+ * rank releases its store
+ * before all ranks have reached this point: a rank without a share of the file would complete early. */
 static void non_blocking(MPI_File f, const char *path) {
     MPI_Request r, all_seen;
     MPI_Status s;

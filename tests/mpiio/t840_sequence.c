@@ -1,14 +1,15 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 own=1 preload=mpiio */
 /* A long random sequence of MPI-IO: every family of calls, random views and memory types, seeks, sizes,
- * atomic mode, reopening; the outcome of each call is decided by the standard, and a serial model of the
- * file says what it is: every count, position, size, byte read and byte in the file.
+ * atomic mode, reopening; the outcome of each call is defined by the standard, and a serial model of the
+ * file computes it: every count, position, size, byte read and byte in the file.
  *
- * All ranks draw the same random numbers, so that each knows what all do.  Accesses that the model finds in
+ * All ranks draw the same random numbers, so that each knows all operations.  Accesses that the
+ * model finds in
  * conflict with earlier ones are preceded by sync-barrier-sync; within one collective call they are
- * emptied, which gives ranks that ask for nothing.
+ * made empty, which gives ranks without data.
  *
- *   t840_sequence [FILE]     the file stays if it is named, and with it a record FILE.RANK of counts, sums, positions
- *   TUTTI_TEST_TAME=1        only what the MPI library's own understands
+ *   t840_sequence [FILE]     the named file is kept, with a record FILE.RANK of counts, sums, positions
+ *   TUTTI_TEST_TAME=1        only calls that the MPI-IO of the MPI library supports
  *   TUTTI_TEST_NATIVE=1      nothing is preloaded: known defects of the MPI library are avoided or counted
  *   TUTTI_TEST_SEED, TUTTI_TEST_EVENTS, TUTTI_TEST_LOG (1: a line per event and rank; 2: and the file is
  *   compared after each event)
@@ -25,7 +26,7 @@
 
 /* ---- accesses */
 
-/* Random asks of all ranks; those that `alone` leaves out are marked by -1 bytes. */
+/* Random requests of all ranks; those that `alone` leaves out are marked by -1 bytes. */
 static void choose_asks(const family_call *c, file_ask *ask) {
     const int64_t most = rnd(12) ? 600 : 12000;
     const int near_end = !c->is_write && rnd(3) == 0;
@@ -59,7 +60,8 @@ static void line_up(file_ask *ask, const int *turn) {
     w.shared = at;
 }
 
-/* Ranks that go to the bytes of others in the same call must stay away; earlier calls are synchronised with. */
+/* Requests that conflict with others in the same call are removed; earlier conflicting calls
+ * require synchronisation. */
 static void avoid_conflicts(const family_call *c, file_ask *ask, int64_t *there) {
     int conflict = 0;
     for (int r = 0; r < w.np; r++)
@@ -81,7 +83,7 @@ static void avoid_conflicts(const family_call *c, file_ask *ask, int64_t *there)
         if (ask[r].bytes >= 0) w.model.completed[ask[r].op] = c->how == BLOCKING;
 }
 
-/* Where a pointer is after a read over the end, the standard leaves open: put it somewhere. */
+/* The standard does not define a pointer after a read beyond the end: set it. */
 static void place_pointers(const family_call *c, const file_ask *ask, const int64_t *there) {
     int any_short = 0;
     for (int r = 0; r < w.np; r++) any_short |= ask[r].bytes > there[r];
@@ -149,7 +151,7 @@ static void data_event(family_call c) {
 
 /* ---- views, sizes, positions */
 
-/* What was asked depends on what others do next. */
+/* All ranks have computed their requests. */
 static void everybody_has_asked(void) {
     MPI_OK(MPI_Barrier(MPI_COMM_WORLD));
 }
@@ -274,7 +276,7 @@ static void set_atomic(void) {
     CHECK_EQ(told, on);
 }
 
-/* ---- the file as a whole */
+/* ---- calls for the whole file */
 
 static MPI_Info random_hints(void) {
     const char *const table[][2] = {
@@ -300,7 +302,7 @@ static MPI_Info random_hints(void) {
     };
     MPI_Info info;
     MPI_OK(MPI_Info_create(&info));
-    if (w.native) /* data sieving of MPICH's own goes wrong when tiles of a view touch */
+    if (w.native) /* data sieving of MPICH is wrong if tiles of a view touch */
         MPI_OK(MPI_Info_set(info, "romio_ds_write", "disable"));
     for (int64_t i = rnd(5); i > 0; i--) {
         const char *const *pair = table[rnd(sizeof table / sizeof *table)];
@@ -373,7 +375,7 @@ static void reopen_file(void) {
     open_file();
 }
 
-/* What may come next, how often. */
+/* Possible events and their weights. */
 static const struct {
     int weight;
     void (*event)(void); /* or a data call: */

@@ -1,7 +1,9 @@
 /* TEST ranks=1,4 timeout=60 preload=mpiio */
-/* What programs are used to, and the MPI libraries' own tests look at: answers after each other on one file, zero
- * counts, hundreds of requests, far offsets, several handles and communicators, PMPI names, sequential files, hints.
- * All of it holds for MPICH and Open MPI themselves too, but for what TUTTI_TEST_NATIVE leaves out.
+/* Behaviour that programs rely on and that tests of MPI libraries check: consecutive queries on
+ * one file, zero
+ * counts, hundreds of requests, far offsets, several handles and communicators, PMPI names,
+ * sequential files, hints.
+ * MPICH and Open MPI behave in the same way, except for cases that TUTTI_TEST_NATIVE omits.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <unistd.h>
 #include "mpi_check.h"
@@ -78,7 +80,7 @@ static void through_holes(MPI_File fh) {
     CHECK_EQ(position_of(fh), 15);
     CHECK_MPI(MPI_File_get_byte_offset(fh, 15, &offset));
     CHECK_EQ(offset, 1000 + 80 + 20);
-    if (!native) { /* 4240 bytes: 40 tiles and a half, whose ints are all there */
+    if (!native) { /* 4240 bytes: 40 tiles and a half, which contain all ints */
         CHECK_MPI(MPI_File_seek(fh, 0, MPI_SEEK_END));
         CHECK_EQ(position_of(fh), 410);
         CHECK_MPI(MPI_File_seek(fh, -10, MPI_SEEK_END));
@@ -108,7 +110,7 @@ static void questions(void) {
     CHECK(access(test_path("questions"), F_OK) != 0, "the file is gone");
 }
 
-/* ---- nothing to move: also without memory, also for some ranks only */
+/* ---- empty accesses: without memory, or on some ranks only */
 
 static void nothing(void) {
     MPI_File fh = test_open("nothing", MODE);
@@ -165,7 +167,7 @@ static void many(void) {
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* ---- far away: sparse files, extents over 2 GiB */
+/* ---- large offsets: sparse files, extents over 2 GiB */
 
 static void far_away(void) {
     const MPI_Offset far = (MPI_Offset)5 << 30;
@@ -276,7 +278,7 @@ static void duplicates(void) {
     }
 }
 
-/* ---- a sequential file, its view moved to where it is */
+/* ---- a sequential file, its view set to the current position */
 
 static void sequential(void) {
     MPI_File fh = MPI_FILE_NULL;
@@ -285,7 +287,7 @@ static void sequential(void) {
     MPI_Status st;
     char rep[MPI_MAX_DATAREP_STRING];
     fill(5);
-    if (native) return; /* Open MPI's own has no place to say */
+    if (native) return; /* Open MPI does not support it */
     CHECK_MPI(MPI_File_open(MPI_COMM_WORLD, test_path("tape"),
                             MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL, MPI_INFO_NULL,
                             &fh));
@@ -300,7 +302,7 @@ static void sequential(void) {
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* ---- hints: told when opened, with a view, afterwards */
+/* ---- hints: passed to open, with a view, or later */
 
 static void hints(void) {
     MPI_File fh = MPI_FILE_NULL;
@@ -333,7 +335,7 @@ static void hints(void) {
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* ---- atomic mode: a reader sees all of a write or nothing of it */
+/* ---- atomic mode: a reader sees a write completely or not at all */
 
 static void atomic(void) {
     if (native) return; /* Open MPI's own ignores the mode */

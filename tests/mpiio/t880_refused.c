@@ -1,7 +1,9 @@
 /* TEST ranks=4 timeout=60 preload=mpiio own=1 */
-/* A non-blocking collective that is refused on one rank: for its arguments, for lack of memory, or because the MPI library
- * cannot create a request.  That rank gets the error at once and continues; the others get an error of the same class
- * when they complete their requests; no rank waits forever, and later operations are right.
+/* A non-blocking collective that is refused on one rank: for its arguments, for lack of memory, or
+ * because the MPI library
+ * cannot create a request.  That rank gets the error at once and continues; the others get an
+ * error of the same class
+ * when they complete their requests; no rank waits forever, and later operations are correct.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dlfcn.h>
 
@@ -11,7 +13,7 @@ enum { LENGTH = 3000 };
 
 static char buf[LENGTH], back[LENGTH];
 
-/* ---- what the drop-in is refused */
+/* ---- failures injected into the drop-in */
 
 #define INSTEAD __attribute__((visibility("default")))
 static int no_requests, no_malloc, no_calloc; /* so many of its next calls fail */
@@ -54,7 +56,7 @@ INSTEAD void *malloc(size_t bytes) {
 enum { CAN_FAIL = 0 };
 #endif
 
-/* ---- one rank refuses, and goes elsewhere */
+/* ---- one rank refuses and makes other calls */
 
 static int same_everywhere(int mpi_class) {
     int least = 0, most = 0;
@@ -89,7 +91,7 @@ static int start(MPI_File fh, way w, int refuses, int writes, MPI_Request *r) {
     return code;
 }
 
-/* The rank that refuses sits in a barrier while the others wait for what it will never do. */
+/* The rank that refuses is in a barrier while the others wait for the refused operation. */
 static void refused(MPI_File fh, way w, int who, int writes) {
     static char where[80];
     MPI_Request r = MPI_REQUEST_NULL;
@@ -121,7 +123,7 @@ static void works(MPI_File fh) {
     CHECK(memcmp(buf, back, LENGTH) == 0, "other bytes");
 }
 
-/* Several at once, and closing while others have not heard yet. */
+/* Several operations at once, and a close before the others have got the error. */
 static void many(void) {
     MPI_Request r[3];
     MPI_File fh = test_open("many", MPI_MODE_CREATE | MPI_MODE_RDWR);
@@ -139,7 +141,7 @@ static void many(void) {
     CHECK_MPI(MPI_File_close(&fh));
 }
 
-/* An independent one is refused where it is, and moves nothing. */
+/* An independent operation is refused only on its rank, and transfers nothing. */
 static void independent(MPI_File fh) {
     MPI_Request r = MPI_REQUEST_NULL;
     check_where("independent");
@@ -150,7 +152,7 @@ static void independent(MPI_File fh) {
     CHECK(r == MPI_REQUEST_NULL, "a request of something refused");
 }
 
-/* Blocking and split calls too: the class of the lowest rank that complains. */
+/* Blocking and split calls too: the error class of the lowest rank that fails. */
 static void blocking(MPI_File fh) {
     check_where("blocking");
     const int none = rank == 1, last = rank == size - 1;

@@ -6,7 +6,7 @@
 
 #include "check.h"
 
-/* Objects whose fields are only compared. */
+/* Addresses that are only compared. */
 static char place[8];
 static mpiio_ranks good_ranks(void) {
     return (mpiio_ranks){.comm = MPI_COMM_SELF, .rank = 0, .size = 1, .busy = 1};
@@ -106,7 +106,7 @@ static void requests(MPI_Request handle) {
     CHECK(mpiio_request_is_valid(&good));
     DAMAGED_REQUEST(q.references = 0);
     DAMAGED_REQUEST(q.index = -2);
-    DAMAGED_REQUEST(q.code = MPI_ERR_IO); /* it is not settled */
+    DAMAGED_REQUEST(q.code = MPI_ERR_IO); /* it is not complete */
     DAMAGED_REQUEST(q.message = place);
     DAMAGED_REQUEST((q.tutti = (tutti_request *)place, atomic_store(&q.settled, 1)));
     DAMAGED_REQUEST(

@@ -33,7 +33,7 @@ static void compare(const tutti_access *a, const mapped_type *m, int64_t displac
     tutti_access_iter_free(&it);
 }
 
-/* A view that is kept gives the same access. */
+/* A stored view gives the same access. */
 static void kept_view(const mapped_type *m, int64_t displacement, int64_t skip, int64_t bytes,
                       const tutti_access *expected) {
     tutti_view *v = NULL;

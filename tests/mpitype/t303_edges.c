@@ -84,7 +84,7 @@ static void resized(void) {
     MPI_OK(MPI_Type_free(&t));
 }
 
-/* A type without bytes: nothing to move as a memtype, an error as a filetype if there is. */
+/* A type without bytes: empty as a memtype, an error as a filetype if bytes are requested. */
 static void empty(void) {
     const int length = 0;
     const MPI_Aint place = 40;
@@ -144,7 +144,7 @@ static void bad_filetypes(void) {
     MPI_OK(MPI_Type_free(&t));
 }
 
-/* Every allocation is made to fail once: no memory: no access, nothing lost. */
+/* Every allocation fails once: no access is created, and nothing leaks. */
 static void out_of_memory(void) {
     tutti_access *a = NULL;
     tutti_err err = TUTTI_ERR_NOMEM;

@@ -1,6 +1,6 @@
 /* TEST ranks=1 timeout=60 */
-/* Nested strides stay nested: large arrays take a few hundred bytes and no time, irregular ones a
- * few bytes a run.  Reading a datatype leaves nothing behind in MPI.
+/* Nested strides stay nested: large arrays need a few hundred bytes and little time, irregular ones a
+ * few bytes per run.  Decoding a datatype leaks no MPI objects.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/mpitype.h>
 #include <malloc.h>
@@ -68,7 +68,7 @@ static void cyclic(void) {
     MPI_OK(MPI_Type_free(&t));
 }
 
-/* Contiguous types, however they are said, are one run. */
+/* Contiguous types, regardless of their constructors, are one run. */
 static void contiguous(void) {
     MPI_Datatype t, u;
     tutti_access *a = NULL;
@@ -122,7 +122,7 @@ static void too_large(void) {
     MPI_OK(MPI_Type_free(&t));
 }
 
-/* A forgotten datatype takes some hundred bytes in either MPI: 18000 of them would be megabytes. */
+/* A leaked datatype needs some hundred bytes in both MPIs: 18000 of them would be megabytes. */
 static void no_types_left(void) {
     const int length[2] = {1, 2};
     const MPI_Aint place[2] = {0, 4096};

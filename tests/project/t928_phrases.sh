@@ -1,6 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
-# scripts/check_words.py: the parts of the tree that are clean stay so, and it finds phrases, also across the lines of a comment.
+# scripts/check_words.py: the tree has none of the refused phrases, and the script finds them, also
+# across the lines of a comment.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -15,7 +16,7 @@ found() {
         bad=1
     fi
 }
-no=no # the phrases are put together here, so that this file is clean
+no=no # the phrases are composed here, so that this file passes the check
 found "${no}body writes it"
 found "there is ${no}where to\\n * put the answer"
 found "whom${no:+ }ever, who""ever waits"

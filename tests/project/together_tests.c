@@ -1,4 +1,4 @@
-/* Tests that do what tests do at their worst, for t909_runner.sh: linked with
+/* Tests with all kinds of failures, for t909_runner.sh: linked with
  * tests/support/together.c.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "support/together.h"

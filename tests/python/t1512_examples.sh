@@ -1,7 +1,9 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2 builds=openmpi,mpich
-# The examples in Python run, and write the files that they should: steps 1, 3 and 5 those of the examples in C, step 6 the same on any
-# number of ranks, step 9 too, and the numbers of C's; the program of the README, which is at most 25 lines long; the script that draws a dataset.
+# The examples in Python run, and write the expected files: steps 1, 3 and 5 those of the examples
+# in C, step 6 the same on any
+# number of ranks, step 9 too, with the values of the C example; the program of the README, which
+# is at most 25 lines long; the script that draws a dataset.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 needs="numpy"
@@ -32,7 +34,7 @@ for step in 1_first 3_checkpoint_loop 5_array; do
     "$top/scripts/mpirun.sh" "$TUTTI_MPI" 4 ./step$step c.$step >/dev/null
     cmp c.$step step$step.4 || fail "step $step in Python and in C wrote different files"
 done
-run 3 step6_dataset a.tutti 20 >/dev/null # goes on where it stopped, on another number of ranks
+run 3 step6_dataset a.tutti 20 >/dev/null # resumes, on another number of ranks
 run 2 step6_dataset a.tutti 30 >a.out
 run 1 step6_dataset b.tutti 50 >b.out
 test "$(sed 's/.*; //' a.out)" = "$(sed 's/.*; //' b.out)" || fail "step 6: $(cat a.out b.out)"

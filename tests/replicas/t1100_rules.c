@@ -1,8 +1,9 @@
 /* TEST ranks=0 timeout=60 */
-/* Who writes what, in one process: the paper's mesh of 8 nodes (Tables 1 and 2); every rule against
- * its definition written as plainly as can be; idg2 against the fewest intervals that exist, by
- * trying all choices; wherever the order is cut the outcome is the same; balance limits; lists
- * that cannot be.
+/* Choice of writers in one process: the mesh of 8 nodes of the paper (Tables 1 and 2); every rule
+ * compared with
+ * a simple implementation of its definition; idg2 compared with the minimum number of intervals, by
+ * exhaustive search; the result is independent of the division of the order; balance limits; invalid
+ * lists.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "decomposition/rules.h"
@@ -46,7 +47,7 @@ static void lists_random(lists *l, int n, int parts, int local, int idle) {
         l->load[i] = idle > 0 && rnd(idle) == 0 ? 0 : 1 + rnd(4);
         while (l->start[i] + many > at) {
             const int part = (int)rnd(parts);
-            l->start[i + 1] = at; /* what `holds` looks at */
+            l->start[i + 1] = at; /* used by `holds` */
             if (!holds(l, i, part)) l->holder[at++] = part;
         }
         l->start[i + 1] = at;
@@ -128,7 +129,7 @@ static void plain_idg(const lists *l, int *writer) {
     }
 }
 
-/* The fewest runs of items from i on, of all choices there are. */
+/* The minimum number of runs of items from i on, over all choices. */
 static int fewest(const lists *l, int i, int last) {
     int best = ITEMS + 1;
     if (i == l->n) return 0;
@@ -176,7 +177,7 @@ static void definitions(void) {
             CHECK_EQ(writer[TUTTI_REPLICAS_FIRST][i], low);
             CHECK_EQ(writer[TUTTI_REPLICAS_OWN][i], l.holder[l.start[i]]);
         }
-        /* lists say who holds an item, in whatever order */
+        /* lists contain the holders of an item in any order */
         for (int i = 0; i < l.n; i++)
             for (tutti_count k = l.start[i] + 1; k + 1 < l.start[i + 1]; k++) {
                 const int keep = l.holder[k];
@@ -215,7 +216,7 @@ static void random_is_even(void) {
 
 /* ---- ranges */
 
-/* A rule called for pieces of the order, each with what it knew behind the one before. */
+/* A rule called for pieces of the order, each with the state after the previous one. */
 static void cuts(void) {
     lists l;
     for (int trial = 0; trial < 2000; trial++) {
@@ -265,7 +266,7 @@ static void balance(void) {
     int writer[ITEMS];
     tutti_replicas_stats stats;
     tutti_replicas_choice c = {.rule = TUTTI_REPLICAS_IDG2, .balance = 1};
-    /* everybody holds everything: one writer is the minimum, and the limit costs a run for each */
+    /* all ranks hold all items: one writer is the minimum, and the limit requires one run per rank */
     l.n = 60;
     l.parts = 6;
     for (int i = 0; i < l.n; i++) {
@@ -283,7 +284,7 @@ static void balance(void) {
     CHECK_EQ(stats.max_bytes, 80);
     CHECK_EQ(stats.min_bytes, 80);
     CHECK(stats.balanced && stats.balance_bytes == 0, "%g", stats.balance_bytes);
-    /* in general it is a heuristic, but never worse than before, and honest */
+    /* in general it is a heuristic, but never worse than before, and its report is correct */
     int reached = 0, trials = 0;
     for (; trials < 1000; trials++) {
         tutti_replicas_stats bare;
@@ -308,7 +309,7 @@ static void balance(void) {
     CHECK(reached > trials * 9 / 10, "a limit was reached in %d of %d cases", reached, trials);
 }
 
-/* ---- what cannot be */
+/* ---- invalid calls */
 
 static void refused(void) {
     const tutti_count start[] = {0, 2, 3}, none[] = {0, 2, 2};
@@ -364,7 +365,7 @@ static void names(void) {
     CHECK(!strcmp(tutti_replicas_rule_name((tutti_replicas_rule)99), ""), "no name");
 }
 
-/* A struct of another version: what both know is there, what is not is 0. */
+/* A struct of another version: common fields are set, others are 0. */
 static void sizes(void) {
     const tutti_replicas_lists l = {.parts = 2, .value_bytes = 1};
     const tutti_replicas_choice c = {0};

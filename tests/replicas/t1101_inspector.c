@@ -1,6 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
-/* The inspector on many ranks does what the rules do in one process: positions, writers, shares,
- * statistics, for items spread and numbered in all kinds of ways; no rank is responsible for much more than
+/* The inspector on many ranks gives the same results as the rules in one process: positions, writers, shares,
+ * statistics, for items with all distributions and numberings; no rank handles much more than
  * its share of the items; owners need not be known.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "replicas/held.h"
@@ -27,7 +27,7 @@ static void same_stats(const tutti_replicas_stats *a, const tutti_replicas_stats
           "means");
 }
 
-/* What each rank has of the table, and what all have together. */
+/* Compare the items of each rank, and of all ranks together. */
 static void compare(const tutti_replicas *r, const tutti_replicas_choice *c) {
     static int writer[HELD_ITEMS];
     tutti_replicas_share shares[HELD_RANKS], share;
@@ -106,8 +106,8 @@ static void no_owners(void) {
     }
 }
 
-/* Numbers cluster, and all items are on one rank, or everybody holds half of them: ranges follow.
- * A rank looks after its share of the mentions, give or take. */
+/* Numbers cluster, and all items are on one rank, or every rank holds half of them: ranges adapt.
+ * A rank handles about its share of the list entries. */
 static void ranges(void) {
     enum { N = 20000 };
     static int64_t number[N];

@@ -31,7 +31,7 @@ static tutti_replicas_spec fine(void) {
         .n = EACH + copy, .numbers = number, .own = own, .loads = load, .value_bytes = 8};
 }
 
-/* All ranks get this code, and a message with these words. */
+/* All ranks get this code, and a message that contains this text. */
 static void refuse(const tutti_replicas_spec *spec, tutti_err code, const char *words) {
     tutti_replicas *r = NULL;
     CHECK_SAME(tutti_replicas_create(MPI_COMM_WORLD, spec, &r), code);
@@ -76,10 +76,10 @@ static void bad_lists(void) {
         if (rank == 0) load[EACH] = 3;
         refuse(&s, TUTTI_ERR_MISMATCH, "item 20 has load 3 on rank 0 and 2 on rank 1");
         s = fine();
-        if (rank == 1) load[0] = 0; /* also where one of them says that there is nothing */
+        if (rank == 1) load[0] = 0; /* also if one of them has load 0 */
         refuse(&s, TUTTI_ERR_MISMATCH, "item 20 has load 2 on rank 0 and 0 on rank 1");
     }
-    if (ranks == 8) { /* the lowest number counts; a crowd is cut short */
+    if (ranks == 8) { /* the lowest number is reported; long lists of ranks are truncated */
         s = fine();
         number[EACH] = 5;
         own[EACH] = 1;
@@ -120,7 +120,7 @@ static void bad_arguments(void) {
     s = fine();
     if (last()) s.own = NULL;
     refuse(&s, TUTTI_ERR_MISMATCH, "field own is NULL on some ranks");
-    s = fine(); /* who has nothing need not say */
+    s = fine(); /* a rank without items need not set it */
     if (last()) s = (tutti_replicas_spec){.value_bytes = 8};
     if (rank == ranks - 2) s.n = EACH;
     s.choice.rule = TUTTI_REPLICAS_OWN;
@@ -182,7 +182,7 @@ static void copies(void) {
             snprintf(words, sizeof words, " on rank %d", other);
             CHECK(strstr(tutti_last_message(), words), "'%s', not '%s'", tutti_last_message(),
                   words);
-            /* nothing is written */
+            /* no byte is written */
             tutti_off size = 0;
             CHECK_SAME(tutti_file_resize(f, 0), TUTTI_OK);
             CHECK_SAME(tutti_replicas_write(f, 0, r, v, TUTTI_REPLICAS_CHECK), TUTTI_ERR_MISMATCH);
@@ -198,7 +198,7 @@ static void copies(void) {
 
 /* ---- ranks in different calls */
 
-/* All get TUTTI_ERR_MISMATCH and these words; each has its own call in the message. */
+/* All ranks get TUTTI_ERR_MISMATCH and this text; the message names the call of each. */
 static void meet(tutti_err err, const char *words) {
     int bad = err != TUTTI_ERR_MISMATCH || !strstr(tutti_last_error()->text, words), any = 0;
     MPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
@@ -275,7 +275,7 @@ static void different(void) {
     free(v);
 }
 
-/* ---- no memory, at any place, on one rank */
+/* ---- failing allocations on one rank */
 
 static void no_memory(void) {
     tutti_replicas *r = NULL;

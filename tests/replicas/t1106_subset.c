@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
-/* Ranks that together name only some of the items of a file read and write the right values if they
- * give the positions.  Without positions a read is refused wherever the numbers do not prove that
- * all items are named.
+/* Ranks that together list only some of the items of a file read and write the right values if they
+ * pass positions.  Without positions a read is refused if the numbers do not prove that
+ * all items are listed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "replicas/held.h"
 
@@ -75,7 +75,7 @@ static void reading(int lay, int loads) {
     check_where("some items");
     choose_items(1, ITEMS, 2, 4);
     s = m.spec;
-    snprintf(words, sizeof words, "no rank names item 0:");
+    snprintf(words, sizeof words, "no rank lists item 0:");
     read_with(&s, TUTTI_ERR_STATE, words);
     s.items = ITEMS;
     create_refused(&s, TUTTI_ERR_MISMATCH, "name 60 items, but items is 120: to access some");
@@ -91,7 +91,7 @@ static void reading(int lay, int loads) {
     if (lay == DENSE)
         read_with(&s, TUTTI_OK, "");
     else
-        read_with(&s, TUTTI_ERR_STATE, "no rank names item");
+        read_with(&s, TUTTI_ERR_STATE, "no rank lists item");
     s.items = ITEMS;
     read_with(&s, TUTTI_OK, "");
     if (lay != DENSE) return;
@@ -111,7 +111,7 @@ static void reading(int lay, int loads) {
             n++;
         }
         m.spec.n = n;
-        snprintf(words, sizeof words, "no rank names item %d:", hole);
+        snprintf(words, sizeof words, "no rank lists item %d:", hole);
         read_with(&m.spec, TUTTI_ERR_STATE, words);
     }
 }

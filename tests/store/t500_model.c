@@ -1,7 +1,7 @@
 /* TEST ranks=0 timeout=120 */
-/* Random list requests on every store, against bytes in memory: adjacent, tiny, large, unaligned,
+/* Random list requests on every store, compared with bytes in memory: adjacent, tiny, large, unaligned,
  * shuffled and empty runs, more of them than one system call takes, reads over the end of the file;
- * synchronous and begun; with and without direct_io, with short and interrupted transfers.
+ * synchronous and asynchronous; with and without direct_io, with short and interrupted transfers.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/stores.h"
 
@@ -69,7 +69,7 @@ static void make_file_side(world *w, enum shape shape) {
     }
 }
 
-/* Disjoint places in memory, in another order and with gaps; sometimes aligned as the file is. */
+/* Disjoint locations in memory, in another order and with gaps; sometimes aligned like the file. */
 static void make_memory_side(world *w) {
     const int aligned = (int)rnd(2), packed = (int)rnd(2);
     tutti_off at = rnd(4096);
@@ -78,7 +78,7 @@ static void make_memory_side(world *w) {
         tutti_io_run *r = &w->runs[i];
         if (!packed) at += rnd(100);
         if (aligned) at = tutti__align_down(at, 4096) + 4096 + r->offset % 4096;
-        if (at + (tutti_off)r->bytes > MEMORY) { /* give up on this one and all that follow */
+        if (at + (tutti_off)r->bytes > MEMORY) { /* omit this run and all following ones */
             w->n = i;
             break;
         }
@@ -129,7 +129,7 @@ static void write_once(world *w) {
     }
 }
 
-/* What memory must hold after the read; returns how many bytes of the list are there. */
+/* Compute the expected memory after the read; returns the number of bytes inside the file. */
 static tutti_off expect_read(const world *w, unsigned char *expected) {
     tutti_off done = 0;
     memset(expected, GUARD, MEMORY);

@@ -1,5 +1,5 @@
 /* TEST ranks=0 timeout=60 */
-/* Many begun requests in flight, finished in another order than they were begun: writes of disjoint
+/* Many requests in flight, finished in another order than they were begun: writes of disjoint
  * ranges, then reads over the end of the file; with a deep and a shallow queue.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/stores.h"
@@ -16,7 +16,7 @@ typedef struct flight {
     tutti_off bytes;
 } flight;
 
-/* Request i takes the runs i, i + REQUESTS, ... of the file; the last request is one big run. */
+/* Request i has the runs i, i + REQUESTS, ... of the file; the last request is one big run. */
 static void describe(flight *x, int i) {
     x->bytes = 0;
     for (int k = 0; k < RUNS; k++) {
@@ -76,7 +76,7 @@ static void check_read(const flight *x, tutti_off file_size) {
         }
 }
 
-/* One request larger than what is moved in one piece. */
+/* One request larger than the largest single transfer. */
 static void big_request(tutti_store *s, int is_null) {
     unsigned char *out = malloc(BIG), *in = calloc(1, BIG);
     tutti_store_request *r = NULL;

@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 tsan=1 */
-/* The store threads under a hail of small requests, begun, tested and finished in any order: for
- * the thread sanitizer.  And several threads that write and read by calls that block, beside begun requests.
+/* The store threads under many small requests, begun, tested and finished in any order: for
+ * the thread sanitizer.  Several threads also write and read by blocking calls while requests are pending.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
 #include "store/stores.h"

@@ -1,6 +1,6 @@
 /* TEST ranks=0 timeout=60 */
-/* Faults on demand: every kind, on every store, at the right call, with the right code, errno,
- * offset and operation; malformed ones are refused.  And memory that runs out at every allocation.
+/* Faults on demand: every kind, on every store, at the right call, with the expected code, errno,
+ * offset and operation; malformed ones are refused.  Also each failing allocation.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/stores.h"
 
@@ -33,7 +33,7 @@ static tutti_err begin_and_finish(tutti_store *s, int is_write, const tutti_io_r
     return tutti__store_finish(&r, &done);
 }
 
-/* One call of the kind; begun requests count like the others. */
+/* One call of the kind; asynchronous requests count like the others. */
 static tutti_err call(tutti_store *s, int kind, int begun) {
     const tutti_io_run run = {.offset = 12345, .memory = bytes, .bytes = sizeof bytes};
     tutti_off out;
@@ -118,7 +118,7 @@ static void malformed(void) {
     }
 }
 
-/* Each allocation of opening fails once; nothing stays behind.  Then each one of begin. */
+/* Each allocation of opening fails once; nothing leaks.  Then each allocation of begin. */
 static void no_memory(int choice) {
     const leaks l = leaks_start();
     const char *path = scratch(1, "memory");

@@ -40,7 +40,7 @@ static int drop(const char *path) {
     return dropped;
 }
 
-/* What a store says of a byte, which leaves no trace. */
+/* Query whether a byte is cached; the query does not change the statistics. */
 static int ask(tutti_store *s, tutti_off offset) {
     tutti__error_clear();
     errno = 1234;
@@ -50,7 +50,7 @@ static int ask(tutti_store *s, tutti_off offset) {
     return cached;
 }
 
-/* The kernel drops pages if it likes to: not those that somebody else has just looked at. */
+/* The kernel may keep pages, for example recently used ones. */
 static int ask_dropped(tutti_store *s, const char *path, tutti_off at) {
     int answer = 1;
     for (int i = 0; i < 50 && answer == 1; i++) {
@@ -71,7 +71,7 @@ static void test_stores(int can_drop) {
         if (store_is_plain(choice)) {
             CHECK_EQ(ask(s, 0), 1);
             CHECK_EQ(ask(s, BYTES - 1), 1);
-            CHECK_EQ(ask(s, BYTES), -1); /* nothing is there to be read */
+            CHECK_EQ(ask(s, BYTES), -1); /* the file is empty */
             CHECK_EQ(ask(s, (tutti_off)1 << 40), -1);
             if (can_drop) {
                 CHECK_EQ(ask_dropped(s, path, 3 * BYTES / 4), 0);
@@ -98,7 +98,7 @@ static void test_wrappers(void) {
     tutti_options_defaults(&opt);
     opt.direct_io = 1;
     if (tutti__store_open(path, RW, 0600, &opt, 0, &stats, &s) == TUTTI_OK) {
-        CHECK_EQ(ask(s, 0), -1); /* it does not matter */
+        CHECK_EQ(ask(s, 0), -1); /* no effect */
         CHECK_OK(tutti__store_close(&s));
     }
     unlink(path);
@@ -116,7 +116,7 @@ static int forbid(int call, int code) {
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-/* Last, since there is no way back. */
+/* Last, since it cannot be undone. */
 static void test_missing(int can_drop) {
     const char *path = scratch(0, "missing");
     char byte = 0;
@@ -140,8 +140,8 @@ static void test_missing(int can_drop) {
     unlink(path);
 }
 
-/* Does dropping work, and does the kernel tell?  Asked of it directly: not in memory, and not with
- * an old one. */
+/* Check directly whether pages can be dropped and the kernel reports residency: not in memory, and not with
+ * an old kernel. */
 static int dropping_shows(void) {
     const char *path = scratch(0, "shows");
     tutti_store *s = open_filled(path, TUTTI_STORE_POSIX, 0);

@@ -288,7 +288,7 @@ class Array(Closing):
     """
 
     def __init__(self) -> None:
-        raise TypeError("an Array is made by its class methods: create, open, raw")
+        raise TypeError("Array cannot be instantiated: use its class methods (create, open, raw)")
 
     @classmethod
     def _new(cls, path: Any, function: Any, prepare: Any, null: tuple, comm: Any) -> "Array":
@@ -501,7 +501,7 @@ class Array(Closing):
     def read_start(self, key: Key, out: np.ndarray) -> Request:
         """Start a collective read into an array."""
         if out is None:
-            raise TypeError("read_start needs an array to read into")
+            raise TypeError("read_start requires argument out")
         return self._start(_c.tutti_array_read_start, key, out, True)
 
     def _move_part(self, function: Any, d: Any, values: Any, within: Any, writable: bool) -> np.ndarray:
@@ -673,7 +673,7 @@ class Tiles:
         self._h = ctypes.c_void_p()
         self._arrays = [a for a in (source, to) if a is not None]
         if not self._arrays:
-            raise TypeError("a tile iteration needs an array to read or to write")
+            raise TypeError("a tile iteration requires an array to read or to write")
         self._source, self._to, self._copy = source, to, copy
         self._ndim, self._last, self._tile = self._arrays[0].ndim, None, Tile()
         speaker, keep = _array(self._arrays[0]), []
@@ -719,7 +719,7 @@ class Tiles:
             while mine:
                 if sys.getrefcount(mine[-1]) > 2:
                     raise refused("STATE", "an array of the previous tile is still referenced: its memory belongs to the library "
-                                  "(del it, or walk with copy=True)")
+                                  "(delete it, or pass copy=True)")
                 mine.pop()
         self._last = None
 

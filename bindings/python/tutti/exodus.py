@@ -204,7 +204,7 @@ class Exodus(Committing, Reporting):
     """
 
     def __init__(self) -> None:
-        raise TypeError("an Exodus is made by its class methods: create, open")
+        raise TypeError("Exodus cannot be instantiated: use its class methods (create, open)")
 
     @classmethod
     def _new(cls, comm: Any, path: Any, function: Any, mode: tuple, options: Dict[str, Any]) -> "Exodus":

@@ -66,7 +66,7 @@ class Mesh(Freeing):
     """
 
     def __init__(self) -> None:
-        raise TypeError("a Mesh is made by its class methods: open, make")
+        raise TypeError("Mesh cannot be instantiated: use its class methods (open, make)")
 
     @classmethod
     def _new(cls, function: Any, prepare: Any, null: tuple) -> "Mesh":

@@ -1,6 +1,6 @@
-/* A program that knows parallel HDF5 and nothing of us: hdf5_shapes FILE
+/* A program that uses only parallel HDF5: hdf5_shapes FILE
  *
- * Writes datasets in every way that HDF5 turns into other MPI-IO calls (contiguous, chunked, compressed,
+ * Writes datasets with all features that result in different MPI-IO calls (contiguous, chunked, compressed,
  * growing, by points, with ghost cells, many small ones; collective and independent), closes the file, and
  * reads everything back in another decomposition.  One file is left to be closed in MPI_Finalize.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -23,18 +23,18 @@ static int rank, size, failures;
 
 static const hsize_t whole[3] = {N0, N1, N2};
 
-/* The value of a cell, wherever it is kept. */
+/* The value of a cell, in every layout. */
 static double value(int set, hsize_t i, hsize_t j, hsize_t k) {
     return set * 1e6 + (double)((i * N1 + j) * N2 + k);
 }
 
-/* ---- who has what */
+/* ---- distribution over ranks */
 
 typedef struct {
     hsize_t start[3], count[3];
 } box;
 
-/* Part `r` of the array, cut along dimension `d`; uneven, empty for some. */
+/* Part `r` of the array, divided along dimension `d`; uneven, empty for some. */
 static box slab(int r, int d) {
     box b = {.count = {N0, N1, N2}};
     const hsize_t n = whole[d], part = (n + (hsize_t)size - 1) / (hsize_t)size;
@@ -173,7 +173,7 @@ static void write_layouts(hid_t file) {
     for (int layout = 0; layout < LAYOUTS; layout++) {
         const hid_t set = make_set(file, layout);
         write_box(set, layout % 2 ? &mine : &rows, layout % 3 == 0 ? 2 : 0, layout, 1);
-        /* the same again, alone: filters are for all together */
+        /* the same again, independently: filters require collective access */
         if (layout != PACKED) write_box(set, layout % 2 ? &rows : &mine, 0, layout, 0);
         for (int how = 2; how <= 4 && layout >= CHUNKED; how++)
             if (layout != PACKED || how < 4) write_box(set, &mine, 1, layout, how);
@@ -242,7 +242,7 @@ static void check_grown(hid_t file) {
 
 /* ---- points, strides, unions of boxes */
 
-/* A dataset whose cells have a value from the start: MPI libraries put anything into those never written. */
+/* A dataset whose cells have a value from the start: MPI libraries leave unwritten cells undefined. */
 static hid_t filled(hid_t file, const char *name, hid_t type, hid_t space) {
     const long long seven = 7;
     hid_t plist, set;
@@ -306,7 +306,8 @@ static void strides(hid_t file) {
     free(data);
 }
 
-/* ---- records: whole ones (collective), one member of them with another number type (which HDF5 does alone),
+/* ---- records: whole ones (collective), one member of them with another number type (which HDF5
+ * does independently),
  * in chunks with a checksum; points in no order */
 
 typedef struct {

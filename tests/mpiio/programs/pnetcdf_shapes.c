@@ -1,8 +1,11 @@
-/* A program that knows PnetCDF and nothing of us: pnetcdf_shapes FILE
+/* A program that uses only PnetCDF: pnetcdf_shapes FILE
  *
- * Fixed and record variables in CDF-5: whole blocks, strides, mapped memory (varm), flexible calls with an MPI
- * datatype, lists of boxes (varn), non-blocking calls gathered by wait_all, some of them cancelled, buffered ones, a
- * mistake of one rank, independent mode, fill values, a second define mode; then everything is read back in another
+ * Fixed and record variables in CDF-5: whole blocks, strides, mapped memory (varm), flexible calls
+ * with an MPI
+ * datatype, lists of boxes (varn), non-blocking calls gathered by wait_all, some of them
+ * cancelled, buffered ones, an
+ * error of one rank, independent mode, fill values, a second define mode; then everything is read
+ * back in another
  * decomposition.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
@@ -99,7 +102,8 @@ static void put_fixed(int nc, const int *var) {
     free(data);
 }
 
-/* Variable 3: non-blocking, all records at once; 4: with ghost cells in memory; 5: buffered, and a record more, alone. */
+/* Variable 3: non-blocking, all records at once; 4: with ghost cells in memory; 5: buffered, and
+ * one further record, independently. */
 static void put_records(int nc, const int *var) {
     int request[RECORDS], status[RECORDS], *data[RECORDS];
     for (int r = 0; r < RECORDS; r++) {

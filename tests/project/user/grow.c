@@ -1,8 +1,8 @@
-/* A user's program that looks at every struct which it allocates and the library fills or reads.
+/* A program that checks every struct that it allocates and the library fills or reads.
  * It is
  * compiled with the headers of one version and run with the library of another (t941_grow.sh):
  *   (nothing)   both are of this version
- *   older       the library has one field more in each
+ *   older       the library has one additional field in each
  *   newer       the program does (TUTTI_TEST_GROWN is defined)
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
@@ -19,7 +19,7 @@ static int failures;
         }                                                                                         \
     } while (0)
 
-/* A struct at the start of guarded memory: what lies behind it is not the library's. */
+/* A struct at the start of guarded memory: the library must not write beyond it. */
 enum { GUARD = 4096 };
 static void *guarded(size_t size) {
     char *p = malloc(size + GUARD);
@@ -69,7 +69,7 @@ static void options(void) {
     CHECK(tutti_file_close(&f) == TUTTI_OK);
     CHECK(tutti_file_delete(path, opt) == TUTTI_OK);
     if (strcmp(version, "older") ==
-        0) { /* the library knows an option that this struct cannot hold */
+        0) { /* the library has an option that this struct does not contain */
         CHECK(tutti_options_set(opt, "later", "3") == TUTTI_ERR_OPTION);
         CHECK(strstr(tutti_last_message(), "newer than the program's tutti_options"));
         CHECK(tutti_options_get(opt, "later", value, sizeof value) == TUTTI_ERR_OPTION);
@@ -160,7 +160,7 @@ static void arrays(void) {
     CHECK(tutti_tiles_end(&t) == TUTTI_OK);
 
 #ifndef TUTTI_TEST_GROWN
-    /* what is reserved must be 0, so that it can mean something one day */
+    /* reserved fields must be 0 for later use */
     const int last = 1;
     tutti_array *b = NULL;
     tutti_access *access = NULL;
