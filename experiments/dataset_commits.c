@@ -1,7 +1,7 @@
-/* tutti-experiments dataset: what metadata costs.
+/* tutti-experiments dataset: the cost of metadata.
  *
- *   commits   1000 segments of tiny data: is the last as cheap as the first?
- *   opening   a dataset of 10 000 segments with 50 variables each, opened, and every section looked at
+ *   commits   1000 segments of tiny data: whether the last takes as long as the first
+ *   opening   a dataset of 10 000 segments with 50 variables each, opened, and every section queried
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/datasets.h"
 
@@ -43,7 +43,7 @@ static void tiny_close(const experiment *x, const char *path, tiny *t, int remov
     if (removes) datasets_remove(x, path);
 }
 
-/* A segment; seconds of its commit, and of all of it. */
+/* Write a segment; return the seconds of its commit and of the whole segment. */
 static tutti_err tiny_step(const experiment *x, tiny *t, int64_t step, double *commit,
                            double *all) {
     tutti_put puts[MANY];

@@ -1,7 +1,9 @@
 /* tutti-experiments exodus: netCDF and HDF5 written directly, by libraries that are loaded.
  *
- * netCDF: record variables with Exodus' names, CDF-2, as libexodusii has them; after each step nc_sync.   HDF5: the same
- * variables as chunked datasets of one chunk a step, which grow; after each step H5Fflush.  Types and constants are those of the
+ * netCDF: record variables with the names of Exodus, CDF-2, like libexodusii; after each step
+ * nc_sync.   HDF5: the same
+ * variables as chunked datasets of one chunk per step, which are extended; after each step
+ * H5Fflush.  Types and constants are those of the
  * libraries' interfaces, which do not change within a soname.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/exodus_direct.h"
@@ -22,7 +24,7 @@ struct direct {
     int64_t h_file, h_set[SPACES][MOST]; /* HDF5 */
 };
 
-/* ---- what is loaded */
+/* ---- loaded functions */
 
 typedef int64_t h5id;
 typedef unsigned long long h5size;

@@ -1,11 +1,15 @@
-/* tutti-experiments exodus: Table 3 of Sandia's report on PDS/PIO as finite-element output, and its references.
+/* tutti-experiments exodus: Table 3 of Sandia's report on PDS/PIO as finite-element output, and
+ * its references.
  *
- * ALEGRA's mesh of 9138 nodes and 7599 elements, six variables of nodes and six of elements, in an Exodus file; the metadata
- * are up to date after each step.  An I/O server is an aggregator: one, and fourteen or as many as there are ranks; the
- * buffer is cb_buffer_size.  Elements are distributed in runs of sixteen, nodes go with them, those at borders with several.
- * Beside it what the paper compares with: netCDF and HDF5 written directly, by one process, which has everything already.
+ * ALEGRA's mesh of 9138 nodes and 7599 elements, six variables of nodes and six of elements, in an
+ * Exodus file; the metadata
+ * are up to date after each step.  An I/O server is an aggregator: one, and fourteen or as many as
+ * there are ranks; the
+ * buffer is cb_buffer_size.  Elements are distributed in runs of sixteen, with their nodes; border
+ * nodes are on several ranks.
+ * Also the references of the paper: netCDF and HDF5 written directly by one process, which has all data.
  *
- * Numbers are compared after the first round's steps.  There are no points and no gates.
+ * Values are compared after the steps of the first round.  There are no points and no gates.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -28,14 +32,14 @@ typedef struct variant {
     int level;
 } variant;
 
-/* What this rank has of the mesh. */
+/* The part of the mesh on this rank. */
 typedef struct share {
     tutti_count nodes, elements;
     int64_t *node_ids, *element_ids;
     tutti_count *connectivity;
     double *x;
     double *values[2 * EACH],
-        *got; /* [nodes], [elements] each; rank 0: of all, for those who write directly */
+        *got; /* [nodes], [elements] each; rank 0: of all ranks, for direct writes */
     double *all[2 * EACH];
     char *path;
 } share;
@@ -66,7 +70,7 @@ static void share_make(share *s, const cli_world *w) {
         for (int c = 0; c < CORNERS; c++) place[corner_of(e, c)] = 0;
         s->element_ids[s->elements++] = e + 1;
     }
-    /* Nodes that no element has go to rank 0. */
+    /* Nodes without elements are assigned to rank 0. */
     for (tutti_count i = ELEMENTS + 420; i < NODES && w->rank == 0; i++) place[i] = 0;
     for (tutti_count i = 0; i < NODES; i++) {
         if (place[i] < 0) continue;
@@ -163,7 +167,7 @@ static int open_ours(const experiment *x, const share *s, const variant *of, tut
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-/* All steps again, each by one call; the last values are what was put. */
+/* Read all steps, each by one call; the last values must be those written. */
 static tutti_err get_steps(tutti_exodus *x, const share *s, int steps) {
     tutti_exodus_field fields[2 * EACH];
     tutti_err err = TUTTI_OK;

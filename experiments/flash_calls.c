@@ -1,6 +1,8 @@
-/* The FLASH checkpoint as its program writes it: one collective call for each variable, 24 in all, from open to close.
- * The pattern (bench/patterns.c) has them all at once: variable after variable in the file, each with the blocks of all
- * ranks, so that a call has the part of the access that lies in the variable's bytes.
+/* The FLASH checkpoint as written by FLASH: one collective call for each variable, 24 in all, from
+ * open to close.
+ * The pattern (bench/patterns.c) has all variables at once: one after the other in the file, each
+ * with the blocks of all
+ * ranks, so that a call has the part of the access inside the bytes of the variable.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/series.h"
 
@@ -46,7 +48,7 @@ const bench_runner flash_calls = {.run = run_calls, .end = variant_end};
 
 /* ---- the MPI library */
 
-/* The type of one variable in memory, of which the pattern's is a vector; its stride. */
+/* The type of one variable in memory, of which the type of the pattern is a vector; also its stride. */
 static MPI_Datatype variable_type(const bench_pattern *p, MPI_Aint *stride) {
     int numbers[2];
     MPI_Datatype type = MPI_DATATYPE_NULL;

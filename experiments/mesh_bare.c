@@ -1,6 +1,7 @@
-/* tutti-experiments mesh: the bare loop: every rank writes its intervals by system calls, one for each (pwritev, since
- * copies lie elsewhere in memory than a rank's own nodes), from a list that was made beforehand, to
- * close.  The ranks do not communicate.  What a rule with fewer intervals saves here is what it can gain on
+/* tutti-experiments mesh: the bare loop: every rank writes its intervals by system calls, one for
+ * each (pwritev, since
+ * copies and own nodes are separate in memory), from a list that was made beforehand, to
+ * close.  The ranks do not communicate.  The gain of a rule with fewer intervals is its maximum gain on
  * this machine.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/meshes.h"
@@ -15,7 +16,7 @@ static mesh_calls *calls_of(const bench_job *job) {
     return &((const mesh_point *)job->cell->what)->stage->calls;
 }
 
-/* Pieces that go on in the file are one call. */
+/* Pieces that are contiguous in the file are one call. */
 static tutti_err calls_make(const tutti_access *a, char *user, mesh_calls *c) {
     bench_pattern p = {.access = (tutti_access *)a};
     const tutti_err err = bench_pattern_list(&p);

@@ -1,4 +1,5 @@
-/* tutti-experiments mesh: where meshes come from.  Without a file: a box whose nodes are packed towards one of its
+/* tutti-experiments mesh: sources of meshes.  Without a file: a box whose nodes are concentrated
+ * at one of its
  * faces, as at a junction, each cell six tetrahedra around a diagonal (Kuhn), so that a similar mesh
  * can be measured without a mesh generator.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -16,7 +17,7 @@ void mesh_source_name(mesh_source *s, const char *path, tutti_count nodes) {
     if (dot && dot != s->name) *dot = '\0';
 }
 
-/* Nodes along each edge; cells lie between them. */
+/* Nodes along each edge, with cells between them. */
 typedef struct {
     tutti_count n[3];
 } box;

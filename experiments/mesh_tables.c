@@ -1,8 +1,9 @@
-/* tutti-experiments mesh: what can be counted without writing, on one process for any number of partitions.
+/* tutti-experiments mesh: counts without writing, on one process for any number of partitions.
  *
- *   Table 3     the meshes, and how far apart neighbours lie in each order
- *   Table 4     intervals by every rule: of all partitions, of one, and their length, in both readings of
- *               the paper's mean: nodes / intervals, and the mean of the partitions' means
+ *   Table 3     the meshes, and the distance of neighbours in each order
+ *   Table 4     intervals by every rule: of all partitions, per partition, and their length, by
+ * both interpretations of
+ *               the mean in the paper: nodes / intervals, and the mean of the means of the partitions
  *   figure 9    per cent of the nodes that several partitions hold
  *   figure 10   formula (1), by nodes and by bytes, also with uneven loads
  *   figure 11   seconds of classification and of choosing the writers
@@ -124,7 +125,7 @@ static tutti_err report_uneven(counting *c, FILE *f) {
     return err;
 }
 
-/* ---- walking over everything */
+/* ---- all orders, rules and partitions */
 
 static tutti_err report_mesh(counting *c) {
     tutti_mesh_info info;
@@ -156,7 +157,7 @@ static tutti_err report_division(counting *c, const char *parts) {
     return err;
 }
 
-/* One order: the mesh as it comes, renumbered. */
+/* One order: the original mesh, renumbered. */
 static tutti_err report_order(counting *c) {
     const bench_config *config = c->x->results.config;
     tutti_err err = mesh_source_open(c->source, MPI_COMM_SELF, &config->options, &c->mesh);

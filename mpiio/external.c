@@ -1,4 +1,4 @@
-/* mpiio: the representation external32: big-endian numbers of fixed sizes.  This file has sizes
+/* mpiio: the representation external32: big-endian numbers of fixed sizes.  This file contains sizes
  * and layouts; signature.c converts.  A filetype is rebuilt, constructor by constructor, where
  * some of its numbers have another size in the file than in memory.
  *
@@ -13,7 +13,7 @@ static int complain_unsupported(const char *what) {
     return mpiio_complain(MPI_ERR_UNSUPPORTED_OPERATION, "external32: %s", what);
 }
 
-/* ---- sizes of numbers */
+/* ---- sizes of predefined datatypes */
 
 /* MPICH 4.0 ends the program where it cannot convert a type. */
 static int is_beyond_mpi(MPI_Datatype type) {
@@ -74,7 +74,7 @@ static void types_free(recipe *r, int n) {
         if (!mpiio_type_is_named(r->t[k])) PMPI_Type_free(&r->t[k]);
 }
 
-/* Each type of the recipe by its rebuilt form; what is left after a failure has been freed. */
+/* Replace each datatype of the recipe by its rebuilt form; after a failure all are freed. */
 static int types_replace(recipe *r) {
     for (int k = 0; k < r->types; k++) {
         MPI_Datatype rebuilt = MPI_DATATYPE_NULL;
@@ -145,7 +145,7 @@ static int rebuild_from_recipe(const recipe *r, MPI_Datatype *out) {
     }
 }
 
-/* The type in bytes, also where all numbers have the sizes that they have in memory. */
+/* Rebuild the datatype from bytes, also if all numbers have the same sizes as in memory. */
 static int rebuild_type(MPI_Datatype type, MPI_Datatype *out) {
     recipe r = {0};
     MPI_Offset size = 0;

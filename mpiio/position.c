@@ -1,5 +1,5 @@
-/* mpiio: file pointers and byte offsets.  A pointer counts bytes of the view (so that whatever was
- * moved can be added to it); the program sees etypes.
+/* mpiio: file pointers and byte offsets.  A pointer counts bytes of the view (so that the number of bytes
+ * transferred can be added to it); the program uses etypes.
  *
  *   displacement    tile 0       tile 1       tile 2
  *   |.............|--##-##---- |--##-##---- |--##-##----        bytes of the view: those marked #

@@ -19,7 +19,7 @@ import gen_api_man
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 MODULES = ("include", "src", "bindings", "mpiio", "cli", "examples", "tests", "scripts", "cmake", "experiments", "docs")
-# names that only show how names are made
+# patterns of names
 PATTERNS = {"tutti_object_verb", "tutti__object_verb"}
 
 wrong = []

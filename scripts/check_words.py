@@ -11,7 +11,7 @@ import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 SUFFIXES = {".c", ".h", ".py", ".sh", ".md", ".f90", ".F90", ".inc", ".cmake", ".txt", ".1", ".7", ".in", ".cc"}
-# phrase: replacement; an underscore is any space, so that this file is clean, too
+# phrase: replacement; an underscore stands for any space, so that this file passes the check
 PHRASES = {
     "map_of_the_house": "source layout",
     "behind_your_back": "asynchronous, in the background",

@@ -21,10 +21,10 @@ class Page:
     name: str
     title: str
     header: str
-    example: tuple               # (file, function or None: all of it)
+    example: tuple               # (file, function or None: the whole file)
     owns: str = r".*"            # names of functions, types and constants of the header
     also: str = r"$^"            # and of file.h, for pages of other headers
-    prose: str = r""             # how paragraphs of the opening comment begin that are shown
+    prose: str = r""             # pattern of the first words of paragraphs of the opening comment to show
     see: tuple = ()
 
 
@@ -383,7 +383,7 @@ def make_page(page, version):
             + synopsis(page) + description(page) + returns(page) + errors(page) + example(page) + see_also(page))
 
 
-# ------------------------------------------------------------------ all of it
+# ------------------------------------------------------------------ all pages
 
 NAMES = {i.name for h in HEADERS.values() for i in h.items if i.kind == "function"}
 

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-DISPLAY = "\x02"  # begins a line of a table or of code
+DISPLAY = "\x02"  # marks a line of a table or of code
 WHO = "\x03"  # stands for the collectivity of a call
 
 
@@ -104,7 +104,7 @@ class Header:
                 item.doc, item.group = doc or (last.doc if together else item.doc), group
                 if item.kind in ("table", "values"):
                     item.doc = comment
-                # the rows of a table come after the words about the type that is made of it
+                # the rows of a table follow the description of the type
                 before = "_TABLE(" in item.code and self.items[-1].kind == "table"
                 self.items.insert(len(self.items) - before, item)
                 doc, comment, last = "", "", item

@@ -244,7 +244,7 @@ def dataset(tutti, step6, out, small):
             + card("what was run", "", f"<pre>{html.escape(''.join(lines))}</pre>") + "</div></div>")
 
 
-# ---- all of it
+# ---- main
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -23,7 +23,7 @@ class Variable:
     name: str
     base: str                    # without const and stars: "tutti_file", "char", "tutti_progress_fn"
     stars: int = 0
-    const: bool = False          # what it points to
+    const: bool = False          # attributes of the type that it points to
     extent: int = 0              # of an array in a struct
     callback: bool = False       # a pointer to a function
     kind: str = ""               # the type in one spelling: "const char*const*", "int(*)(void*, size_t)"
@@ -36,7 +36,7 @@ class Function:
     result: Variable
     parameters: list
     inline: bool = False
-    calls: list = field(default_factory=list)    # of an inline one: the functions behind it
+    calls: list = field(default_factory=list)    # the functions that an inline function calls
 
 
 @dataclass
@@ -139,7 +139,7 @@ class Everything:
     def __init__(self):
         self.functions, self.structs, self.aliases = {}, {}, {}
         self.enums = {}                          # of those that are types: {constant: value}
-        self.callbacks = {}                      # name: parameters, of functions that return nothing
+        self.callbacks = {}                      # name: parameters, of void functions
         self.constants = {}                      # name: (header, value), of enumerations and macros
         for header, text in declarations():
             self._take(header, text)

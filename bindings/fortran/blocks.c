@@ -1,8 +1,8 @@
 /* fortran: slices and parts of arrays in files, and their arrays in memory.
  *
- * Element (i, j, ...) of one is element (i, j, ...) of the other, whatever order the file is in.  A
- * contiguous array and a column-major file need no description for that.  A contiguous array of rank 1 may
- * hold all elements of a slice of more dimensions, in the file's order.
+ * Element (i, j, ...) of one is element (i, j, ...) of the other, for both orders of the file.  A
+ * contiguous array of a column-major file needs no description.  A contiguous array of rank 1 may
+ * contain all elements of a slice of more dimensions, in the order of the file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "layer.h"
 
@@ -100,7 +100,7 @@ void tutti__f_slice_begin(const tutti__f_array_handle *a, const tutti_slice *s,
     b->slice = s;
     b->memory = memory;
     b->base = v.base;
-    if (spec.ndims == 0) return; /* a handle that is NULL or stale: the call says so */
+    if (spec.ndims == 0) return; /* a NULL or stale handle: the call reports it */
     tutti_slice_count(spec.ndims, s, count);
     if (!describe(&v, &spec, count, b)) b->slice = NULL;
 }

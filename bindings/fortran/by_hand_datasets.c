@@ -124,7 +124,8 @@ static const item *item_at(const CFI_cdesc_t *items, int i) {
 static void item_take(item *t, const CFI_cdesc_t *variable, const tutti__f_entries *entries,
                       const CFI_cdesc_t *buf, const int *type) {
     memset(t, 0, sizeof *t);
-    (void)tutti__f_name(variable, t->variable, sizeof t->variable); /* too long: none */
+    (void)tutti__f_name(variable, t->variable,
+                        sizeof t->variable); /* too long: an empty name, which fails */
     t->entries = *entries;
     t->array = tutti__f_array_of(buf);
     t->type = type ? *type : t->array.type;
@@ -178,7 +179,7 @@ static void *item_buffer(const tutti_dataset *d, const item *t, tutti_count time
     return base;
 }
 
-/* Put or get of a list or of one variable, blocking or with a request. */
+/* Put or get a list or one variable, blocking or with a request. */
 static tutti_err put(tutti_dataset *d, const CFI_cdesc_t *items, const item *one,
                      tutti__f_handle *r) {
     const int n = one ? 1 : (int)tutti__f_length(items);
@@ -278,7 +279,8 @@ TUTTI_API void tutti_f_dataset_get_start(const tutti__f_handle *d, tutti_count s
     tutti__f_end(get(d->p, segment, NULL, &t, r), ierr);
 }
 
-/* Only a collective call could determine which segments have the variable: the array must have room for all. */
+/* Only a collective call could determine which segments have the variable: the array must be large
+ * enough for all. */
 TUTTI_API void tutti_f_dataset_follow(const tutti__f_handle *d, tutti_count first, tutti_count last,
                                       const CFI_cdesc_t *variable, const tutti__f_entries *entries,
                                       const CFI_cdesc_t *buf, tutti_count *count, int *ierr,
@@ -352,7 +354,8 @@ void tutti__f_value_take(const tutti__f_array *v, tutti_type type, tutti_count c
     memcpy(v->base, value, (size_t)(count * (type == TUTTI_BYTES ? 1 : tutti_type_size(type))));
 }
 
-/* First its type and size, then, if the arrays of all ranks have room for it, its value: a rank whose array does not fit
+/* First get its type and size, then, if the arrays of all ranks are large enough, its value: a
+ * rank whose array does not fit
  * calls without a name, and all ranks return its error. */
 static tutti_err info_get(tutti_dataset *d, const tutti_info_owner *owner, const char *name,
                           const tutti__f_array *v, tutti_type *type, tutti_count *count) {

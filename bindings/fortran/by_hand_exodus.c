@@ -44,8 +44,9 @@ TUTTI__F_TYPED(tutti_f_exodus_open)
 
 /* ---- meshes */
 
-/* The address of a list of n elements of an entity; NULL: it has another size, and why is left for the call to which
- * the mesh goes. */
+/* The address of a list of n elements of an entity; NULL: it has another size; the reason is
+ * recorded for the call to which
+ * the mesh is passed. */
 TUTTI_API const void *tutti_f_exodus_list(const CFI_cdesc_t *list, int64_t n, int kind, int64_t id,
                                           const CFI_cdesc_t *what, bool *good) {
     const tutti__f_array v = tutti__f_array_of(list);
@@ -61,8 +62,9 @@ TUTTI_API const void *tutti_f_exodus_list(const CFI_cdesc_t *list, int64_t n, in
     return NULL;
 }
 
-/* Distribution factors of a side set that a mesh has: one for each node of each side.  -1: sides whose nodes are
- * not known, of elements that there are not. */
+/* The number of distribution factors of a side set: one for each node of each side.  -1: sides
+ * whose nodes are
+ * not known, because the element does not exist. */
 TUTTI_API tutti_count tutti_f_exodus_factors(const tutti__f_handle *x, const tutti_exodus_mesh *m,
                                              const tutti_exodus_members *set) {
     const tutti_count blocks = tutti_exodus_entities(x->p, TUTTI_EXODUS_ELEMENT_BLOCK);
@@ -232,7 +234,7 @@ TUTTI_API void tutti_f_exodus_get_start_all(const tutti__f_handle *x, tutti_coun
     get(x->p, step, batch_begin(x->p, fields, NULL, r), r, ierr);
 }
 
-/* One field; a name that is too long cannot be in the file. */
+/* Put one field; a name that is too long cannot be in the file. */
 TUTTI_API void tutti_f_exodus_put(const tutti__f_handle *x, int kind, const CFI_cdesc_t *variable,
                                   const CFI_cdesc_t *buf, int *ierr, const int64_t *id,
                                   const tutti__f_entries *entries) {

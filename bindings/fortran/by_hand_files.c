@@ -7,7 +7,7 @@
 
 /* ---- accesses */
 
-/* The access whose memory is the elements of an array, as one that knows where these are. */
+/* Combine an access whose memory is the elements of an array with the memory layout of the array. */
 TUTTI_API void tutti_f_access_for(const tutti__f_handle *a, const CFI_cdesc_t *array,
                                   tutti__f_handle *out, int *ierr) {
     tutti__f_memory m = tutti__f_memory_begin(a->p, array);
@@ -18,7 +18,7 @@ TUTTI_API void tutti_f_access_for(const tutti__f_handle *a, const CFI_cdesc_t *a
     tutti__f_end(err, ierr);
 }
 
-/* Are [from, to) bytes of the access, and is there room for them? */
+/* Check that [from, to) are bytes of the access, and that they fit. */
 static tutti_err pack_check(const tutti_access *a, tutti_off from, tutti_off to,
                             const tutti__f_array *packed) {
     if (!a) return tutti__f_error(TUTTI_ERR_ARG, "argument access is NULL");
@@ -31,7 +31,7 @@ static tutti_err pack_check(const tutti_access *a, tutti_off from, tutti_off to,
     return TUTTI_OK;
 }
 
-/* What the two calls below do: the access as it finds the array, or an error. */
+/* Common start of the two calls below: the access for the array, or an error. */
 static tutti_err pack_begin(const tutti__f_handle *a, const CFI_cdesc_t *user, tutti_off from,
                             tutti_off to, const tutti__f_array *packed, tutti__f_memory *m) {
     tutti_access *copy = NULL;

@@ -1,8 +1,11 @@
 /* fortran: arrays of Fortran as memory sides.
  *
- * An actual argument comes as it is, strides and all.  A contiguous one is an address.  The elements of
- * any other are described: as a section of a larger array where its steps allow it (the steps of a section of an
- * array all have the array's own as divisors, so that their greatest common divisors serve as these), else piece by piece.
+ * An actual argument is passed without a copy, with its strides.  A contiguous one is an address. 
+ * The elements of
+ * any other are described: as a section of a larger array if its strides allow it (the strides of
+ * a section of an
+ * array are multiples of those of the array, for which their greatest common divisors are used),
+ * otherwise piece by piece.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "layer.h"
 

@@ -1,14 +1,16 @@
 /* Meshes and restarts of Exodus files, compared with libexodusii.  Variants are interleaved in each round.
  *
- * A mesh of N^3 nodes and (N - 1)^3 hexahedra in two blocks, V nodal variables in one step.  Each rank has a brick of the elements with all
+ * A mesh of N^3 nodes and (N - 1)^3 hexahedra in two blocks, V nodal variables in one step.  Each
+ * rank has a brick of the elements with all
  * their nodes.
  *
- *   write mesh   libexodusii, gathered     ranks send what they own to rank 0, which writes the file
+ *   write mesh   libexodusii, gathered     ranks send their own nodes to rank 0, which writes the file
  *                tutti_exodus_put_mesh     of all ranks, without checksums; and with a sidecar of checksums
  *   read mesh    libexodusii, one process  reads coordinates and connectivity
  *                tutti_exodus_get_mesh     by order, on all ranks
  *   read step    libexodusii, everything   every rank reads all variables
- *                tutti_exodus_get          every rank reads its slab of the nodes: with the decomposition, and without it
+ *                tutti_exodus_get          every rank reads its slab of the nodes: with the
+ * decomposition, and without it
  *
  * usage: mpirun -n N exodus_mesh_peers DIR [--nodes N] [--variables V] [--rounds R] [--only TEXT]
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -33,7 +35,7 @@ static void must_tutti(tutti_err err) {
 static struct {
     int64_t nodes, elements[BLOCKS]; /* of the file */
     int64_t n,
-        owned; /* nodes of this standalone_rank; those that no lower rank has come first in `own` */
+        owned; /* nodes of this standalone_rank; those that no lower rank has are first in `own` */
     int64_t *id, *own;
     double *x[3];
     int64_t n_of[BLOCKS];
@@ -235,7 +237,7 @@ static int ex_opened(int mode) {
     return id;
 }
 
-/* Send n items of 8 bytes to rank 0; counts and places are those of the ranks. */
+/* Send n items of 8 bytes to rank 0; counts and displacements are per rank. */
 static void gather(const void *from, int64_t n, void *to) {
     int count = (int)n, *counts = standalone_alloc((size_t)standalone_ranks, sizeof *counts),
         *places = standalone_alloc((size_t)standalone_ranks, sizeof *places);
@@ -394,7 +396,7 @@ int main(int argc, char **argv) {
         for (const variant *w = comparisons[i].variants; w->name; w++)
             if (w == comparisons[i].variants || strstr(m.title, only) || strstr(w->name, only))
                 measure_add(&m, w->name, w);
-        if (i == 1) { /* what the others read */
+        if (i == 1) { /* data that the others read */
             remove_files();
             (void)tutti_write(0, 1);
         }

@@ -12,7 +12,7 @@
 #include "exodus_peers.h"
 
 #if defined HAVE_PNETCDF || defined HAVE_NETCDF
-/* Distribute what was read; other ranks' nodes keep what was written. */
+/* Distribute the data read; nodes of other ranks keep the written values. */
 static void spread(void) {
     for (int s = 0; s < SPACES; s++)
         for (int v = 0; v < variables; v++) {
@@ -44,7 +44,7 @@ static void must_pn(int code) {
     standalone_check(code == NC_NOERR, ncmpi_strerror(code));
 }
 
-/* Records have two dimensions: the step comes first, and changes. */
+/* Records have two dimensions: the step is the first. */
 static void pn_runs(int s) {
     pn.start[s] = standalone_alloc((size_t)at[s].runs, sizeof **pn.start);
     pn.count[s] = standalone_alloc((size_t)at[s].runs, sizeof **pn.count);

@@ -163,7 +163,7 @@ static void write_sets(const set_scene *s) {
     must_tutti(tutti_exodus_close(&file));
 }
 
-/* All of them on rank 0, as the serial program has them. */
+/* All sets on rank 0, as in the serial program. */
 static void read_sets(const set_scene *s, int64_t *list) {
     tutti_exodus_array *arrays = standalone_alloc((size_t)s->n, sizeof *arrays);
     for (tutti_count k = 0; k < s->n; k++)

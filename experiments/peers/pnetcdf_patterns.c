@@ -1,5 +1,7 @@
-/* How long a plain PnetCDF program takes to write and to read record variables, open to close: blocking, one call per
- * variable and record; and non-blocking, one wait per record.  It knows nothing of Tutti; for compare_mpiio.py --program.
+/* The time that a plain PnetCDF program needs to write and to read record variables, open to
+ * close: blocking, one call per
+ * variable and record; and non-blocking, one wait per record.  It does not use Tutti; for
+ * compare_mpiio.py --program.
  *
  *   pnetcdf_patterns FILE [--size BYTES] [--rounds N]
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -1,13 +1,15 @@
-/* Time and memory of making a decomposition, all ranks together.
+/* Time and memory of making a decomposition, summed over all ranks.
  *
- * The space has so many entries; runs of --run of them are distributed to the ranks at random, every 16th run to two
- * ranks.  The id map is a permutation that looks like none.
+ * The space has the given number of entries; runs of --run of them are distributed to the ranks at
+ * random, every 16th run to two
+ * ranks.  The id map is a pseudo-random permutation.
  *
  *   index    by index: positions are known, writers are chosen
  *   value    by value: ids are joined with the id map first
  *   slices   the same number of entries as a block of a grid
- *   plain    the join of `value` by hand: ids and map to rank id mod ranks by MPI_Alltoallv, a hash table there,
- *            positions back by another; no writers are chosen
+ *   plain    a reference implementation of the join of `value`: ids and map to rank id mod ranks
+ * by MPI_Alltoallv, a hash table there,
+ *            positions back by another exchange; no writers are chosen
  *
  *   cpu_seconds  processor time of all ranks: a rank that waits polls, so that waiting counts
  *   peak_bytes   largest memory resident on a rank beyond what it had before, per entry that it holds
@@ -82,7 +84,7 @@ static mesh mesh_of(tutti_count entries, tutti_count run) {
 /* ---- by hand */
 
 typedef struct {
-    int64_t id, position; /* -1: it is asked for */
+    int64_t id, position; /* -1: requested */
 } id_record;
 
 /* Records for each standalone_rank and from each; *in_out is to be freed. */

@@ -1,18 +1,23 @@
-/* How much of the file access of a Jacobi sweep a tile walk hides behind computing, or of computing behind file access.
+/* The overlap of file access and computation of a Jacobi sweep with tile iterations.
  *
- * Two arrays of doubles larger than the walk's memory; each rank has a block of rows, a halo of one.  The same sweep is made
- * by a sequential walk (read, compute, write) and by an overlapped one (the next tile is read and the one before
- * written while this one is computed), interleaved with a sequential sweep that computes nothing.  Computing is
- * repeated until it takes about as long as file access.  Reported per sweep: seconds, and seconds of computing on the
- * slowest rank.  Hidden is (sequential - overlapped) / min(compute, file): 1 is all that can be hidden, as long as
+ * Two arrays of doubles larger than the memory of the iteration; each rank has a block of rows,
+ * with a halo of one.  The same sweep is done
+ * by a sequential iteration (read, compute, write) and by an overlapped one (the next tile is read
+ * and the previous one
+ * written while this one is computed), interleaved with a sequential sweep that computes nothing. 
+ * Computing is
+ * repeated until it takes about as long as file access.  Reported per sweep: seconds, and seconds
+ * of computing on the
+ * slowest rank.  Hidden is (sequential - overlapped) / min(compute, file): 1 is the maximum, as long as
  * reading and writing share one disk.
  *
  * usage: jacobi_overlap DIRECTORY [--size N] [--tiles of each rank] [--rounds N] [--buffered]
- *   --buffered  through the page cache (default: O_DIRECT, so that access takes its time)
+ *   --buffered  through the page cache (default: O_DIRECT, so that access takes time)
  * Other options of the library come from the environment.
  *
- * A disk slowed down by control groups (scripts/throttle.sh) saves what it may move in a tenth of a second while it is
- * idle: a tile should take it several times as long.  32 MiB in 8 tiles at 8 MiB/s do:
+ * A disk slowed down by control groups (scripts/throttle.sh) accumulates a budget of a tenth of a
+ * second while it is
+ * idle: a tile should take several times as long.  For example 32 MiB in 8 tiles at 8 MiB/s:
  *
  *   scripts/throttle.sh up DIRECTORY 8m 128m
  *   scripts/throttle.sh run DIRECTORY scripts/mpirun.sh openmpi 2 jacobi_overlap DIRECTORY --tiles 8
@@ -21,7 +26,7 @@
 #include <tutti/tutti.h>
 #include "measure/standalone.h"
 
-static volatile double sink; /* keeps repeated computing */
+static volatile double sink; /* prevents removal of repeated computation */
 
 static void must(tutti_err err) {
     standalone_check(err == TUTTI_OK, tutti_last_message());
@@ -80,10 +85,11 @@ static void run(measure *m, measure_variant *v, double *value) {
     value[0] = standalone_slowest(measure_now() - start);
 }
 
-/* How often computing a tile takes as long as file access. */
+/* The number of repetitions for which computing a tile takes as long as file access. */
 static int passes_for(scene *s) {
     s->passes = 1;
-    for (int i = 0; i < 2; i++) (void)sweep(s, i, SEQUENTIAL); /* both arrays get their blocks */
+    for (int i = 0; i < 2; i++)
+        (void)sweep(s, i, SEQUENTIAL); /* allocates the blocks of both arrays */
     const double start = standalone_together();
     (void)sweep(s, 0, FILE_ALONE);
     const double seconds = standalone_slowest(measure_now() - start),

@@ -1,11 +1,15 @@
-/* How long an MPI-IO program takes to write and to read a file, open to close, for the patterns of `tutti bench` and for
- * many small calls.  It takes from Tutti only the datatypes of the patterns; compare_mpiio.py runs it with and without
+/* The time that an MPI-IO program needs to write and to read a file, open to close, for the
+ * patterns of `tutti bench` and for
+ * many small calls.  It uses only the datatypes of the patterns from Tutti; compare_mpiio.py runs
+ * it with and without
  * the drop-in, interleaved.
  *
  *   mpiio_patterns FILE [--size BYTES] [--rounds N] [--pattern NAME,...] [--verify] [--disk] [--limit]
  *
- * --disk: the device counts, not the page cache: a write ends with MPI_File_sync, a read finds nothing cached.
- * --limit: the data calls alone, with the processor time of all ranks, interleaved with the conforming limit: each rank
+ * --disk: the device is measured, not the page cache: a write ends with MPI_File_sync, a read
+ * finds nothing cached.
+ * --limit: only the data calls, with the processor time of all ranks, interleaved with the
+ * conforming limit: each rank
  * reads one contiguous share of the same total in calls of 4 MiB into a buffer that it has touched.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
@@ -19,7 +23,7 @@ static long size = 8 << 20, rounds = 1;
 static int verify, disk, limit;
 static const char *path;
 
-/* Names that this program had before its patterns were those of `tutti bench`; and pieces, one per rank and call. */
+/* Earlier names of patterns in this program; and pieces, one per rank and call. */
 static const struct {
     const char *name, *pattern;
     int piece, calls;
@@ -57,7 +61,7 @@ static void make_calls(const cli_world *w, int piece, bench_pattern *p) {
     MPI_Type_free(&one);
 }
 
-/* Patterns have the content of `tutti bench`; calls repeat that of the rank's first piece. */
+/* Patterns have the content of `tutti bench`; calls repeat the content of the first piece of the rank. */
 static int buffer_is_right(const scene *s) {
     const tutti_off at = s->p.bytes * standalone_rank;
     return s->calls > 1 ? content_check(SEED, at, s->buf, s->p.bytes) < 0

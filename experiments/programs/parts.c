@@ -1,9 +1,11 @@
-/* Many variables in one operation, beside one call per variable and one call on all of them as one access; and values
- * that are converted, beside values that are not.
+/* Many variables in one operation, compared with one call per variable and one call with a single
+ * access; and values
+ * with conversion, compared with values without.
  *
  *   small     32 variables of 4 KiB per rank, each a block of the variable
  *   shapes    32 variables of 64 KiB per rank, each of another shape: blocks, strides, short runs
- *   convert   one variable of doubles: as they are, big-endian, from int64; and as they are with checksums of its blocks
+ *   convert   one variable of doubles: unconverted, big-endian, from int64; and unconverted with
+ * checksums of its blocks
  *             of 64 KiB
  *
  * Reported: seconds of one operation.
@@ -27,7 +29,7 @@ static void must(tutti_err err) {
     standalone_check(err == TUTTI_OK, tutti_last_message());
 }
 
-/* ---- what is moved */
+/* ---- the data */
 
 typedef struct {
     int n;
@@ -37,7 +39,7 @@ typedef struct {
     tutti_off bytes;
 } variables;
 
-/* Variable i of `bytes` a rank at `*at`, its shape by number; moves *at behind it. */
+/* Variable i of `bytes` per rank at `*at`, its shape by number; advances *at beyond it. */
 static tutti_access *shape(int i, tutti_off bytes, tutti_off *at) {
     static const tutti_off runs[] = {0, 64, 512, 4096, 24, 8, 1024, 256};
     tutti_access *a = NULL;
@@ -89,7 +91,7 @@ static void in_parts(const variables *v, int is_write) {
                   : tutti_file_read_parts(file, v->n, v->part, NULL));
 }
 
-/* As a layer above asks for it; a read has none. */
+/* As requested by a higher layer; a read has none. */
 static void with_sums(const variables *v, int is_write) {
     tutti__sums sums = {.bytes = 64 << 10};
     const tutti__transfer t = {.name = "write",
@@ -135,7 +137,7 @@ static void compare(const char *name, int n, const method *methods, operation o)
         measure m = {.title = title,
                      .values = values,
                      .rounds = (int)rounds,
-                     .warmup = 1, /* makes the plans */
+                     .warmup = 1, /* creates the plans */
                      .data = &o,
                      .run = run};
         for (int i = 0; i < n; i++) measure_add(&m, methods[i].name, &methods[i]);
@@ -163,7 +165,7 @@ static void compare_many(const char *name, tutti_off bytes, int shapes) {
     variables_free(&v);
 }
 
-/* One variable in the file as the file's type has it; both sides go through staging. */
+/* One variable in the file in the type of the file; both sides use staging. */
 static void compare_conversions(void) {
     static const method methods[] = {
         {"as it is", in_parts, {0}},

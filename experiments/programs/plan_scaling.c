@@ -1,12 +1,12 @@
 /* Time and memory of planning at 10^3, 10^4 and 10^5 virtual ranks, on one process and without MPI.
  *
- *   rank        summarise its side, cut the domains, find its route, serialise a descriptor for
+ *   rank        summarise its side, divide the domains, find its route, serialise a descriptor for
  *               every aggregator it reaches
- *   aggregator  parse the descriptors of the ranks that reach it, prove them disjoint, and walk its
+ *   aggregator  parse the descriptors of the ranks that reach it, prove them disjoint, and iterate over its
  *               windows: the bytes of all senders must fill each one exactly
  *
- * Every rank also aggregates.  Ranks hold as much whatever their number is (weak scaling), so what
- * grows is only the number of partners, which the pattern dictates; the columns per partner show
+ * Every rank also aggregates.  The data per rank is constant (weak scaling), so that
+ * only the number of partners grows, which depends on the pattern; the columns per partner show
  * it.  A sample of ranks is measured, spread over all of them; samples are their means.
  *
  * usage: plan_scaling [--rounds N] [ranks ...]
@@ -78,7 +78,7 @@ static int divisor_below(int n, double most) {
     return d;
 }
 
-/* grid[0] * grid[1] * grid[2] = ranks, as square as can be in the last `dims` of them. */
+/* grid[0] * grid[1] * grid[2] = ranks, as square as possible in the last `dims` of them. */
 static void make_grid(int dims, int ranks, int grid[3]) {
     double root = 1;
     while (dims == 3 && (root + 1) * (root + 1) * (root + 1) <= ranks) root++;
@@ -165,7 +165,7 @@ static size_t serialise_for(const tutti__domains *d, tutti__side s, int a, void 
     return tutti__side_serialise(s, lo, hi, buf, size);
 }
 
-/* All descriptors of a rank, one after the other; returns their size. */
+/* All descriptors of a rank, concatenated; returns their size. */
 static size_t serialise_all(const tutti__domains *d, tutti__side s, const tutti__route *r,
                             char **buf_out) {
     size_t size = 0, used = 0;
@@ -217,7 +217,7 @@ static void inbox_free(inbox *in) {
     free(in->size);
 }
 
-/* What all ranks send to the sampled aggregators. */
+/* Fill the descriptors that all ranks send to the sampled aggregators. */
 static void inboxes_fill(job *j) {
     for (int r = 0; r < j->ranks; r++) {
         tutti__side s = j->p->side(j->grid, r);

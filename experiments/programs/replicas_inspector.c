@@ -1,12 +1,15 @@
-/* Processor time and memory of tutti_replicas_create, all ranks together.
+/* Processor time and memory of tutti_replicas_create, summed over all ranks.
  *
- * The items are the nodes of a cube of side^3 nodes, numbered along a Morton curve (so that numbers are scattered in a
- * rank's memory and have gaps), divided into boxes; a rank holds its box and one layer of nodes around it, as a
+ * The items are the nodes of a cube of side^3 nodes, numbered along a Morton curve (so that
+ * numbers are scattered in a
+ * rank's memory and have gaps), divided into boxes; a rank holds its box and one layer of nodes
+ * around it, as a
  * partition of an unstructured mesh holds its nodes and their neighbours.
  *
  *   cpu_seconds  processor time of all ranks: a rank that waits polls, so that waiting counts
- *   peak_bytes   largest memory resident on a rank beyond what it had before, per item that it holds; only the first
- *                round counts, since later ones find memory that the allocator has kept
+ *   peak_bytes   largest memory resident on a rank beyond what it had before, per item that it
+ * holds; only the first
+ *                round counts, since later ones reuse memory of the allocator
  *   kept_bytes   the same when the call has returned
  *   all_bytes    peak of all ranks together
  *

@@ -1,11 +1,14 @@
-/* Small collective accesses in a row, by Tutti and by the MPI library's own MPI-IO, interleaved.
+/* Small collective accesses in a row, by Tutti and by the MPI-IO of the MPI library, interleaved.
  *
- * Each rank has a contiguous piece, next to its neighbours'; each call writes (then reads) all pieces once, one after
- * the other through the file: by blocking calls, split calls (begin and end) and non-blocking ones (start and wait).
- * Reported: seconds of one call.
+ * Each rank has a contiguous piece, next to its neighbours'; each call writes (then reads) all
+ * pieces once, one after
+ * the other through the file: by blocking calls, split calls (begin and end) and non-blocking ones
+ * (start and wait).
+ * Reported: seconds per call.
  *
- * usage: small_collectives DIRECTORY [--calls N] [--bytes N] [--rounds N] [--call block|split|start] [--mpi-only] [--same]
- *   --mpi-only   only the MPI library's calls: run it with and without libtutti-mpiio.so to compare those
+ * usage: small_collectives DIRECTORY [--calls N] [--bytes N] [--rounds N] [--call
+ * block|split|start] [--mpi-only] [--same]
+ *   --mpi-only   only calls of the MPI library: run it with and without libtutti-mpiio.so
  *   --same       all calls at the same offset
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>

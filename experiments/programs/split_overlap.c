@@ -1,16 +1,20 @@
-/* Do split collectives overlap?  A plain MPI-IO program that computes between MPI_File_write_at_all_begin and
- * MPI_File_write_at_all_end.  It knows nothing of Tutti: run it with and without the drop-in, on storage that takes
- * time and not processor (scripts/throttle.sh).
+/* Overlap of split collectives: a plain MPI-IO program that computes between MPI_File_write_at_all_begin and
+ * MPI_File_write_at_all_end.  It does not use Tutti: run it with and without the drop-in, on
+ * storage that takes
+ * time but no processor (scripts/throttle.sh).
  *
- *   split_overlap FILE [--size BYTES] [--piece BYTES] [--steps N] [--compute SECONDS] [--sync] [--read] [--idle]
+ *   split_overlap FILE [--size BYTES] [--piece BYTES] [--steps N] [--compute SECONDS] [--sync]
+ * [--read] [--idle]
  *
  *   --size     bytes per rank in a step (16m), distributed to the ranks in pieces of --piece (64k)
  *   --compute  seconds of computation in a step; default: as long as the file takes
- *   --sync     MPI_File_sync ends each step: where the MPI writes to the page cache, it is there that it waits
+ *   --sync     MPI_File_sync ends each step: if the MPI writes to the page cache, this call waits
+ * for the disk
  *   --read     read_at_all_begin and read_at_all_end instead, of an existing file
- *   --idle     the processor is idle meanwhile, as if something else computed
+ *   --idle     the processor is idle meanwhile, as if another device computed
  *
- * Variants: the file alone (blocking calls), the computation alone, both with begin and end around the computation.
+ * Variants: the file alone (blocking calls), the computation alone, both with begin and end around
+ * the computation.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <stdlib.h>
@@ -35,7 +39,7 @@ static void must(int code) {
     standalone_fail("%s", text);
 }
 
-/* ---- what is measured */
+/* ---- the measured operations */
 
 /* With --idle `amount` is nanoseconds. */
 static void work(uint64_t amount) {
@@ -110,7 +114,7 @@ static double time_of(scene *s, int kind, int n) {
     return median;
 }
 
-/* How much work takes that long while all ranks do it. */
+/* The amount of work that takes this time while all ranks compute. */
 static uint64_t amount_for(scene *s, double seconds) {
     if (idle) return (uint64_t)(seconds * 1e9);
     double t = 0;

@@ -61,7 +61,7 @@ def hidden(base, entry, seconds):
 # ---- points
 
 def counts(entry):
-    """Has it been measured, and never failed?"""
+    """Whether the variant was measured and never failed."""
     return bool(entry["seconds"]) and not entry["failure"]
 
 
@@ -78,7 +78,7 @@ def is_read(point):
 
 
 def half_median(entry, odd):
-    """The median over the rounds with odd indices (that compare) or even ones (that choose); 0 if there are none."""
+    """The median over the rounds with odd indices (that compare) or even ones (that choose); 0 if no rounds exist."""
     return median(entry["seconds"][odd::2])
 
 
@@ -162,7 +162,7 @@ class Judgement:
         self.hypothesis(f"time of {slow} over that of {fast}{', geometric mean' if len(pairs) > 1 else ''}", where, ratios,
                    above=f"{fast} is faster than {slow}", below=f"{slow} is faster than {fast}")
 
-    # ---- what all experiments report
+    # ---- common part of all experiments
 
     def report_failures(self):
         seen = "".join(f["text"] for f in self.findings)

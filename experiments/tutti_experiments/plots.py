@@ -44,7 +44,7 @@ def svg_of(figure, label):
 
 
 def marked(artists):
-    """Data, which tests look for."""
+    """Attributes with data, which tests read."""
     for a in artists:
         a.set_gid("data")
 
@@ -55,7 +55,7 @@ def spread(values):
 
 
 def numbers(x, column):
-    """(row, value) of the cells of a column that are numbers."""
+    """(row, value) of the cells of a column that are numeric."""
     return [(i, row[column]) for i, row in enumerate(x["values"]) if isinstance(row[column], dict)]
 
 

@@ -1,6 +1,6 @@
 """The metadata of a dataset (metadata.sqlite), read without the library: docs/reference/format.md, "The format of datasets".
 
-Whatever comes from the database is looked at before it is used: a damaged or hostile one is an Error.
+All values from the database are validated: a damaged database raises Error.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations

@@ -25,11 +25,11 @@ Path = Union[str, os.PathLike]
 class Segment(Mapping):
     """A segment of a dataset: a mapping from the names of its variables to lazy arrays.
 
-    number     its place in `run.segments`
+    number     its index in `run.segments`
     kind       "topology" or "state"
     index      its time index
     time       its time
-    archived   where its bytes are, or None: here
+    archived   location of its data, or None: in the dataset
     infos      names and values
     """
 
@@ -78,7 +78,7 @@ class Segment(Mapping):
 class Variable(LazyArray):
     """A variable over time: the first dimension is `segments`, the others are those of the space and the item.
 
-    It can be indexed if all segments that have it have one shape; `at` gives it in one segment, whatever the others.
+    It can be indexed if its shape is the same in all segments; `at` returns it in one segment, with any shape.
     """
 
     def __init__(self, run: "Run", row: VariableRow) -> None:
@@ -421,8 +421,8 @@ class Run(Mapping):
     def verify(self) -> int:
         """Read all data and compare checksums; archived segments are skipped.
 
-        Returns how many bytes were compared (segments that were written without checksums do not count); raises
-        tutti.Error (TUTTI_ERR_FORMAT) with the first place that is wrong.
+        Returns the number of bytes compared (except segments without checksums); raises
+        tutti.Error (TUTTI_ERR_FORMAT) for the first error.
         """
         return sum(self.verify_segment(s) for s in self.segments if s.archived is None)
 
@@ -474,7 +474,7 @@ class Run(Mapping):
         return refused("FORMAT", f"'{name}' in segment {segment}: {text}", file=path, offset=offset)
 
 
-def open(path: Path) -> Run:  # noqa: A001  # tutti.open is what it is called by
+def open(path: Path) -> Run:  # noqa: A001  # called as tutti.open
     """Open a dataset for reading, without MPI and without the library.
 
         run = tutti.open("run.tutti")
@@ -483,7 +483,7 @@ def open(path: Path) -> Run:  # noqa: A001  # tutti.open is what it is called by
         v = run.latest()["temperature"]         # in one segment: v[...] reads it
         run.verify()
 
-    It sees the segments that are there now, also while a program writes; refresh() looks again.
-    Raises tutti.Error: TUTTI_ERR_NOT_FOUND, or TUTTI_ERR_FORMAT if it is no dataset, or a damaged one.
+    It has the current segments, also while a program writes; refresh() looks for new ones.
+    Raises tutti.Error: TUTTI_ERR_NOT_FOUND, or TUTTI_ERR_FORMAT if it is not a dataset or is damaged.
     """
     return Run(path)

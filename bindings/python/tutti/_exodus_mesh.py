@@ -37,9 +37,9 @@ class ExodusMesh(SimpleNamespace):
 
     node_ids          [nodes]             coordinates       [nodes, dims], or one array for each of the dims
     own               [nodes] or None     node_attributes   [nodes, attributes]
-    blocks, edge_blocks, face_blocks      a dict for each, in the order in which they were defined, or such dicts by id:
+    blocks, edge_blocks, face_blocks      a dict for each, in the order of definition, or such dicts by id:
                       ids [n], nodes [n, nodes of an entry] (places in the nodes, from 0), edges, faces likewise, attributes
-                      [n, attributes]; nsided and nfaced: start [n + 1], where each begins in nodes
+                      [n, attributes]; nsided and nfaced: start [n + 1], the start of each entry in nodes
     node_sets, side_sets, element_sets, edge_sets, face_sets      likewise:
                       members [n] places, sides [n] from 1 (side sets), factors, attributes [n, attributes]
     """
@@ -131,7 +131,7 @@ class _Sides:
 
     def _one(self, block: int, side: int) -> int:
         if block >= len(self._blocks):
-            return 0  # no such element: the library says so
+            return 0  # no such element: the library reports it
         entity = self._blocks[block]
         topology = entity.topology.lower()
         if topology == "nsided":

@@ -1,7 +1,7 @@
 """Arrays in files, larger than memory.  <tutti/array.h>
 
-A slice is NumPy's: `a.write(np.s_[rank::4, :], x)`, `x = a.read(np.s_[:10])`.  All reading and writing is collective unless it
-says otherwise, and so it is done by methods: `a[...]` alone would wait for other ranks without saying so.  Assignments
+A slice is NumPy's: `a.write(np.s_[rank::4, :], x)`, `x = a.read(np.s_[:10])`.  All reading and writing is collective by
+default, and therefore done by methods: `a[...]` would wait for other ranks implicitly.  Assignments
 are possible in a block that all ranks enter, and are carried out together at its end:
 
     with a.collective():
@@ -98,7 +98,7 @@ class Distribution:
         Distribution((1000, 600), ("cyclic", 2), ("block-cyclic", 3, 16))
         Distribution((10, 20), ("ragged", [0, 3, 10]), "none")
 
-    One word or tuple for each dimension: "none", ("block", procs), ("cyclic", procs), ("block-cyclic", procs, block),
+    One string or tuple for each dimension: "none", ("block", procs), ("cyclic", procs), ("block-cyclic", procs, block),
     ("ragged", bounds).  Ranks form a grid whose last dimension runs fastest.
     """
 
@@ -221,7 +221,7 @@ def _info(spec: Any, distribution: Optional[Distribution]) -> ArrayInfo:
 class Collective:
     """Assignments that all ranks carry out together at the end of the block.  Made by Array.collective.
 
-    Each rank may assign as often as it likes, also not at all.  Where a rank leaves the block by an exception nothing is
+    Each rank may assign any number of times.  If a rank leaves the block by an exception nothing is
     written, and all ranks raise.
     """
 
@@ -466,7 +466,7 @@ class Array(Closing):
     def write(self, key: Key, values: Any) -> None:
         """Write a slice of each rank, which may be empty.  Collective.
 
-        Arrays may be views with gaps, which are not copied; numbers are of the array's own type.
+        Arrays may be views with gaps, which are not copied; values must have the type of the array.
         """
         self._prefetched = False
         self._move(_c.tutti_array_write, key, values, False)
@@ -555,7 +555,7 @@ class Array(Closing):
     def __getitem__(self, key: Key) -> np.ndarray:
         raise refused("STATE", "reading is collective: a.read(np.s_[...]) on all ranks, or a.read_independent(np.s_[...])")
 
-    # ---- the whole array
+    # ---- the complete array
 
     def fill(self, value: Any) -> None:
         """Set every element.  Collective, same value."""
@@ -658,13 +658,13 @@ class Tiles:
 
     source, to   the arrays to read and to write; one may be None, both the same: updated in place
     budget       bytes of memory on each rank
-    of           this rank's elements (an index without steps); None: all
+    of           the elements of this rank (an index without steps); None: all
     tile         extents of a tile; 0: as large as the budget allows
     halo         elements on both sides that are read too
     order        in which tiles follow each other
-    copy         False: `input` and `output` lie in the library's memory and must not be used after the tile
+    copy         False: `input` and `output` are in memory of the library and must not be used after the tile
 
-    Collective: all ranks walk, until no rank has tiles left.  Where a rank leaves the block by an exception the walk ends on all.
+    Collective: all ranks iterate until no rank has tiles left.  If a rank leaves the block by an exception the iteration ends on all.
     """
 
     def __init__(self, source: Optional[Array], to: Optional[Array], *, budget: int, of: Any = None,
@@ -775,7 +775,7 @@ class Tiles:
                 _c.tutti_tiles_end(_byref(self._h))
                 break
             except Error as error:
-                # other ranks were in another call (next): they got an error, and end the iteration too
+                # other ranks called next: they got an error, and end the iteration too
                 if error.code != CODES["TUTTI_ERR_MISMATCH"] or not self._h or attempt == 2:
                     self._ended()
                     raise

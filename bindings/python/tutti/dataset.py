@@ -9,8 +9,8 @@
             with d.state(step, step * dt):              # committed at the end of the block
                 d.put(rows, temperature=t)
 
-All calls are collective and all arguments agree, unless it is said otherwise; arrays are each rank's own.  For looking at a
-dataset without MPI there is tutti.open.
+Calls are collective and arguments must be the same on all ranks by default; arrays are local.  To read a
+dataset without MPI, use tutti.open.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _dtype(kind: int, big: bool = False) -> np.dtype:
 class Decomposition(Freeing):
     """The entries of a space that this rank holds.  Made by Dataset.decomposition.
 
-    entries   how many     shape   what arrays of it have: of a slice its extents, otherwise (entries,)
+    entries   their number    shape   shape of arrays: of a slice its extents, otherwise (entries,)
     """
 
     def __init__(self, dataset: "Dataset", space: str, segment: Optional[int], prepare: Any) -> None:
@@ -229,15 +229,15 @@ def info_of_c(ask: Any) -> Any:
 class Dataset(Committing, Reporting):
     """A dataset, open on all ranks of a communicator.
 
-    mode              "r", "r+" (read and write), "rw" (made if it is not there), "w+" (emptied), "x+" (must be new), or flags
+    mode              "r", "r+" (read and write), "rw" (created if missing), "w+" (emptied), "x+" (must be new), or flags
     level             "durable" (on the device when commit returns) or "visible" (survives a killed program)
     indices_per_file  0: all segments in one data file; n: a new one for every n time indices
     checksums         of every section; check_reads: compared at the first get
     lock_timeout      seconds to wait for a program that locks the metadata
-    without_locks     go on where the file system has no locks
+    without_locks     continue if the file system has no locks
     io                options of the data files
-    ieee              finite values that are too large become infinities, and no error
-    container         of data files of a dataset that is made: "native", or "netcdf": files that ncdump and xarray read
+    ieee              finite values that are too large become infinities instead of an error
+    container         of data files of a new dataset: "native", or "netcdf": files that ncdump and xarray read
 
     Opening and closing are collective; the garbage collector never closes it.
     """
@@ -380,7 +380,7 @@ class Dataset(Committing, Reporting):
 
         own      whether this rank owns each entry     memory   the position of each entry in memory
         whole    fail if no rank holds an entry
-        rule, seed, balance   which rank writes an entry that several hold (see Replicas)
+        rule, seed, balance   the choice of the rank that writes an entry that several hold (see Replicas)
         segment  use the sizes of a segment; None: the current ones
         slice_memory   (extents, origin) of a larger array that contains the slice, for example with ghost cells; arrays for
                  put and get then have its shape
@@ -435,7 +435,7 @@ class Dataset(Committing, Reporting):
         """Write variables to the segment in one operation: d.put(rows, temperature=t, pressure=p).
 
         entries   a decomposition, or a dict of them by variable
-        Numbers in memory may be of any type; they are converted to the file's.
+        Values in memory may have any type; they are converted to that of the file.
         """
         keep: List[Any] = []
         live = self._live()

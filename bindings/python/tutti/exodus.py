@@ -10,8 +10,8 @@
             with x.step(step * dt):                     # committed at the end of the block
                 x.put(temperature=t)
 
-All calls are collective and all arguments agree, unless it is said otherwise; arrays are each rank's own.  Kinds are words of
-Exodus': "nodal", "element block", "side set" and so on.
+Calls are collective and arguments must be the same on all ranks by default; arrays are local.  Kinds are those of
+Exodus: "nodal", "element block", "side set" and so on.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
@@ -192,11 +192,11 @@ class Exodus(Committing, Reporting):
 
     level             "durable" (on the device when a commit returns) or "visible" (survives a killed program)
     real_bytes        of coordinates and results in the file: 8, 4       integer_bytes   of ids: 4, 8; 0: 4 where all fit
-    name_length       room for a name
+    name_length       maximum length of a name
     checksums         in the sidecar PATH.tutti; sidecar: there is one; check_reads: compared at the first get
-    steps_per_file    0: all in one; n: a new file for every n steps
+    steps_per_file    0: one file; n: a new file for every n steps
     nemesis           put_mesh also writes the partition in Nemesis form
-    overwrite         a file that is there is replaced
+    overwrite         replace an existing file
     rule, seed, balance   the choice of the rank that writes shared entries (see Replicas)
     io                options of the file
 
@@ -282,7 +282,7 @@ class Exodus(Committing, Reporting):
 
     @property_of
     def mesh_warning(self) -> str:
-        """What the last get_mesh ignored, for example distribution factors that do not fit; "" if nothing.  Local."""
+        """Data that the last get_mesh ignored, for example distribution factors with a wrong size, or "".  Local."""
         return _text(_c.tutti_exodus_mesh_warning(self._live()))
 
     # ---- definitions
@@ -405,8 +405,8 @@ class Exodus(Committing, Reporting):
         """Read the mesh: the elements of this rank with all their nodes and set members.
 
         by     "order": of the file, "metis", "curve", "list": given by `rank`, "root": all on rank 0
-        halo   layers of elements around one's own, which come first in each block
-        rank   which rank gets elements first, first + 1 ... of the file; each rank's own slice of them
+        halo   layers of elements around own ones, which come first in each block
+        rank   the ranks of elements first, first + 1 ... of the file; local to each rank
         """
         keep: List[Any] = []
         out = ctypes.POINTER(_c.tutti_exodus_mesh)()

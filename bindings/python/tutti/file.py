@@ -1,7 +1,7 @@
 """Files that all ranks of a communicator read and write together.  <tutti/file.h>, <tutti/parts.h>, <tutti/stats.h>
 
-Collective calls are methods that every rank calls in the same order.  Trouble that one rank has alone with its arguments
-(a wrong type, a buffer that is too small, a freed access) does not keep it from the call: all ranks raise the same Error.
+Collective calls are methods that every rank calls in the same order.  An argument that is invalid on one rank only
+(a wrong type, a buffer that is too small, a freed access) does not keep this rank from the call: all ranks raise the same Error.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
@@ -43,7 +43,7 @@ def mode_of(mode: Union[str, int]) -> int:
 class Request:
     """A started operation.  `test` returns whether it is complete, `wait` waits for it; both raise its error.
 
-    Its buffer is the library's until then, and stays in memory.  As a context manager it is waited for at the end:
+    Its buffer belongs to the library until then, and is kept in memory.  As a context manager it waits at the end:
 
         with f.write_start(access, x):
             compute()
@@ -187,10 +187,10 @@ def buffer_for(layout: Any, room: Tuple[int, int], buf: Any, writable: bool) -> 
 class Part:
     """One of several variables of an operation, with a conversion if its type in the file differs.
 
-    access   described as if memory held numbers of the file's type, too
+    access   described as if memory had the type of the file, too
     buf      an array
-    file     the type of numbers in the file, e.g. ">f4"; None: bytes are moved as they are
-    ieee     finite values that are too large become infinities, and no error
+    file     the type in the file, e.g. ">f4"; None: no conversion
+    ieee     finite values that are too large become infinities instead of an error
     """
 
     def __init__(self, access: Access, buf: Any, file: Any = None, *, ieee: bool = False) -> None:

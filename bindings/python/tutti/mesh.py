@@ -1,6 +1,6 @@
 """Unstructured meshes: reading, numbering, partitioning and distribution by all ranks.  <tutti/mesh.h>
 
-Arrays that a mesh or a part gives are copies: they stay what they are when it is renumbered or freed.
+Arrays returned by a mesh or a part are copies, which stay valid when it is renumbered or freed.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Mesh(Freeing):
         """Make a mesh from the parts of all ranks.  Collective.
 
         coordinates  [nodes, 3]     type   [elements], e.g. tutti.MESH_TRIANGLE
-        start        [elements + 1] where the nodes of each begin in `node`, numbers of nodes of all ranks
+        start        [elements + 1] start of the nodes of each in `node`, numbers of nodes of all ranks
         """
         handle, keep = mpi.handle_of(comm), []
 

@@ -1,4 +1,4 @@
-"""Communicators: mpi4py's, integers (handles of Fortran), or those of this module where there is no mpi4py.
+"""Communicators: mpi4py's, integers (handles of Fortran), or those of this module without mpi4py.
 
     comm = tutti.mpi.world()        # COMM_WORLD of mpi4py if it uses the same MPI, otherwise a Comm
 

@@ -28,7 +28,7 @@ class Options:
 
         tutti.Options(method="two-phase", cb_buffer_size="4m", explain=True)
 
-    Options are attributes; values are texts as the environment has them, numbers or booleans.
+    Options are attributes; values are strings as in the environment, numbers or booleans.
     """
 
     __slots__ = ("_struct",)
@@ -112,7 +112,7 @@ class Forecast(NamedTuple):
 class Profile:
     """Measured values of a machine and a file system; `tutti tune` measures them.
 
-    Without a path: what is usual for a file system of that type.
+    Without a path: the defaults for a file system of that type.
     """
 
     def __init__(self, type: Optional[str] = None) -> None:  # pylint: disable=redefined-builtin

@@ -53,10 +53,10 @@ class Replicas(Freeing):
     own             for each of them, whether this rank owns it; None on all ranks: Tutti chooses the owners
     load            values of each item: one number, or one for each
     value_bytes     of a value; agrees
-    memory_offsets  where the values of each item begin in memory; None: one after the other
+    memory_offsets  start of the values of each item in memory; None: consecutive
     rule, seed, balance  how writers are chosen; agree
     items           number of items in the file; 0: unknown, then `read` needs numbers without gaps; agrees
-    positions       where each item begins in the file, in bytes: to read or write some of the file's items
+    positions       offset of each item in the file, in bytes: to read or write some of the items of the file
 
     Made collectively; `free` is local.
     """
