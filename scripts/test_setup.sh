@@ -27,9 +27,9 @@ sanitizers() {
     prefix=()
     case ${TUTTI_SANITIZE:-} in
     address)
-        # Leaks of an MPI are distinguished from ours by the caller of malloc (lsan.supp, support/keep_plugins.c), which needs no slow
-        # unwinding.  Looking for them takes a fifth of a second a rank even so: a program that counts the library's memory itself
-        # (support/count_memory.c) can do without; a launch of several tests and one with the drop-in can not.
+        # Leaks of an MPI are distinguished from those of Tutti by the caller of malloc (lsan.supp, support/keep_plugins.c), without slow
+        # unwinding.  The check needs a fifth of a second per rank: a program that counts the memory of the library itself
+        # (support/count_memory.c) does not need it; a launch of several tests and one with the drop-in do.
         case $1.${TUTTI_TEST_COUNTS:-} in
         0.*) ;;
         *.1) leaks=0 ;;

@@ -36,8 +36,8 @@ module tutti
     integer(c_int64_t), private :: words(96) = 0
   end type tutti_get
 
-  ! This rank's slice of a mesh.  What it points to is the mesh's, and good until that is renumbered or
-  ! freed.  Numbers of nodes and elements, and places in `node`, count from 0, as in files.
+  ! The slice of this rank of a mesh.  Its pointers belong to the mesh and are valid until it is renumbered or
+  ! freed.  Numbers of nodes and elements, and indices in `node`, count from 0, as in files.
   type, public :: tutti_mesh_view
     integer(c_int64_t) :: nodes = 0, first_node = 0
     real(c_double), pointer :: coordinates(:, :) => null()    ! (3, nodes)

@@ -1,5 +1,5 @@
-/* tutti array: look at arrays in files, convert them, make new ones.  This file opens and creates them; the
- * commands that move elements have files of their own.
+/* tutti array: inspect, convert and create arrays in files.  This file opens and creates them; the
+ * commands that transfer elements are in separate files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 #include "array/npy.h"
@@ -226,8 +226,8 @@ static void print_info_json(const array_config *c, const array_side *s,
         printf(", \"offset\": %lld}\n", (long long)s->spec.offset);
 }
 
-/* Of arrays with a header one rank needs to know; those in local placement can be opened by as
- * many as made them only. */
+/* Only one rank reads the header; arrays in local placement can only be opened by as
+ * many ranks as created them. */
 static int inspect(const array_config *c) {
     array_side s;
     tutti_array_spec spec;

@@ -1,6 +1,7 @@
-/* tutti array: walks.  A section is cut into boxes that fit into memory, the fastest dimension first, so
- * that a box is as contiguous as can be.  In each step all ranks take part in the collective call:
- * each with its part of a box, or rank 0 with all of it while the others help.
+/* tutti array: iteration over sections.  A section is divided into boxes that fit into memory, the
+ * fastest dimension first, so that a box is as contiguous as possible.  In each step all ranks
+ * take part in the collective call:
+ * each with its part of a box, or rank 0 with the whole box while the others take part.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 
@@ -17,7 +18,7 @@ static void start(array_walk *k, const array_side *s, tutti_order order) {
     }
 }
 
-/* As much of a dimension as there is room for.  @return what room is left */
+/* Take as much of a dimension as fits.  @return the remaining size */
 static tutti_count grow(array_walk *k, int d, tutti_count room) {
     const tutti_count n = k->shape[d] < room ? k->shape[d] : room;
     k->tile[d] = n > 1 ? n : 1;
@@ -55,7 +56,7 @@ tutti_count array_walk_share(array_walk *k, const array_side *s, int other, int 
             array_walk_start(k, s, s->spec.order, all);
         else
             start_square(k, s, other, all);
-        /* The slowest dimension of a box that has an index for everybody, or else the longest. */
+        /* The slowest dimension of a box that has an index for every rank, or else the longest. */
         int cut = k->dim[k->ndims - 1];
         for (int i = k->ndims - 1; i >= 0 && k->tile[cut] < ranks; i--)
             if (k->tile[k->dim[i]] > k->tile[cut]) cut = k->dim[i];

@@ -2,8 +2,8 @@
  *
  *   {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
  *
- * Files come from strangers: everything is checked against the length that there really is, every
- * key must be there once, and nothing else.
+ * Files are untrusted: everything is checked against the actual length, every
+ * key must occur once, and no others.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/npy.h"
 
@@ -141,7 +141,7 @@ static int take_order(scanner *s, tutti_order *out) {
     return 1;
 }
 
-/* One key and its value.  @return which one it was, 0 if it is not sound */
+/* One key and its value.  @return which key it was, 0 if it is invalid */
 static int take_item(scanner *s, npy_header *h, char *descr, size_t size) {
     char key[24];
     if (!take_string(s, key, sizeof key) || !take(s, ':')) return 0;
@@ -151,7 +151,7 @@ static int take_item(scanner *s, npy_header *h, char *descr, size_t size) {
     return 0;
 }
 
-/* ---- the whole header */
+/* ---- the complete header */
 
 static size_t length_of(const unsigned char *text) {
     size_t n = text[8] | (size_t)text[9] << 8;
@@ -159,7 +159,7 @@ static size_t length_of(const unsigned char *text) {
     return n;
 }
 
-/* The file must have all the elements that it says it has. */
+/* The file must have all the elements that the header specifies. */
 static int check_length(const tutti_array_spec *spec, tutti_off size) {
     tutti_off bytes = spec->element_size;
     int empty = 0, too_large = 0;

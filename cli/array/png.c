@@ -14,7 +14,7 @@ struct png_file {
     FILE *file;
 };
 
-/* What cannot be written is found at the end, by the file. */
+/* Write errors are detected at the end, from the file. */
 static void write_bytes(png_structp png, png_bytep bytes, png_size_t n) {
     (void)!fwrite(bytes, 1, n, png_get_io_ptr(png));
 }

@@ -1,4 +1,5 @@
-/* tutti bench, and experiments: options.  The table has those of all of them; the bits of a row say who takes it.
+/* tutti bench, and experiments: options.  The table has all options; the bits of a row select the
+ * experiments.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 
@@ -12,7 +13,7 @@
 
 enum { TAKES = 1, BENCH = TAKES, EXPERIMENTS = 2, SOME_EXPERIMENTS = 4, ALL = BENCH | EXPERIMENTS };
 
-/* Turn on the flags that a list names, all others off.  "all" and "none" may stand for a list. */
+/* Turn on the flags that a list names, all others off.  "all" and "none" may replace a list. */
 static int set_flags(const char *value, int n, const char *const *names, int *const *flags) {
     cli_list list = {0};
     int failed = 0;
@@ -135,7 +136,7 @@ const cli_option bench_options[BENCH_OPTIONS] = {
 
 /* ---- values of lists */
 
-/* Is each item a value that the library takes for this option? */
+/* Check that each item is a valid value of this option of the library. */
 static int check_choices(const cli_list *list, const char *name) {
     tutti_options scratch;
     tutti_options_defaults(&scratch);
@@ -192,7 +193,7 @@ int bench_check(void *config) {
         check_integers(&c->partitions, "partitions", 1 << 20) ||
         check_integers(&c->loads, "loads", 1000000))
         return 1;
-    /* Where no list was given, the environment decides. */
+    /* Without a list, the environment is used. */
     char value[64];
     if (c->exchanges.n == 0 &&
         tutti_options_get(&c->options, "exchange", value, sizeof value) == TUTTI_OK)

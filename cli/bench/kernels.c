@@ -94,7 +94,7 @@ static tutti_err make_rows(const cell_list *c, int groups, const row_group *g, b
     return err;
 }
 
-/* Bytes per cell and the side of the sphere that make about `total` bytes: at least four cells per rank. */
+/* Bytes per cell and the side of the sphere that give about `total` bytes: at least four cells per rank. */
 static int choose_side(const cli_world *w, double total, double full, double share,
                        double *each_out) {
     const double least = 4.0 * w->ranks > 54 ? 4.0 * w->ranks : 54;
@@ -124,7 +124,8 @@ tutti_err kernel_e3sm(const cli_world *w, tutti_off size, char kind, bench_patte
     qsort(curve, (size_t)n, sizeof *curve, compare_cells);
     int *owner = cli_array(all, 1, sizeof *owner), land = 0;
     for (int i = 0; i < all; i++) {
-        const int at = kind == 'f' && i % 2 ? (i + all / 2) % all : i; /* the antipode's place */
+        const int at =
+            kind == 'f' && i % 2 ? (i + all / 2) % all : i; /* the position of the antipode */
         owner[curve[i].cell] = (int)((int64_t)at * w->ranks / all);
         if (kind == 'i') {
             /* A third of the sphere, in patches. */

@@ -3,10 +3,11 @@
  *   write   delete the file | prepare | barrier | TIME | reopen, verify every byte | delete
  *   read    spoil the buffer | prepare | barrier | TIME | verify every byte of the buffer
  *
- * With --cold the page cache forgets the file before each read; with --fsync a write's time ends when all ranks' bytes are
- * on the device, by the call that the variant has for it.
+ * With --cold the file is dropped from the page cache before each read; with --fsync a write's
+ * time ends when all ranks' bytes are
+ * on the device, by the corresponding call of the variant.
  *
- * A rank that is done sleeps until the others are, so that its waiting takes no core from them.
+ * A rank that has finished sleeps until the others have, so that waiting does not use a core.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 
@@ -27,8 +28,9 @@ static void delete_file(const bench_job *job, const bench_entry *e) {
     if (!e->checkable && tutti_file_delete(job->path, &e->options) != TUTTI_OK) return;
 }
 
-/* A fresh file.  On some file systems over a network, programs that create one name at the same time fail
- * or wait for ever, so that rank 0 makes it for runners that would all create it themselves. */
+/* Remove or create the file.  On some file systems over a network, programs that create one name
+ * at the same time fail
+ * or hang, so that rank 0 creates it for runners that would create it on all ranks. */
 int bench_create(const bench_job *job) {
     int failed = 0;
     if (job->world->rank == 0) {
@@ -38,7 +40,7 @@ int bench_create(const bench_job *job) {
     return cli_agree(job->world, failed);
 }
 
-/* Each machine has a page cache of its own. */
+/* Each machine has its own page cache. */
 static int forget_file(const bench_job *job) {
     if (job->is_write || !job->config->cold) return 0;
     const int mine = job->world->rank == 0 || !job->world->one_node;
@@ -119,7 +121,7 @@ void timing_run(bench_job *job, bench_entry *e, double *value) {
         double sum[] = {now->exchange, now->file, now->compute, now->begin, now->end};
         double aggregators = e->stats.windows > 0;
         cli_sums(job->world, 1, &aggregators);
-        /* exchange and file: others cannot always tell what they wait for (tutti/stats.h) */
+        /* exchange and file: others cannot always determine what they wait for (tutti/stats.h) */
         if (aggregators > 0 && e->stats.windows == 0) sum[0] = sum[1] = 0;
         cli_sums(job->world, 5, sum);
         value[0] = seconds / e->iterations;
@@ -174,7 +176,8 @@ void timing_ratios(bench_cell *cell) {
     }
 }
 
-/* How many times as slow as the fastest an entry may be: the noise of a median falls with its rounds. */
+/* The limit for the ratio of the time of an entry to the fastest: the noise of a median falls with
+ * its rounds. */
 static double patience_with(const bench_cell *cell, const bench_entry *e) {
     if (!cell->tightens || e->kind == ENTRY_PEER) return cell->patience;
     return 1 + (cell->patience - 1) * BENCH_TRIAL / e->v.rounds;

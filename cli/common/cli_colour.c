@@ -1,5 +1,5 @@
-/* Colour: on a terminal, unless NO_COLOR (no-color.org) is set or TERM says that there is none; never in pipes and files,
- * unless somebody asks for it.
+/* Colour: on a terminal, unless NO_COLOR (no-color.org) is set or TERM is dumb; never in pipes and files,
+ * unless requested.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 
@@ -17,7 +17,7 @@ void cli_color_set(int when_asked) {
 static int is_on(void) {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
     if (when != AUTO) return when == ALWAYS;
-    /* Launchers give ranks a terminal of their own, whatever theirs is. */
+    /* Launchers give ranks a terminal even if they have none. */
     if (getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK") || getenv("PMI_RANK") ||
         getenv("SLURM_PROCID"))
         return 0;

@@ -1,4 +1,5 @@
-/* Outputs of commands: what a command writes never is, or lies inside, what it reads, and appears under its name only
+/* Outputs of commands: an output is never identical with, or inside, an input, and appears under
+ * its name only
  * when it is complete.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
@@ -122,7 +123,7 @@ enum { TEMPORARY_FILES = 8 };
 
 static struct {
     char path[PATH_MAX]; /* "": free */
-    char *target;        /* realpath of what it becomes; NULL: nothing */
+    char *target;        /* realpath of the target; NULL: none */
     FILE *file;
 } temporary[TEMPORARY_FILES];
 
@@ -137,7 +138,7 @@ static int find_temporary(const FILE *f) {
     return -1;
 }
 
-/* A temporary file beside the output; NULL: the output itself must be written. */
+/* A temporary file in the directory of the output; NULL: write the output in place. */
 static FILE *open_temporary(const char *path) {
     struct stat st;
     const int exists = stat(path, &st) == 0, i = find_temporary(NULL);
@@ -194,7 +195,7 @@ int cli_output_check(const char *path) {
     return 0;
 }
 
-/* 0, or the error of the first write that failed: if it is lost, one more byte finds it again. */
+/* 0, or the error of the first write that failed: if errno is lost, writing one more byte gives it again. */
 static int flush_output(FILE *f) {
     errno = 0;
     if (!ferror(f) && fflush(f) == 0) return 0;

@@ -20,7 +20,7 @@ typedef struct {
 
 static void record_damage(verdict *v, const char *what) {
     v->damaged++;
-    if (v->places > 0 && strcmp(v->place[v->places - 1], what) == 0) return; /* a file is gone */
+    if (v->places > 0 && strcmp(v->place[v->places - 1], what) == 0) return; /* a file is missing */
     if (v->places < PLACES) v->place[v->places++] = cli_strdup(what);
 }
 
@@ -37,11 +37,11 @@ static int verify_dataset(verdict *v, const dataset_catalogue *c) {
         tutti_segment g = {.bytes = 0};
         tutti_off bytes = 0;
         if (i >= 0 && tutti_dataset_segment(c->d, i, &g) == TUTTI_OK && g.archived) {
-            v->archived++; /* not here: nothing to compare */
+            v->archived++; /* not in the dataset: skipped */
             continue;
         }
         const tutti_err err = tutti_dataset_verify_segment(c->d, i, &bytes);
-        /* Does the error say that the dataset is damaged, or that it cannot be looked at? */
+        /* Distinguish damage of the dataset from failures of reading it. */
         if (err != TUTTI_OK && (err == TUTTI_ERR_FORMAT || err == TUTTI_ERR_NOT_FOUND))
             record_damage(v, tutti_last_message());
         else if (err != TUTTI_OK)

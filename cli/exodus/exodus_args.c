@@ -1,4 +1,4 @@
-/* Options of commands that read or make Exodus files.
+/* Options of commands that read or write Exodus files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 

@@ -1,4 +1,4 @@
-/* tutti exodus diff: members of sets by the ids of what they are, with their distribution factors.
+/* tutti exodus diff: members of sets by the ids of their entries, with their distribution factors.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/diff.h"
 
@@ -22,7 +22,7 @@ static int has_array(const tutti_exodus *x, int what, const tutti_exodus_entity 
     return tutti_exodus_array_size(x, &a, &entries, &numbers, &type) == TUTTI_OK && entries > 0;
 }
 
-/* Nodes of a side of an element by its place in the file. */
+/* Nodes of a side of an element by its position in the file. */
 static int width_of(const exodus_outline *o, tutti_count place, int64_t side) {
     const exodus_table *t = &o->of[TUTTI_EXODUS_ELEMENT_BLOCK];
     for (tutti_count i = 0; i < t->n; i++) {
@@ -41,7 +41,7 @@ static const tutti_exodus_entity *set_of(const exodus_comparison *k, int f, int 
     return &k->o[f].of[kind].entity[f == 0 ? i : other];
 }
 
-/* A rank's share of a set. */
+/* The share of a rank of a set. */
 static void range_of_rank(const cli_world *w, tutti_count all, tutti_count *first, tutti_count *n) {
     *first = tutti_size_share(all, w->ranks, w->rank);
     *n = tutti_size_share(all, w->ranks, w->rank + 1) - *first;
@@ -94,7 +94,7 @@ static int members_read(exodus_comparison *k, int f, int kind, members *out) {
         out->item[j].id = id[j];
         out->item[j].side = side[j];
         out->item[j].at =
-            member[j]; /* its position: until factors are read, which begin there then */
+            member[j]; /* its position: replaced by the start of its factors when they are read */
     }
     free(a);
     free(member);
@@ -109,8 +109,10 @@ static tutti_count factors_in(const tutti_exodus *x, const tutti_exodus_entity *
     return tutti_exodus_array_size(x, &a, &entries, &numbers, &type) == TUTTI_OK ? entries : 0;
 }
 
-/* Files of other programs may have fewer or more factors than the members need: the first members have theirs, the last one
- * has the rest, so that all of them are compared.  begin and n: as factors_count found them, and as the file has them. */
+/* Files of other programs may have fewer or more factors than the members need: the first members
+ * get theirs, the last one
+ * gets the rest, so that all of them are compared.  begin and n: as factors_count found them, and
+ * as the file has them. */
 static void factors_fit(const exodus_comparison *k, int f, int kind, members *m, tutti_count *begin,
                         tutti_count *n) {
     const tutti_count sets = k->o[0].of[kind].n;
@@ -145,7 +147,7 @@ static void factors_fit(const exodus_comparison *k, int f, int kind, members *m,
     free(need);
 }
 
-/* How many factors each member has, and where those of this rank begin in each set. */
+/* The number of factors of each member, and the start of those of this rank in each set. */
 static void factors_count(const exodus_comparison *k, int f, int kind, members *m,
                           tutti_count *begin, tutti_count *n) {
     const tutti_count sets = k->o[0].of[kind].n;
@@ -204,7 +206,7 @@ static void factors_compare(exodus_comparison *k, int kind, const exodus_pairs *
     }
 }
 
-/* Variables and attributes need to know which members both have. */
+/* Find the common members, for variables and attributes. */
 static int common_sets(exodus_comparison *k, int kind, exodus_pairs *p) {
     const exodus_table *t = &k->o[0].of[kind];
     tutti_count n = 0, at = 0;

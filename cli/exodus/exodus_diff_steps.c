@@ -41,7 +41,7 @@ static void field_add(exodus_comparison *k, list *l, int kind, tutti_count i, in
                                            .entries = c ? c->entries[f] : NULL};
 }
 
-/* Of an entity that both have: the variables that both have of it. */
+/* Add the common variables of a common entity. */
 static void entity_add(exodus_comparison *k, list *l, int kind, tutti_count i) {
     const exodus_table *t = &k->o[0].of[kind], *u = &k->o[1].of[kind];
     const tutti_count other = kind == TUTTI_EXODUS_GLOBAL ? 0 : exodus_other(k, kind, i);

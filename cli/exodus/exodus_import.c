@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Is a name that of an Exodus file? */
+/* Return whether a name is that of an Exodus file. */
 static int named_exodus(const char *path) {
     static const char *const endings[] = {".e", ".exo", ".ex2", ".exoII", ".g", ".gen"};
     const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
@@ -15,7 +15,7 @@ static int named_exodus(const char *path) {
     return 0;
 }
 
-/* By way of an Exodus file beside it. */
+/* Import by a temporary Exodus file. */
 static int gmsh_to_dataset(const cli_world *w, const data_config *c, const char *from,
                            const char *to) {
     char *between = cli_format("%s.import.tmp", to);

@@ -1,4 +1,4 @@
-/* tutti exodus join: what all pieces say, put together, and whether they agree.
+/* tutti exodus join: merge the definitions of all pieces, and check that they agree.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/join.h"
 
@@ -15,7 +15,7 @@ static tutti_count find_name(exodus_outline *o, tutti_exodus_kind kind, int64_t 
     return exodus_find(o, kind, id);
 }
 
-/* An entity that is there already: empty ones know less of themselves. */
+/* Merge an existing entity: empty ones have fewer properties. */
 static int entity_merge(tutti_exodus_entity *a, const tutti_exodus_entity *b, const char *path) {
     const char *kind = tutti_exodus_kind_name(a->kind);
     const long long id = a->id;
@@ -91,7 +91,7 @@ static int table_merge(exodus_outline *o, const exodus_outline *from, int kind, 
     return failed;
 }
 
-/* The first says what all have in common. */
+/* The first piece defines the common properties. */
 static int outline_merge(exodus_outline *o, const exodus_outline *from, const char *path) {
     if (!o->title) {
         o->p = from->p;
@@ -204,8 +204,8 @@ int exodus_join_agree(exodus_whole *w) {
     return 0;
 }
 
-/* ---- ids: entries with one id are one entry.  Items whose keys differ only in the hash of what they are made
- * of are different entries with one id. */
+/* ---- ids: entries with one id are one entry.  Items whose keys differ only in the hash of their nodes
+ * are different entries with one id. */
 
 static const int entry_kinds[] = {TUTTI_EXODUS_NODAL, TUTTI_EXODUS_ELEMENT_BLOCK,
                                   TUTTI_EXODUS_EDGE_BLOCK, TUTTI_EXODUS_FACE_BLOCK};
@@ -226,7 +226,7 @@ static uint64_t hash_node(const exodus_whole *w, const tutti_exodus_mesh *m, tut
     return h;
 }
 
-/* The id of a face by its place among all faces of the piece. */
+/* The id of a face by its position among all faces of the piece. */
 static int64_t face_id(const exodus_piece *q, tutti_count place) {
     const tutti_exodus_elements *e = exodus_blocks(q->mesh, TUTTI_EXODUS_FACE_BLOCK);
     tutti_count b = 0;

@@ -1,4 +1,5 @@
-/* tutti exodus join: which files.  A set of NAME.N.R is whole; other names are taken as they come.
+/* tutti exodus join: the input files.  A set of NAME.N.R must be complete; other names are used in
+ * the given order.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/join.h"
 
@@ -6,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* NAME.N.R: how long NAME is, N, R and its digits.  0: it is no such name */
+/* Parse NAME.N.R: length of NAME, N, R and its digits.  0: another name */
 static int name_parse(const char *path, size_t *stem, long *n, long *r, int *digits) {
     const char *last = strrchr(path, '.'), *before = last;
     if (!last || !last[1] || last == path) return 0;
@@ -23,7 +24,7 @@ static int name_parse(const char *path, size_t *stem, long *n, long *r, int *dig
     return *n > 0 && *n < 100000000 && *r < *n;
 }
 
-/* One of them stands for all. */
+/* Expand one name to all names of the set. */
 static void all_of(const char *path, size_t stem, long n, int digits, char ***out) {
     *out = cli_malloc((size_t)n * sizeof **out);
     for (long r = 0; r < n; r++)

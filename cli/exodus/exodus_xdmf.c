@@ -1,6 +1,8 @@
-/* tutti export --xdmf of an Exodus file: a small XML file by which ParaView's "XDMF Reader" finds results in the
- * file itself.   The mesh does not lie there as XDMF wants it (coordinates apart, nodes from 1 and in another order):
- * it is in a companion, NAME.xmf.bin.   One grid for each block of each step.
+/* tutti export --xdmf of an Exodus file: a small XML file by which the "XDMF Reader" of ParaView
+ * reads results in the
+ * file itself.   The mesh layout of Exodus is not supported by XDMF (separate coordinates, nodes
+ * from 1 and in another order):
+ * it is in an additional file, NAME.xmf.bin.   One grid for each block of each step.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
@@ -36,7 +38,7 @@ typedef struct {
     const tutti_exodus_mesh *m;
     shown_block *block;
     FILE *f, *companion;
-    char *companion_name; /* as the XML file sees it */
+    char *companion_name; /* relative to the XML file */
     char *data_name;
     tutti_off at; /* bytes of the companion */
 } xdmf;
@@ -77,7 +79,7 @@ static void attribute_write(const xdmf *k, const char *name, const char *centre,
     fputs("          </Attribute>\n", k->f);
 }
 
-/* Variables of nodes or of a block in a step, where they lie. */
+/* Variables of nodes or of a block in a step, by reference. */
 static void variables_write(const xdmf *k, tutti_exodus_kind kind, tutti_count number,
                             tutti_count step) {
     const exodus_table *t = &k->o.of[kind];
@@ -155,9 +157,9 @@ static int steps_write(const xdmf *k) {
     return 0;
 }
 
-/* ---- all of it */
+/* ---- export */
 
-/* The data file as the directory of the XML file sees it. */
+/* The path of the data file relative to the directory of the XML file. */
 static char *data_seen(const char *data, const char *out) {
     char there[PATH_MAX], here[PATH_MAX];
     char *copy = cli_strdup(out);
