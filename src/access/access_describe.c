@@ -1,4 +1,4 @@
-/* access: one line about an access, for people.  A loop is "count x [inside every stride]".
+/* access: one line that describes an access.  A loop is "count x [inside every stride]".
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdarg.h>
 #include <stdio.h>

@@ -26,8 +26,8 @@ static tutti_err repeats_check(const tutti_access *a) {
     return TUTTI_OK;
 }
 
-/* Whatever loses its place to a later mention joins the repeats, which stay what they are: they say
- * where else a byte goes, not whose copy it is. */
+/* Mentions replaced by a later one are added to the repeats, which are unchanged: they define
+ * further destinations of a byte, not the source of its copy. */
 static tutti_err sides_order(tutti_access *a) {
     tutti__mapping all = {a->file, a->memory}, lost = {{0, NULL}, {0, NULL}};
     int done = 0;

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"
 
-/* The largest hole; those of lists are not looked at, and count as large. */
+/* The largest hole; those of lists are not computed, and count as large. */
 static tutti_off largest_hole(const tutti__node *n) {
     tutti_off most = 0;
     switch (n->kind) {

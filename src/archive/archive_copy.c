@@ -66,7 +66,8 @@ static tutti_err verify_archive(const tutti__archiving *k, int64_t i, int fd, co
 
 /* ---- to an archive */
 
-/* A file of this name may exist.  *is_there_out: it is this segment, complete.  A damaged copy of it is replaced; any
+/* A file of this name may exist.  *is_there_out: it is a complete copy of this segment.  A damaged
+ * copy of it is replaced; any
  * other file may be the only copy of something. */
 static tutti_err find_existing_copy(const tutti__archiving *k, int64_t i, const char *path,
                                     int *is_there_out) {
@@ -159,7 +160,7 @@ static tutti_err open_segment_file(const tutti__archiving *k, int64_t i, char *p
     return err;
 }
 
-/* Copy the bytes of segment i to their place, sync them and read them back. */
+/* Copy the bytes of segment i to their position, sync them and read them back. */
 static tutti_err restore_segment(const tutti__archiving *k, int64_t i, const tutti__content *from) {
     const tutti__segment_row *g = tutti__archiving_row(k, i);
     const tutti_off bytes = g->end - g->start;

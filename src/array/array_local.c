@@ -95,7 +95,7 @@ static tutti_err create_descriptor(void *context) {
     return tutti__array_header_create(a->head, &h);
 }
 
-/* Existing files do not change until every rank has opened its part; then there is no array until
+/* Existing files do not change until every rank has opened its part; then the array does not exist until
  * the descriptor is complete. */
 static tutti_err create_local_files(tutti_array *a, MPI_Comm comm, const char *path,
                                     const tutti_options *opt) {

@@ -1,9 +1,9 @@
 /* base: profiles in files: the file system of a path, the location of profiles, reading,
  * replacing.
  *
- * The mount point is found by following the path upwards until the device changes, which takes a
- * few calls and no list of all mounts.  A profile is replaced by renaming a new one, so that it is
- * never read half-written.
+ * The mount point is found by following the path upwards until the device changes, which needs few
+ * calls and no list of all mounts.  A profile is replaced by renaming a new one, so that readers
+ * never see a partial file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/machine.h"
 #include "base/memory.h"
@@ -23,7 +23,7 @@
 
 #define SYSTEM_PROFILE "/etc/tutti/profile"
 
-/* Paths longer than the system's are never right. */
+/* Paths longer than PATH_MAX are invalid. */
 typedef char path_text[PATH_MAX];
 
 static tutti_err at_file(const char *path, tutti_err err) {
@@ -49,7 +49,7 @@ static const char *type_name(unsigned long magic) {
     return "other";
 }
 
-/* Cut the last part off; "/" stays. */
+/* Remove the last component; "/" is unchanged. */
 static void path_up(char *path) {
     char *slash = strrchr(path, '/');
     if (!slash)
@@ -58,7 +58,7 @@ static void path_up(char *path) {
         slash[slash == path] = '\0';
 }
 
-/* The path itself if it is there, else its directory; in full. */
+/* The absolute path if it exists, else that of its directory. */
 static tutti_err path_resolve(const char *path, path_text out) {
     path_text copy;
     TUTTI_CHECK(path && path[0] && strlen(path) < sizeof copy, TUTTI_ERR_ARG,
@@ -146,7 +146,7 @@ static tutti_err read_text(int fd, char **text_out, size_t *n_out) {
     return TUTTI_OK;
 }
 
-/* Not a pipe or a terminal, which would make us wait. */
+/* Not a pipe or a terminal, which could block. */
 static int open_regular(const char *path) {
     struct stat st;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -157,7 +157,7 @@ static int open_regular(const char *path) {
     return -1;
 }
 
-/* *found_out: it is there and may be read. */
+/* *found_out: it exists and is readable. */
 static tutti_err load_set(const char *path, int must, int *found_out, tutti__profile_set *set_out) {
     const int fd = open_regular(path);
     *found_out = fd >= 0;
@@ -171,7 +171,7 @@ static tutti_err load_set(const char *path, int must, int *found_out, tutti__pro
     return at_file(path, err);
 }
 
-/* A default file, perhaps of another version: if it is invalid, it is ignored. */
+/* A default file, possibly of another version: if it is invalid, it is ignored. */
 static tutti_err load_unnamed(const char *path, int *found_out, tutti__profile_set *set_out,
                               tutti_error_info *ignored_out) {
     const tutti_err err = load_set(path, 0, found_out, set_out);

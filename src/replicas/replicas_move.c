@@ -97,11 +97,11 @@ tutti_err tutti_replicas_read(tutti_file *f, tutti_off offset, tutti_replicas *r
     TUTTI_TRY(tutti__file_live(f));
     tutti_err local_err = check_transfer(f, r, 0);
     if (local_err == TUTTI_OK && r->missing >= 0 && r->stats.bytes > 0) /* the same on all ranks */
-        local_err = tutti__error_set(
-            TUTTI_ERR_STATE, 0, -1,
-            "no rank lists item %lld, so the positions of later items are unknown: "
-            "set items or positions in the spec",
-            (long long)r->missing);
+        local_err =
+            tutti__error_set(TUTTI_ERR_STATE, 0, -1,
+                             "no rank lists item %lld: the positions of later items are unknown; "
+                             "set items or positions in the spec",
+                             (long long)r->missing);
     tutti__transfer t = {.name = "read",
                          .file = f,
                          .buf = buf,

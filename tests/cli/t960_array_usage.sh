@@ -55,7 +55,7 @@ expect 1 'nowhere' info nowhere
 expect 1 'nowhere' info nowhere.npy
 expect 1 'array' info examples
 expect 1 'has shape (400, 600), expected (400,)' info field --shape 400
-expect 1 'type float64, not float32' info field --type float32
+expect 1 'type float64, expected float32' info field --type float32
 expect 1 'in the other order' read field 0,0 --order row
 expect 1 'ends at' read flat --raw --shape 400,601 --type float64
 cp examples examples.npy
@@ -67,7 +67,7 @@ expect 1 'has only 2 of 3 elements' write field 0,0:3 --from two
 expect 1 'more than the 1 elements' write field 0,0 --from two
 expect 1 'has shape (400, 600), but the section has shape (1, 3)' write field 0,0:3 --from field.npy
 "$TUTTI_COMMAND" array create ints --shape 400,600 --type int16 || bad=1
-expect 1 'type float64, the array int16' write ints --from field.npy
+expect 1 'type float64, but the array has int16' write ints --from field.npy
 expect 1 "'70000' is not a valid int16" create other --shape 3 --type int16 --fill 70000
 expect 1 'needs --shape and --type' write other --from two --create
 [ ! -e other ] || { echo 'a refused array was made'; bad=1; }

@@ -172,7 +172,7 @@ static void refusals(void) {
         refused(x,
                 &(tutti_exodus_distribution){
                     .partitioner = TUTTI_EXODUS_BY_LIST, .n = rank == 0, .rank = right},
-                "ranks of 1 elements are given");
+                "ranks of 1 elements are specified");
     }
     /* ranks mean different things */
     CHECK_SAME(

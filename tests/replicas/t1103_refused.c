@@ -252,7 +252,7 @@ static void different(void) {
     if (ranks > 1) {
         CHECK_OK(tutti_file_open(MPI_COMM_SELF, path, TUTTI_READ, NULL, &alone));
         CHECK_ERR(tutti_replicas_read(alone, 0, r, v), TUTTI_ERR_ARG);
-        CHECK(strstr(tutti_last_message(), "different ranks"), "%s", tutti_last_message());
+        CHECK(strstr(tutti_last_message(), "different communicators"), "%s", tutti_last_message());
         CHECK_OK(tutti_file_close(&alone));
     }
     /* a handle that leads nowhere */

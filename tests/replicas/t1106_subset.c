@@ -78,13 +78,13 @@ static void reading(int lay, int loads) {
     snprintf(words, sizeof words, "no rank lists item 0:");
     read_with(&s, TUTTI_ERR_STATE, words);
     s.items = ITEMS;
-    create_refused(&s, TUTTI_ERR_MISMATCH, "name 60 items, but items is 120: to access some");
+    create_refused(&s, TUTTI_ERR_MISMATCH, "list 60 items, but items is 120: to access some");
     s.positions = given;
     read_with(&s, TUTTI_OK, "");
     s.items = 0;
     read_with(&s, TUTTI_OK, "");
     s.items = some.n - 1;
-    create_refused(&s, TUTTI_ERR_MISMATCH, "name 60 items, but items is 59");
+    create_refused(&s, TUTTI_ERR_MISMATCH, "list 60 items, but items is 59");
     check_where("all items");
     choose_items(0, ITEMS, 1, 4);
     s = m.spec;
