@@ -60,7 +60,7 @@ typedef struct {
     tutti_options opt;
     tutti_profile profile;
     int64_t path;   /* a hash */
-    char name[224]; /* its end, for messages: two of them fit into one */
+    char name[224]; /* its end, for messages: two of them fit into a message */
     int mode, permissions;
 } open_arguments;
 
@@ -264,7 +264,7 @@ tutti_err tutti_file_open_with(MPI_Comm comm, const char *path, int mode, int pe
         f->team = team;
         err = open_or_free(f, permissions);
     } else {
-        /* this rank has failed: take part in the first agreement of the others */
+        /* this rank has failed: it takes part in the first agreement of the others */
         err = modifies_file(first.mode) ? tutti__team_agree(team, err)
                                         : tutti__team_reduce(team, err, 0, NULL);
         tutti__team_give(&team);
@@ -344,7 +344,7 @@ tutti_err tutti_file_size(tutti_file *f, tutti_off *size_out) {
     tutti_err err = TUTTI_OK;
     if (!size_out) err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument size_out is NULL");
     if (err == TUTTI_OK && f->team->rank == 0) err = tutti__store_size(f->store, &size);
-    tutti__range known = {size, size}; /* rank 0's is the largest: the others have not asked */
+    tutti__range known = {size, size}; /* the size of rank 0 is the largest: the others have none */
     const tutti__call call = {.object = "file", .name = "size", .ranges = 1, .range = &known};
     err = tutti__team_call(f->team, &call, err);
     TUTTI_ASSERT(err != TUTTI_OK || size_out);
@@ -450,7 +450,7 @@ tutti_err tutti_file_options_sized(const tutti_file *f, tutti_options *opt_out,
     return tutti__options_give(&f->opt, opt_out, struct_size);
 }
 
-/* As much as the caller's struct has; what it has beyond ours is 0. */
+/* Copy the part in the struct of the caller; further fields are 0. */
 static void copy_stats(const tutti_stats *from, tutti_stats *out, size_t size) {
     if (!out) return;
     memset(out, 0, size);

@@ -46,7 +46,7 @@ struct tutti_request {
         tutti_off displacement; /* against the plan's access */
         tutti_off file_size;    /* as tutti__file_end has it */
         int moved, done;        /* this rank's bytes have been moved; all ranks', and all agree */
-        int apart;              /* some rank does not wait: the outcome has a tag of its own */
+        int apart;              /* some rank does not wait: the outcome has its own tag */
         int all_split;          /* all ranks have begun it by begin: they end it together */
     } found;
     struct {
@@ -54,7 +54,7 @@ struct tutti_request {
         int abandoned;
         int background; /* TUTTI_BACKGROUND_*, never auto */
         int resident;   /* the plan is, and is carried out so */
-        int tag;        /* of the agreement that ends it; -1: all come to it in the same call */
+        int tag;        /* of the agreement that ends it; -1: all ranks reach it in the same call */
         struct tutti__fiber *fiber;
         _Atomic uintptr_t owner; /* a task without a file: the thread that may run it */
         struct tutti__finding
@@ -62,7 +62,7 @@ struct tutti_request {
     } progress;
     struct {
         int over;          /* nothing is left to do */
-        tutti_err outcome; /* this rank's until it has arrived, then that of all */
+        tutti_err outcome; /* of this rank until it is complete, then of all ranks */
         tutti_off count;   /* bytes of this rank, if it succeeded */
         tutti_error_info error;
     } result;
@@ -77,13 +77,13 @@ struct tutti_request {
 
 /* ---- carry_out.c: the two halves; they wait where they have to */
 int tutti__request_is_valid(const tutti_request *r); /* for TUTTI_ASSERT */
-/* The plan, and what needs the other ranks at once: the exchange of a write.   Collective, but for a
- * request that was found to be done: that is over now. */
+/* The plan, and what needs the other ranks at once: the exchange of a write.   Collective, except
+ * for a request that is already complete. */
 void tutti__request_first_half(tutti_request *r);
 /* The rest, unless it is over: file access, the exchange of a read, the agreement.   Collective. */
 void tutti__request_second_half(tutti_request *r);
-/* The bytes of a plan that is not carried out in the background.  Every rank takes its part, whatever
- * happened to it before.  This rank's outcome.   Collective, unless the plan has no staging. */
+/* The bytes of a plan that is not carried out in the background.  Every rank takes part, also
+ * after an error.  Returns the outcome of this rank.   Collective, unless the plan has no staging. */
 tutti_err tutti__move_bytes(tutti_plan *p, tutti__op *op) TUTTI_MUST_USE;
 /* A plan was found: which store, where in the file.   Local. */
 void tutti__placed(tutti_request *r);
@@ -93,7 +93,7 @@ tutti_err tutti__plan_usable(const tutti_plan *p, const tutti__op *op,
 /* May this rank ask for that?   Local. */
 tutti_err tutti__request_usable(const tutti_request *r) TUTTI_MUST_USE;
 
-/* Keep why it was done so. */
+/* Store the explanation. */
 void tutti__plan_explained(tutti_file *f, const tutti_plan *p);
 
 /* ---- request.c: requests under way */
@@ -106,7 +106,7 @@ tutti_err tutti__request_start(const tutti_request *asked, tutti_request **out) 
 tutti_request *tutti__request_split(const tutti_file *f);
 /* Wait for those that were abandoned, and end the thread.  All ranks. */
 void tutti__requests_end(tutti_file *f);
-/* At MPI_Finalize: as far as it goes without the others.  0: a thread still works on the file. */
+/* At MPI_Finalize: as far as possible without other ranks.  0: a thread still works on the file. */
 int tutti__requests_drop(tutti_file *f);
 
 /* ---- calls.c */
@@ -115,21 +115,21 @@ int tutti__requests_drop(tutti_file *f);
 tutti_err tutti__start(const tutti_request *asked, tutti_request **r_out) TUTTI_MUST_USE;
 
 /* ---- parts.c */
-/* Ask for parts of the caller's instead of one access; if that is impossible, r->asked.refused says why.
+/* Request parts of the caller instead of one access; if that is impossible, r->asked.refused is set.
  * Free r->op.parts when the request has been carried out or copied. */
 void tutti__ask_parts(tutti_request *r, int n, const tutti_part *parts);
-/* The same for a plan that was made for them. */
+/* The same for a plan of parts. */
 void tutti__ask_bufs(tutti_request *r, int n, void *const *bufs);
 
 /* ---- independent.c */
-/* Carry a request out on this rank alone.   Local. */
+/* Execute a request on this rank only.   Local. */
 tutti_err tutti__independent(tutti_request *r, tutti_off *count_out) TUTTI_MUST_USE;
-/* Tell what came of an access under way; frees and nulls it. */
+/* Return the outcome of a pending access; frees it and sets it to NULL. */
 tutti_err tutti__independent_collect(tutti_request **r, tutti_off *count_out) TUTTI_MUST_USE;
 /* Until it has arrived, but not for longer. */
 void tutti__independent_wait(tutti_request *r, long microseconds);
 void tutti__independent_abandon(tutti_request *r);
-/* Wait for all of them; their requests outlive the file.   Local. */
+/* Wait for all of them; their requests may outlive the file.   Local. */
 void tutti__independent_end(tutti_file *f);
 
 /* ---- handles.c: may it be used?  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale, or after

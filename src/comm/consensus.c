@@ -1,4 +1,4 @@
-/* comm: consensus.  Each rank writes its answers on cache lines of its own in shared memory and
+/* comm: consensus.  Each rank writes its answers to its own cache lines in shared memory and
  * counts its arrival; the last one to arrive wakes those that sleep, and each rank reads all answers.
  *
  *   [ arrived | event | claimed | outcome | data of odd, of even rounds ][ answers of rank 0 | ... ]
@@ -48,7 +48,7 @@ static head *head_of(const tutti__team *t) {
     return (head *)(void *)t->consensus.base;
 }
 
-/* The room is mapped when it is used: with many open files it would be most of their memory. */
+/* The memory is mapped on first use: with many open files it would be most of their memory. */
 void tutti__consensus_use(tutti__team *t, char *memory) {
     t->consensus.base = memory;
     (void)madvise(head_of(t)->data, sizeof head_of(t)->data, MADV_DONTNEED);

@@ -15,7 +15,7 @@ static inline int tutti__consensus_ready(const tutti__team *t) {
 }
 /* Bytes of memory that the team needs for it, 0: it cannot.  Not collective. */
 size_t tutti__consensus_bytes(const tutti__team *t);
-/* From now on the team has it: memory of that size, zeroed, the same for all of its ranks, which
+/* Enable it for the team: memory of that size, zeroed, the same for all of its ranks, which
  * lives as long as the team.  Local, on all ranks. */
 void tutti__consensus_use(tutti__team *t, char *memory);
 

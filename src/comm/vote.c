@@ -1,10 +1,10 @@
 /* comm: agreement.  Minima, maxima, sums and the error of the lowest failing rank are reduced over
- * all ranks by recursive doubling: in round k a rank exchanges what it knows with the one whose
- * number differs in bit k.  Ranks beyond the largest power of two hand theirs to a partner first
+ * all ranks by recursive doubling: in round k a rank exchanges its values with the one whose
+ * number differs in bit k.  Ranks beyond the largest power of two send theirs to a partner first
  * and get the result from it.  Ranks of one node that share memory use that instead
- * (consensus.h).  Of messages rather than MPI's own reductions, for three reasons:
- * waiting yields the core and lets other operations progress, the error travels along, and
- * agreements of different operations (each with a tag of its own) may cross.
+ * (consensus.h).  Messages are used instead of MPI reductions for three reasons: waiting yields
+ * the core and lets other operations progress, the error is included, and
+ * agreements of different operations (each with its own tag) may overlap.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/vote.h"
 
@@ -22,7 +22,7 @@ typedef struct {
     int64_t words; /* ranks in different calls may differ in that: then no rank uses them */
     int64_t
         word[TUTTI__REDUCTIONS + 2 * TUTTI__RANGES]; /* the numbers; minimum, maximum of ranges */
-    tutti_error_info info;                           /* of rank `fail`; sent only if there is one */
+    tutti_error_info info;                           /* of rank `fail`; sent only after an error */
 } ballot;
 
 void tutti__vote_init(tutti__vote *v) {
@@ -112,7 +112,7 @@ static tutti_err vote_with(tutti__team *t, int tag, tutti_err mine, tutti__vote 
     b.words = io->reductions + 2 * io->ranges;
     for (int i = 0; i < io->reductions; i++) b.word[i] = *io->reduction[i].number;
     memcpy(&b.word[io->reductions], io->range, (size_t)io->ranges * sizeof *io->range);
-    if (mine == TUTTI_ERR_ARG) { /* the caller may know better why it has no arguments */
+    if (mine == TUTTI_ERR_ARG) { /* the caller may have set the reason for missing arguments */
         const tutti_err why = tutti__error_refused();
         if (why != TUTTI_OK) mine = why;
     }

@@ -163,7 +163,7 @@ tutti_err tutti_dataset_drop_oldest(tutti_dataset *d, int keep) {
                                keep);
     TUTTI_TRY(tutti__dataset_call(d, &same, err));
     if (m->files_n <= keep) return TUTTI_OK;
-    const int64_t last = m->files[m->files_n - keep - 1].id; /* the newest file that goes */
+    const int64_t last = m->files[m->files_n - keep - 1].id; /* the newest file to remove */
     unsigned char *is_removed = tutti__calloc((size_t)m->segments_n + 1, 1);
     int64_t first_kept = 0;
     err = tutti__dataset_agree(d, is_removed ? TUTTI_OK : TUTTI_ERR_NOMEM);

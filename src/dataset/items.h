@@ -15,13 +15,13 @@ typedef struct tutti__item {
     tutti__decomposition_facts facts;
     int file_type;
     tutti_access *access;
-    const tutti__ranked_sizes *sizes; /* a ranked one that is put */
+    const tutti__ranked_sizes *sizes; /* for puts of ranked variables */
     tutti_access *list_access, *head_access;
     int64_t *positions;           /* of the list */
-    tutti__packed_section packed; /* a compressed one that is put */
+    tutti__packed_section packed; /* for puts of compressed variables */
     int is_held;                  /* the decomposition is */
     int wrote_base;               /* the put has written fill values, a header or a list */
-    tutti_count *holes;           /* places in memory that are to be filled, or NULL */
+    tutti_count *holes;           /* positions in memory to be filled, or NULL */
     tutti_count holes_n;
 } tutti__item;
 

@@ -212,7 +212,7 @@ tutti_err tutti__run_list(tutti__op *op, int batch) {
         l.io = tutti__malloc(TUTTI__LIST_BATCH * sizeof *l.io);
         if (!l.io) return TUTTI_ERR_NOMEM;
     }
-    /* Is memory so much more scattered than the file that entries of I/O vectors take longer than a
+    /* Return whether memory is so scattered that entries of I/O vectors take longer than a
      * copy? */
     tutti_count runs = b ? 0 : tutti__side_runs(a->memory);
     for (int i = 0; b && i < b->n; i++) runs += tutti__side_runs(b->part[i].access.memory);

@@ -76,9 +76,9 @@ typedef struct tutti__cycles {
     int sparse;                  /* and agree on them */
     tutti_count next;            /* the next cycle, TUTTI__NO_CYCLE: none */
     tutti__minimum agreed;
-    char *packed;      /* bytes of parts in file order, then a buffer; NULL: there are no parts */
+    char *packed;      /* bytes of parts in file order, then a buffer; NULL: no parts */
     tutti_off stretch; /* size of that buffer */
-    tutti_file *pins;  /* its team keeps its MPI windows for this plan; or NULL */
+    tutti_file *pins;  /* the file whose team keeps MPI windows for this plan; or NULL */
 } tutti__cycles;
 
 #define TUTTI__NO_CYCLE INT64_MAX

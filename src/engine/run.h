@@ -98,7 +98,7 @@ tutti_err tutti__run_end(tutti__run *r) TUTTI_MUST_USE;
 void tutti__run_fail(tutti__run *r, tutti_err err);
 /* Must this aggregator wait?  The option `stagger` starts aggregators one after the other. */
 int tutti__run_too_early(const tutti__run *r);
-/* Accounting of time (tutti/stats.h).  A turn begins before the rank looks for work.  If there is none,
+/* Accounting of time (tutti/stats.h).  A turn begins before the rank checks for work.  If there is none,
  * and the rank waits for the file, the whole turn is file access.  The rest of a run is exchange. */
 typedef struct tutti__turn {
     double start, file;
@@ -121,14 +121,15 @@ int tutti__window_io_is_valid(const tutti__window_io *w, int is_write);
 
 void tutti__window_begin(tutti__run *r, tutti__window *w, const tutti__incoming *l,
                          tutti_count cycle);
-/* Is no earlier window of the same domain in this phase?  Messages between two ranks are matched in
+/* Test whether no earlier window of the same domain is in this phase.  Messages between two ranks
+ * are matched in
  * order, so windows start theirs one after the other. */
 int tutti__window_is_first(const tutti__run *r, const tutti__window *w);
 tutti_off tutti__senders_bytes(const tutti__incoming *l, const tutti__sender_group *b, tutti_off lo,
                                tutti_off hi);
 /* Add the message of a group of senders to the window, if it has bytes. */
 void tutti__traffic_add(tutti__run *r, tutti__window *w, const tutti__sender_group *b);
-/* Place the message in the stage or in the auxiliary buffer; 0: that is full. */
+/* Place the message in the stage or in the auxiliary buffer; 0: the buffer is full. */
 int tutti__traffic_place(tutti__window *w, tutti__traffic *m);
 /* Pack it, if necessary, and send it; start to receive it; unpack it. */
 void tutti__traffic_send(tutti__run *r, tutti__window *w, tutti__traffic *m);

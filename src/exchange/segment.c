@@ -45,14 +45,14 @@ static char *open_segment(const announcement *a, int linked, size_t bytes) {
     return base;
 }
 
-/* The creator keeps its file descriptor open until all have mapped the memory. */
+/* The creator keeps its file descriptor open until all ranks have mapped the memory. */
 static tutti_err map_on_all(tutti__team *t, announcement *a, int fd, tutti__segment *s) {
     int all = 0;
     errno = 0;
     s->base = t->nodes.me == 0 ? map_segment(fd, s->bytes) : open_segment(a, 0, s->bytes);
     const int why = s->base ? 0 : errno;
     TUTTI_TRY(all_have(t, s->base != NULL, &all));
-    /* Some ranks cannot open the memory through /proc: it gets a name until they have opened it. */
+    /* Some ranks cannot open the memory through /proc: it is linked to a name until they have opened it. */
     if (!all) {
         const int creates = t->nodes.me == 0;
         if (creates && tutti__shared_memory_link(&a->memory) != 0) a->error = errno;

@@ -111,7 +111,7 @@ static void find_own_share(const tutti_exodus *x, tutti_off *lo, tutti_off *hi) 
 
 enum { PIECE = 4 << 20 };
 
-/* Read bytes of the mesh; bytes behind the end of the file are 0. */
+/* Read bytes of the mesh; bytes beyond the end of the file are 0. */
 static tutti_err read_piece(tutti_file *file, tutti_off at, tutti_off bytes, char *buf) {
     tutti_access *access = NULL;
     tutti_off count = 0;

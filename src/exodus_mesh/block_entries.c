@@ -1,7 +1,7 @@
 /* exodus_mesh: entries of blocks by their positions.
  *
- * Where the list of an nsided or nfaced entry begins only the counts of all before it tell: every rank
- * reads the counts of its slice and sums them up, and is asked by the others.
+ * The start of the list of an nsided or nfaced entry is the sum of all earlier counts: every rank
+ * reads and sums the counts of its slice, and answers requests of the others.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
@@ -16,12 +16,12 @@ tutti_count *tutti__starts_of(const tutti__exodus_model *m, tutti_exodus_kind ki
 
 /* ---- lists */
 
-/* Where the list of an entry lies in its block, and how long it is. */
+/* Start and length of the list of an entry in its block. */
 typedef struct {
     tutti_count at, n;
 } extent;
 
-/* Entries of the listed blocks alone, one block after the other. */
+/* Entries of listed blocks only, one block after the other. */
 typedef struct {
     tutti_count blocks;
     tutti_count *start; /* [blocks + 1] entries of blocks before that are lists */
@@ -83,7 +83,7 @@ static tutti_err counts_read(tutti_exodus *x, tutti_exodus_kind kind, lists *l) 
     return err;
 }
 
-/* Counts become places, block by block. */
+/* Convert counts to offsets, block by block. */
 static tutti_err counts_sum(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
     const tutti__exodus_table *table = &x->model.of[kind];
     int64_t *sum = tutti__calloc(2 * (size_t)l->blocks + 1, sizeof *sum), *before = sum + l->blocks;
@@ -122,7 +122,7 @@ static tutti_err counts_sum(tutti_exodus *x, tutti_exodus_kind kind, lists *l) {
     return err;
 }
 
-/* Everything about the lists of these entries; l has been made on all ranks.   Collective. */
+/* Request start and length of the lists of these entries; l exists on all ranks.   Collective. */
 static tutti_err lists_ask(tutti_exodus *x, tutti_exodus_kind kind, const tutti_count *starts,
                            const tutti__entries *e, lists *l) {
     tutti_count *number = NULL, n = 0;
@@ -182,7 +182,7 @@ static tutti_err block_add(reading *r, tutti_count c, const tutti__exodus_place 
     return TUTTI_OK;
 }
 
-/* What is to be read, block by block. */
+/* Add the entries to read, block by block. */
 static tutti_err entries_add(reading *r) {
     const tutti__exodus_table *table = &r->x->model.of[r->kind];
     tutti__entries *e = &r->e;
@@ -203,7 +203,7 @@ static tutti_err entries_add(reading *r) {
     return TUTTI_OK;
 }
 
-/* Numbers of the file, from 1, become positions. */
+/* Convert numbers of the file, from 1, to positions. */
 static tutti_err entries_take(reading *r) {
     const tutti__exodus_table *table = &r->x->model.of[r->kind];
     const tutti_exodus_parameters *p = &r->x->model.p;
@@ -284,7 +284,7 @@ tutti_err tutti__entries_read(tutti_exodus *x, tutti_exodus_kind kind, tutti_cou
     return local_err;
 }
 
-/* ---- nodes of what has faces */
+/* ---- nodes of entries with faces */
 
 /* Is an entry a list of faces?   starts: of the element blocks. */
 static int is_faced(const tutti__exodus_model *m, const tutti_count *starts, tutti_count p) {
@@ -305,7 +305,7 @@ static tutti_err faces_wanted(const tutti__exodus_model *m, const tutti_count *s
     return TUTTI_OK;
 }
 
-/* The list of an entry, or the nodes of its faces; v NULL: how long that can be. */
+/* The list of an entry, or the nodes of its faces; v NULL: the maximum length. */
 static tutti_count entry_nodes(const tutti__entries *e, tutti_count i, const tutti__entries *faces,
                                tutti_count *v) {
     tutti_count n = 0;

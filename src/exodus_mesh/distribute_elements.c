@@ -345,9 +345,9 @@ static tutti_err halo_add(distribution *d, tutti__local_elements *e) {
     return err;
 }
 
-/* ---- all of it */
+/* ---- all methods */
 
-/* The elements of the share, as a rank that keeps them or gets them all. */
+/* The elements of the share, in order: kept by this rank, or all sent to one rank. */
 static tutti_err elements_in_order(tutti_count first, tutti_count n, tutti__local_elements *e) {
     e->n = n;
     e->position = tutti__malloc((size_t)(n + 1) * sizeof *e->position);

@@ -1,11 +1,13 @@
 /* exodus_mesh: a mesh of a file, distributed to ranks and read.
  *
  *   elements   their ranks (distribute_elements.c), then their nodes, edges and faces
- *   faces, edges, nodes    those of the elements; entries that belong to none go to the rank of their share
+ *   faces, edges, nodes    those of the elements; unreferenced entries are assigned to the rank of
+ * their share
  *   members    of sets, among the entries that this rank has (distribute_members.c)
  *   values     coordinates, ids, attributes, factors: one read
  *
- * Each step takes the error of this rank so far and returns its outcome; errors are agreed on by reads and in the end.
+ * Each step takes the error of this rank so far and returns its outcome; errors are agreed on by
+ * reads and in the end.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
@@ -30,7 +32,7 @@ static void state_free(tutti__read_state *g) {
     tutti__mesh_classes_free(&g->classes);
 }
 
-/* ---- what this rank has */
+/* ---- entries of this rank */
 
 static tutti_err read_class_begin(const tutti__exodus_model *m, tutti_exodus_kind kind,
                                   tutti__read_class *h) {
@@ -38,7 +40,7 @@ static tutti_err read_class_begin(const tutti__exodus_model *m, tutti_exodus_kin
     h->kind = kind;
     h->entities = (tutti_count)n;
     h->items.all = tutti__exodus_model_total(
-        m, kind); /* also if memory is short: it decides what is collective */
+        m, kind); /* also if memory is exhausted: it determines the collective calls */
     h->starts = kind == TUTTI_EXODUS_NODAL ? tutti__calloc(2, sizeof *h->starts)
                                            : tutti__starts_of(m, kind);
     h->first = tutti__calloc(n + 1, sizeof *h->first);
@@ -219,7 +221,7 @@ static tutti_err nodes_get(tutti__read_state *g, tutti_err local_err) {
     local_err = tutti__holders_make(g->x->team, local_err, &h->items, &h->owner, &h->holders);
     h->has_holders = 1;
     if (local_err != TUTTI_OK) return local_err;
-    memset(h->items.halo, 0, (size_t)h->items.n); /* nodes stay in the order of the file */
+    memset(h->items.halo, 0, (size_t)h->items.n); /* nodes keep the order of the file */
     return places_make(h);
 }
 

@@ -185,7 +185,7 @@ static void header_fill(const ordering *o, tutti_err local_err, int64_t *h) {
     }
 }
 
-/* Ranges of a class with about as many entries: samples of a rank stand for its entries. */
+/* Ranges of a class with about as many entries: samples of a rank represent its entries. */
 static void choose_ranges(const ordering *o, int k, tutti__numbered *v, int64_t *bound) {
     const int ranks = o->team->size, samples = o->round->samples;
     tutti_count n = 0, all = 0, sum = 0;
@@ -208,7 +208,7 @@ static void choose_ranges(const ordering *o, int k, tutti__numbered *v, int64_t 
     }
 }
 
-/* What all ranks conclude from the headers. */
+/* Evaluate the headers, with the same result on all ranks. */
 static tutti_err headers_read(const ordering *o, int *implicit) {
     const size_t samples = (size_t)o->team->size * (size_t)o->round->samples;
     tutti__numbered *v = tutti__malloc((2 * samples + 1) * sizeof *v);
@@ -234,7 +234,7 @@ static tutti_err headers_read(const ordering *o, int *implicit) {
 
 /* ---- runs */
 
-/* Runs of an entity of class k, cut where ranges end. */
+/* Runs of an entity of class k, divided at the ends of ranges. */
 static tutti_err entity_runs(ordering *o, int k, tutti_count c) {
     const tutti__entity_class *f = o->ids[k].class;
     const int64_t *bound = o->round->bound + (tutti_count)k * o->team->size;
@@ -394,7 +394,8 @@ static void set_class_counts(const ordering *o, int k, int implicit) {
     f->all = f->before[f->entities];
 }
 
-/* ---- answers: to each rank the number of its shared intervals, the places of its runs, shared intervals */
+/* ---- answers: to each rank the number of its shared intervals, the positions of its runs, shared
+ * intervals */
 
 static void answer_fill(const ordering *o, int source, tutti_count first, tutti_count shared,
                         char *to) {

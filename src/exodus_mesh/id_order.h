@@ -71,12 +71,12 @@ typedef struct tutti__id_run {
     tutti_count weight;
 } tutti__id_run;
 
-/* The answer: where the first of them is in its entity. */
+/* The answer: the position of the first of them in its entity. */
 typedef struct tutti__id_place {
     tutti_count position, at;
 } tutti__id_place;
 
-/* Numbers of a rank that others have, too. */
+/* Numbers that several ranks have. */
 typedef struct tutti__id_shared {
     int64_t number;
     tutti_count count;

@@ -1,11 +1,11 @@
-/* exodus_mesh: is what a rank passes a mesh?  Places in range, ids above 0, sides that there are.
+/* exodus_mesh: validation of the mesh of a rank: indices in range, ids above 0, existing sides.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus_mesh/positions.h"
 
 /* An entity, for messages. */
 #define NAME(row) tutti_exodus_kind_name((int)(row)->kind), (long long)(row)->id
 
-/* What is looked at, and how much this rank has. */
+/* The checked entity, and the counts of this rank. */
 typedef struct {
     const tutti__exodus_model *m;
     const tutti_exodus_mesh *mesh;
@@ -31,11 +31,11 @@ static tutti_err checking_make(checking *k) {
 
 /* ---- blocks */
 
-/* Entries of a list are where they ought to be: n of them, k places each, below `most`. */
+/* Check a list of n entries with k indices each, which must be below `most`. */
 typedef struct {
     const tutti_exodus_entity *row;
     const tutti_exodus_elements *e;
-    const char *what; /* a place leads to */
+    const char *what; /* kind of the entries referred to */
     tutti_count most;
 } context;
 
@@ -165,7 +165,7 @@ static tutti_err set_check(const checking *k, const tutti_exodus_entity *row,
     return TUTTI_OK;
 }
 
-/* ---- all of it */
+/* ---- the whole mesh */
 
 static tutti_err nodes_check(const tutti__exodus_model *m, const tutti_exodus_mesh *mesh) {
     TUTTI_CHECK(mesh->nodes >= 0 && mesh->nodes <= PTRDIFF_MAX / 64, TUTTI_ERR_ARG,

@@ -1,4 +1,5 @@
-/* exodus_mesh: what has been read as the mesh of a rank: indices instead of positions, own elements before the halo.
+/* exodus_mesh: the data read as the mesh of a rank: indices instead of positions, own elements
+ * before the halo.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
@@ -36,7 +37,7 @@ static tutti_err keep(tutti__result_mesh *d, tutti_count n, size_t size, void *o
     return err;
 }
 
-/* ---- all of it as a mesh */
+/* ---- the complete mesh */
 
 static tutti_err ids_fill(tutti__read_state *g, const tutti__read_class *h, const int64_t **out) {
     int64_t *ids = NULL;
@@ -76,7 +77,7 @@ static tutti_err nodes_fill(tutti__read_state *g) {
     return TUTTI_OK;
 }
 
-/* Numbers of the file, from 1, as places of this rank. */
+/* Numbers of the file, from 1, as local indices. */
 static tutti_err places_fill(tutti__read_state *g, const tutti__read_class *h, tutti_count c,
                              const tutti__read_values *f, const tutti_count **out) {
     const tutti__read_class *to =
@@ -93,7 +94,8 @@ static tutti_err places_fill(tutti__read_state *g, const tutti__read_class *h, t
     return TUTTI_OK;
 }
 
-/* Lists of block c.  Without a halo positions become indices where they are, and the caller keeps that memory. */
+/* Lists of block c.  Without a halo positions are converted to indices in place, and the caller
+ * keeps that memory. */
 static tutti_err lists_fill(tutti__read_state *g, const tutti__read_class *h, tutti_count *lists,
                             tutti_count c, tutti_exodus_elements *e) {
     const tutti_exodus_entity *row = &g->x->model.of[h->kind].row[c];

@@ -93,7 +93,7 @@ static tutti_count find_entity_length(const reading *r, const char *name, tutti_
     return find_length(r, tutti__exodus_numbered(full, name, number));
 }
 
-/* The bytes of a variable of the catalogue with n rows; *out is NULL if there is none. */
+/* The bytes of a variable of the catalogue with n rows; *out is NULL if it is missing. */
 static tutti_err find_values(const reading *r, const char *name, tutti_count n, int is_text,
                              const tutti__cdf_var **v_out, const char **out) {
     const tutti_count index = tutti__cdf_find_var(r->c, name);

@@ -48,8 +48,9 @@ tutti_err tutti__object_error(const tutti__object *o, const char *operation, tut
 
 /* Start a collective call on an object: tutti__team_call with the object's class name, and errors that have
  * the call's name as their operation and the object's path.   Collective.
- * @param c      what this rank is about to do; c->object is the class name by default
- * @param mine   this rank's error.  If the caller has explained it by tutti_set_local_error, all ranks get that
+ * @param c      the call of this rank; c->object is the class name by default
+ * @param mine   this rank's error.  If the caller has explained it by tutti_set_local_error, all
+ * ranks get that
  *               explanation instead
  * @return the same on all ranks; TUTTI_ERR_MISMATCH if ranks are in different calls, or if what must agree
  *         does not */

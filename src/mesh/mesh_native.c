@@ -51,7 +51,7 @@ static int is_little_endian(void) {
     return first == 1;
 }
 
-/* Where everything lies. */
+/* Compute the offsets of all arrays. */
 static void compute_offsets(layout *l) {
     const tutti_off size[ARRAYS] = {24 * l->nodes,   8 * l->nodes,      8 * (l->elements + 1),
                                     4 * l->elements, 4 * l->elements,   l->elements,

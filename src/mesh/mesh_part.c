@@ -23,7 +23,7 @@ typedef struct {
 typedef struct {
     tutti_count number; /* of the node */
     int holder;
-    int rank; /* its place in the list */
+    int rank; /* its index in the list */
 } holder_record;
 
 typedef struct {

@@ -1,6 +1,6 @@
 /* metadata: trailers of segments as bytes (docs/reference/format.md), and the search for them in data files.
  *
- * Nothing here needs MPI; all that is read is validated.
+ * No function uses MPI; all input is validated.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TRAILER_H
 #define TUTTI_TRAILER_H

@@ -1,6 +1,6 @@
 /* mpitype: SUBARRAY and DARRAY.
  *
- * Both are nested loops, one a dimension, around the element: we wrap the element in one dimension
+ * Both are nested loops, one per dimension, around the element: the element is wrapped in one dimension
  * after the other, the fastest first.  A block of indices is one VEC; a cyclic distribution is a
  * VEC of whole blocks and, if the array ends within a block, one shorter block after it.
  *

@@ -1,4 +1,5 @@
-/* mpitype: what the constructors share: an element moved, repeated, put at a list of places.
+/* mpitype: common functions of the constructors: an element shifted, repeated, placed at a list of
+ * displacements.
  *
  * Blocks of a dense element (no gaps inside or between) are runs and become one LIST without a node
  * for each; blocks of anything else become a CAT whose parts share one node per block length.
@@ -69,7 +70,7 @@ static tutti_err fill_block_runs(const tutti__layout *child, const tutti__blocks
     return TUTTI_OK;
 }
 
-/* A block at its place; `last` is the block made before, shared if it has the same length. */
+/* A block at its displacement; `last` is the previous block, shared if it has the same length. */
 static tutti_err place_block(const tutti__layout *child, const tutti__blocks *b, tutti_count i,
                              tutti__side *last, tutti__side *out) {
     tutti_off at;

@@ -1,4 +1,4 @@
-/* nemesis: what a file has of a partition, read: a rank's processor and no other.  Two reads: where its
+/* nemesis: read the partition data of a file for the processor of a rank.  Two reads: where its
  * pieces end, then the pieces.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <limits.h>
@@ -20,11 +20,11 @@ enum {
 static const char *const ends_of[PIECES] = {"node_mapi_idx",  "node_mapb_idx", "node_mape_idx",
                                             "elem_mapi_idx",  "elem_mapb_idx", "n_comm_info_idx",
                                             "e_comm_info_idx"};
-/* What the ends are of: an array that is as long. */
+/* The array to which the ends refer, which has the same length. */
 static const char *const array_of[PIECES] = {"node_mapi", "node_mapb",  "node_mape", "elem_mapi",
                                              "elem_mapb", "n_comm_ids", "e_comm_ids"};
 
-/* What the caller got, until the next time. */
+/* The arrays returned to the caller, until the next call. */
 struct tutti__nemesis_found {
     int64_t *nodes, *elements;
     int64_t *node_ids, *element_ids; /* of maps */
@@ -86,7 +86,7 @@ static int64_t number(const reading *r, const fetch *f, tutti_count i) {
 
 /* ---- where pieces are */
 
-/* The end of piece k of `name`; without a list of ends there is one piece, of all. */
+/* The end of piece k of `name`; without a list of ends the whole array is one piece. */
 static tutti_err ends_read(reading *r, int wanted) {
     fetch f[PIECES] = {{.n = 0}};
     tutti__exodus_place at;
@@ -131,7 +131,7 @@ static tutti_err take_ints(const reading *r, const fetch *f, int **out) {
     return TUTTI_OK;
 }
 
-/* Maps of a kind: where each begins in the pieces that are read next. */
+/* Maps of a kind: start of each in the pieces that are read next. */
 static tutti_err starts_take(const reading *r, int by, const fetch *ends, tutti_count **out,
                              tutti_count *first_out) {
     const tutti_count maps = r->hi[by] - r->lo[by], skip = ends->n - maps; /* 1: the end before */

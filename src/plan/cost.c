@@ -531,7 +531,7 @@ int tutti__cost_candidates(const tutti__cost_case *c, tutti__candidate out[TUTTI
         }
     }
 
-    /* by time, the one to take first */
+    /* by time, the best first */
     double least = out[0].seconds;
     int first = 0;
     for (int i = 1; i < n; i++) least = less(least, out[i].seconds);

@@ -1,4 +1,4 @@
-/* replicas: whether the ranks name all items of the file.
+/* replicas: test whether the ranks list all items of the file.
  *
  * The position of an item is the sum of the sizes of all items with smaller numbers.  Ranks that
  * name only some of these would compute a wrong position.  So positions are known only if

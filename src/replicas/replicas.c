@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* ---- what one rank says */
+/* ---- the spec of one rank */
 
 /* The spec of this rank in ascending order, as sent to the directory. */
 typedef struct {
@@ -125,7 +125,7 @@ static tutti_err take_spec(const tutti_replicas_spec *s, tutti_replicas *r, sort
     return TUTTI_OK;
 }
 
-/* ---- what all say */
+/* ---- agreement */
 
 static uint64_t hash_choice(const tutti_replicas_spec *s) {
     const int64_t words[] = {s->value_bytes, s->choice.rule, (int64_t)s->choice.seed, s->items};

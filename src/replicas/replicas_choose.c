@@ -50,7 +50,7 @@ static tutti_err sort_holders(const tutti_replicas_lists *l, tutti_count i, char
                                    (long long)i, v[k], l->parts);
         else
             seen[v[k]] = 1;
-        tutti_count at = k; /* there are few: insertion sort */
+        tutti_count at = k; /* few elements: insertion sort */
         for (; at > 0 && out[at - 1] > v[k]; at--) out[at] = out[at - 1];
         out[at] = v[k];
     }

@@ -46,7 +46,7 @@ static int parse_what(const char *text, tutti__fault_what *out) {
     return 0;
 }
 
-/* Returns 1 if the text is well formed; *mine: whether it names `rank`. */
+/* Returns 1 if the text is well formed; *mine: whether it applies to `rank`. */
 static int parse_parts(const char *text, int rank, tutti__fault *f, int *mine) {
     fault_text t;
     tutti_count who = rank;
