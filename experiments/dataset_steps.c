@@ -4,10 +4,10 @@
  * The limit: every rank writes the same number of bytes contiguously to a new file in calls of
  * 4 MiB, and, if commits are durable, calls fsync; then it reads them again.  If writers of one file
  * slow each other down, serialized ranks are faster: ratios are to the faster of both.  A step is
- * begin, put of all
- * variables, commit; then one get of all.  Before the rounds each variant writes one step alone, which shows
- * the cost of the first step (plans, lists of entries), and is compared value by value, also through
- * another decomposition.  After each step its segment is erased, so that the next one needs new pages too.
+ * begin, put of all variables, commit; then one get of all.  Before the rounds each variant writes
+ * one step alone, which shows the cost of the first step (plans, lists of entries), and is compared
+ * value by value, also through another decomposition.  After each step its segment is erased, so
+ * that the next one needs new pages too.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/datasets.h"
 

@@ -23,8 +23,7 @@ typedef struct comparison {
 } comparison;
 
 /* Run the variants of c->m (measure_add), report them as a part of the experiment (`more` are
- * members of its JSON), and
- * keep them until comparison_free. */
+ * members of its JSON), and keep them until comparison_free. */
 void comparison_run(comparison *c);
 void comparison_report(const comparison *c, const char *dir, const char *more);
 /* For runs: synchronise all ranks and return the start time. */

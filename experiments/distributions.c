@@ -1,7 +1,6 @@
 /* tutti-experiments sections: a whole array, distributed over all ranks.  The variants read and
  * write it by the call for arrays; the pattern describes the same elements by sections, computed
- * here, so that
- * each checks the other.
+ * here, so that each checks the other.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/sections.h"
 

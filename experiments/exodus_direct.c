@@ -3,8 +3,8 @@
  * netCDF: record variables with the names of Exodus, CDF-2, like libexodusii; after each step
  * nc_sync.   HDF5: the same
  * variables as chunked datasets of one chunk per step, which are extended; after each step
- * H5Fflush.  Types and constants are those of the
- * libraries' interfaces, which do not change within a soname.
+ * H5Fflush.  Types and constants are those of the libraries' interfaces, which do not change within
+ * a soname.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/exodus_direct.h"
 

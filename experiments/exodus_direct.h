@@ -1,8 +1,7 @@
 /* tutti-experiments exodus: the references of the paper, netCDF and HDF5 written directly by one process.
  *
  * The libraries are loaded when needed (dlopen): the command is linked with neither, and works
- * without them.  The serial
- * versions, without MPI.
+ * without them.  The serial versions, without MPI.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_EXODUS_DIRECT_H
 #define TUTTI_CLI_EXODUS_DIRECT_H

@@ -1,23 +1,19 @@
 /* tutti-experiments auto: the cost of the automatic choice.
  *
  * In every case `auto`, fixed methods and the call of the MPI library are interleaved.  The best
- * fixed method is chosen
- * by its median over the odd rounds (the first, the third ...) and compared on the even ones, so
- * that chance does not make
+ * fixed method is chosen by its median over the odd rounds (the first, the third ...) and compared
+ * on the even ones, so that chance does not make
  * it the best: regret = time of auto / time of the best fixed method - 1, by medians.  Also the 95
- * % interval of the
- * differences of those rounds, which distinguishes regret from noise.  Rounds are used for the
- * relevant methods: a method that is far
+ * % interval of the differences of those rounds, which distinguishes regret from noise.  Rounds are
+ * used for the relevant methods: a method that is far
  * slower is skipped in later ones, and is not the best; the limit decreases with the rounds.
  *
  * Against the MPI library: the ratios of both times, round by round, with bounds of their median
- * by order statistics
- * (sign test; five rounds at least).
+ * by order statistics (sign test; five rounds at least).
  *
  * The cases are all combinations of directories, patterns, operations and numbers of ranks; or,
- * with --cases N, drawn
- * from these, sizes, warm and cold, and the default and a tuned profile, so that every pair of
- * levels occurs (cases.h).
+ * with --cases N, drawn from these, sizes, warm and cold, and the default and a tuned profile, so
+ * that every pair of levels occurs (cases.h).
  * Cold: a read finds nothing in the page cache, a write ends on the device.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/experiment.h"

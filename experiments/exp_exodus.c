@@ -2,9 +2,8 @@
  * its references.
  *
  * ALEGRA's mesh of 9138 nodes and 7599 elements, six variables of nodes and six of elements, in an
- * Exodus file; the metadata
- * are up to date after each step.  An I/O server is an aggregator: one, and fourteen or as many as
- * there are ranks; the
+ * Exodus file; the metadata are up to date after each step.  An I/O server is an aggregator: one,
+ * and fourteen or as many as there are ranks; the
  * buffer is cb_buffer_size.  Elements are distributed in runs of sixteen, with their nodes; border
  * nodes are on several ranks.
  * Also the references of the paper: netCDF and HDF5 written directly by one process, which has all data.

@@ -4,8 +4,8 @@
  *   writes   figures 5, 6 and 8: write times by configuration, load and rule, as many partitions as ranks
  *
  * The configurations of the paper are methods here: sequential is `root` (gather, then write), the
- * parallel ones
- * are independent, list and two-phase; `auto` is added.  NFS and PVFS of the paper are directories.
+ * parallel ones are independent, list and two-phase; `auto` is added.  NFS and PVFS of the paper
+ * are directories.
  * Sequential time is that of gathering and writing, parallel time that of making access and plan and
  * of writing; with a reused plan, of writing only.  `bare` is a loop of system calls, one for each
  * interval, without any library: the largest gain of the rules on this machine.  All variants of a

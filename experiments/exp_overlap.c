@@ -7,11 +7,11 @@
  *
  * Collective writes follow the paper: step 5, no overlap inside the operation, and every process
  * writes its part in one large request, as far as a reasonable amount of staging memory allows. 
- * With --op read the same in the opposite
- * direction: file access is first, and if it is in the background, the exchange is in end.  Both
- * through the page cache and with O_DIRECT.  All variants of a part have the same store, one that can
- * work in the background, so that the gain of a deeper queue is not counted as overlap; in addition the
- * sequential variant by plain calls, and file access in the background without computation.
+ * With --op read the same in the opposite direction: file access is first, and if it is in the
+ * background, the exchange is in end.  Both through the page cache and with O_DIRECT.  All variants
+ * of a part have the same store, one that can work in the background, so that the gain of a deeper
+ * queue is not counted as overlap; in addition the sequential variant by plain calls, and file
+ * access in the background without computation.
  * As in the paper, the compute phase is floating-point multiplications, with the same duration as the
  * input and output alone on the largest number of processes: which is measured first, for each
  * of the four and each directory.

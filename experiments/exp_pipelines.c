@@ -1,7 +1,6 @@
 /* tutti-experiments pipelines: Feki and Gabriel, Table I and figures 1 to 3: how often each
- * overlap of exchange
- * and file access is the fastest, and its gain over no overlap, on four benchmarks.  Half of the
- * ranks are aggregators;
+ * overlap of exchange and file access is the fastest, and its gain over no overlap, on four
+ * benchmarks.  Half of the ranks are aggregators;
  * without overlap they have one buffer of twice the size.  With --op read the pipelines run in the
  * opposite direction.
  * SPDX-License-Identifier: BSD-3-Clause */

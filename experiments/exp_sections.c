@@ -8,9 +8,8 @@
  * each is read and written: directly (every rank accesses its own pieces; reads also with data
  * sieving), by the
  * Extended Two-Phase Method, which reads column by column, by the same with one request for
- * columns that are close to each
- * other, and by the defaults of the library; writes also with rmw.  In addition to times it
- * reports values that hardly depend on
+ * columns that are close to each other, and by the defaults of the library; writes also with rmw. 
+ * In addition to times it reports values that hardly depend on
  * the machine: requests and bytes, summed over all ranks.  Gates, which determine the exit status:
  *
  *   - a common section is moved once: requests and bytes fall at least by the number of ranks
@@ -95,9 +94,9 @@ static bench_cell *add_cell(experiment *x, const char *dir, const char *figure, 
 }
 
 /* The method of the paper as settings.  A file domain is a block of columns of the array, and
- * windows never divide a
- * column.  From a domain, columns of the smallest section that holds all requests are read one by one: holes
- * inside are read too, bytes between the end of one and the start of the next are not. */
+ * windows never divide a column.  From a domain, columns of the smallest section that holds all
+ * requests are read one by one: holes inside are read too, bytes between the end of one and the
+ * start of the next are not. */
 static void method_of(const experiment *x, const section_what *what, char *out, size_t size) {
     const tutti_options *user = &x->results.config->options;
     const tutti_off column = what->n * (tutti_off)sizeof(double), usual = 32 << 10;

@@ -69,12 +69,10 @@ bench_entry *experiment_reference(const experiment *x, bench_cell *point, entry_
                                   const char *name);
 int experiment_most_ranks(const experiment *x);
 /* The operations of --op, writes first: out[i] is 1 for reads.  A kind has "op" in its scope and
- * sets in its defaults
- * the operations measured by default (c->write, c->read).  @return how many */
+ * sets in its defaults the operations measured by default (c->write, c->read).  @return how many */
 int experiment_ops(const experiment *x, int out[2]);
 /* Settings that are equal for all two-phase variants of a point, except for the compared ones:
- * aggregators, windows,
- * and memory for them; options set by the user have precedence. */
+ * aggregators, windows, and memory for them; options set by the user have precedence. */
 void experiment_stage(const experiment *x, const bench_cell *point, int direct, char *out,
                       size_t size);
 tutti_off experiment_window(const experiment *x, const bench_cell *point, int direct);

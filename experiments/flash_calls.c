@@ -1,8 +1,8 @@
 /* The FLASH checkpoint as written by FLASH: one collective call for each variable, 24 in all, from
  * open to close.
  * The pattern (bench/patterns.c) has all variables at once: one after the other in the file, each
- * with the blocks of all
- * ranks, so that a call has the part of the access inside the bytes of the variable.
+ * with the blocks of all ranks, so that a call has the part of the access inside the bytes of the
+ * variable.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/series.h"
 

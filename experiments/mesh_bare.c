@@ -1,8 +1,7 @@
 /* tutti-experiments mesh: the bare loop: every rank writes its intervals by system calls, one for
- * each (pwritev, since
- * copies and own nodes are separate in memory), from a list that was made beforehand, to
- * close.  The ranks do not communicate.  The gain of a rule with fewer intervals is its maximum gain on
- * this machine.
+ * each (pwritev, since copies and own nodes are separate in memory), from a list that was made
+ * beforehand, to close.  The ranks do not communicate.  The gain of a rule with fewer intervals is
+ * its maximum gain on this machine.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/meshes.h"
 

@@ -1,14 +1,13 @@
 /* tutti-experiments mesh: a mesh as a benchmark.  Rank p has partition p and copies of the nodes
- * around it; its
- * memory holds all of these, `load` values of 8 bytes each, copies with the values of the file, so that
- * every rank that may write a node writes the same bytes.  Every file is then compared with the
- * expected one: rules and
+ * around it; its memory holds all of these, `load` values of 8 bytes each, copies with the values
+ * of the file, so that every rank that may write a node writes the same bytes.  Every file is then
+ * compared with the expected one: rules and
  * configurations that write the same bytes.
  *
  * Fresh, as in the paper: making the access from the choice of writers (in the paper: the
- * datatype), planning, writing,
- * to the end of close.  Reused: from the start of a plan that was made before.  The inspector, which is
- * made once for a partition, is timed separately; files are opened beforehand.
+ * datatype), planning, writing, to the end of close.  Reused: from the start of a plan that was
+ * made before.  The inspector, which is made once for a partition, is timed separately; files are
+ * opened beforehand.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/meshes.h"
 

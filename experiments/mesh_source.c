@@ -1,7 +1,6 @@
 /* tutti-experiments mesh: sources of meshes.  Without a file: a box whose nodes are concentrated
- * at one of its
- * faces, as at a junction, each cell six tetrahedra around a diagonal (Kuhn), so that a similar mesh
- * can be measured without a mesh generator.
+ * at one of its faces, as at a junction, each cell six tetrahedra around a diagonal (Kuhn), so that
+ * a similar mesh can be measured without a mesh generator.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/meshes.h"
 

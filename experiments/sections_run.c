@@ -1,11 +1,9 @@
 /* tutti-experiments sections: sections as benchmarks.  The array exists, with known bytes; it is
- * opened beforehand,
- * and only the call is timed.
+ * opened beforehand, and only the call is timed.
  *
  * Every write of a run has different bytes.  Afterwards the file must have these in the sections
- * of all ranks,
- * and the old ones everywhere else: from the first to the last byte of the sections, and a mebibyte on both
- * sides, is compared with the result of one process.
+ * of all ranks, and the old ones everywhere else: from the first to the last byte of the sections,
+ * and a mebibyte on both sides, is compared with the result of one process.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/sections.h"
 

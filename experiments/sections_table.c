@@ -1,6 +1,5 @@
 /* tutti-experiments sections: the sections.  Bounds are for an array of 4096 x 4096 elements, from
- * 1, upper ones
- * included, as in Thakur and Choudhary; other arrays have sections of the same shape.
+ * 1, upper ones included, as in Thakur and Choudhary; other arrays have sections of the same shape.
  *
  * Common: their Table 1.  Overlapping: row I is that of their Table 2 (its other rows are not available); II to
  * IV overlap along columns as well, V to VII along rows, VIII to X along both, some with strides.

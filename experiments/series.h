@@ -11,8 +11,7 @@ void series_points(experiment *x, const char *figure, const char *patterns,
                    void (*add)(const experiment *x, bench_cell *point));
 
 /* The setup of the paper: half of the ranks are aggregators, so that all benchmarks exchange
- * bytes, and their buffer is two
- * windows; without overlap it is one window of twice the size. */
+ * bytes, and their buffer is two windows; without overlap it is one window of twice the size. */
 void series_stage(const experiment *x, const bench_cell *point, int overlapped, char *out,
                   size_t size);
 

@@ -239,9 +239,8 @@ static int set_option_info(MPI_Info info, const tutti_options *opt, const char *
 }
 
 /* Options by the names of the MPI libraries.  cb_nodes is the number of aggregators, by default
- * all ranks.  The
- * striping unit of a striped file is reported even if no hint gave it, as the MPI libraries do: I/O libraries
- * align their data to it. */
+ * all ranks.  The striping unit of a striped file is reported even if no hint gave it, as the MPI
+ * libraries do: I/O libraries align their data to it. */
 static int set_peer_info(MPI_Info info, const mpiio_file *f, const tutti_options *opt) {
     enum { STRIPED = 64 << 10 };
     static const char *const same[] = {"cb_buffer_size", "romio_cb_write", "romio_cb_read",

@@ -60,8 +60,7 @@ MPIIO_EXPORT(File_delete);
 
 /* A library may close its files in MPI_Finalize, by a callback on MPI_COMM_SELF (HDF5
  * does): it must be called before that of the drop-in, so that it must be set later.  Only this
- * name: Tutti and
- * the MPI library use the other one. */
+ * name: Tutti and the MPI library use the other one. */
 int MPI_Comm_set_attr(MPI_Comm comm, int key, void *value) {
     if (comm == MPI_COMM_SELF && is_on()) mpiio_watch_early();
     return PMPI_Comm_set_attr(comm, key, value);

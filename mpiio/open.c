@@ -2,8 +2,7 @@
  *
  * Steps that can fail on one rank only are done first (arguments, hints, the native handle, memory),
  * and their result is shared in one agreement on the communicator of the program. 
- * tutti_file_open, which agrees by
- * itself, is last: after it nothing can fail.
+ * tutti_file_open, which agrees by itself, is last: after it nothing can fail.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>
@@ -278,8 +277,7 @@ static void watch_tutti(void) {
 }
 
 /* The callbacks of the MPI library, then that of Tutti, then that of the drop-in: MPI_Finalize
- * calls the last one
- * first. */
+ * calls the last one first. */
 void mpiio_watch_early(void) {
     MPI_File native;
     if (__atomic_exchange_n(&watching, 1, __ATOMIC_RELAXED)) return;

@@ -3,8 +3,7 @@
  * They are generalized requests, so that MPI_Wait and similar calls accept them with others.  An error
  * must not be returned by a generalized request (it would go to the handler of MPI_COMM_WORLD): the
  * request completes without an error, and waits.c, which replaces MPI_Wait and similar calls,
- * passes the error
- * to the handler of the file and returns it.
+ * passes the error to the handler of the file and returns it.
  *
  * Operations progress in MPI_Wait, MPI_Test and similar calls; in every use of Tutti; and, if the MPI
  * library supports it (progress.c), in all other waiting calls of MPI.  None of these needs

@@ -1,6 +1,6 @@
 /* mpiio: views.  The filetype is decoded once, when it is set; the cost of data calls then depends
- * only on their own
- * datatypes.  Ranks agree on a view before it is used: if one rank refuses it, no rank sets it.
+ * only on their own datatypes.  Ranks agree on a view before it is used: if one rank refuses it, no
+ * rank sets it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <string.h>

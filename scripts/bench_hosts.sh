@@ -4,8 +4,7 @@
 # Creates hosts with shaped links (hosts.sh), servers of GlusterFS at their switch, and on each host a
 # client that mounts it (gluster.sh); runs the program on them; removes everything afterwards, also when
 # interrupted.  The word MOUNT in the arguments, alone or before a slash or a comma, is replaced by
-# the path of the
-# mount.
+# the path of the mount.
 #
 #   --hosts N         number of hosts (4)              --rate LIST     of their links (2gbit); several, such
 #   --ranks N         ranks per host (1)                              as 2gbit,100mbit,none, one run for each

@@ -2,16 +2,15 @@
 # bench_papers.sh EXPERIMENTS TUTTI DIR OUT   runs the experiments of tutti-experiments in DIR and in memory.
 #
 # Reports go to OUT, a directory for each run: experiments/tutti_experiments/results.py compares
-# runs.  Experiments that need their own processors run
-# on as many ranks as there are cores, the others on twice as many; meshes, as in the paper, on 8. 
+# runs.  Experiments that need their own processors run on as many ranks as there are cores, the
+# others on twice as many; meshes, as in the paper, on 8. 
 # All have seven rounds
 # at least, and sizes for a total of 20 minutes on two cores.  With root permissions some use a slow disk
 # (scripts/throttle.sh), and several hosts (scripts/bench_hosts.sh).
 #
 # PARTS: names of experiments ("steps sections-cold"); default: all.  MPI, RANKS, MEMORY: another
-# MPI, number of ranks,
-# directory in memory.  PROFILE: a profile by `tutti tune`; without it the usual search of the
-# library is used, regardless of
+# MPI, number of ranks, directory in memory.  PROFILE: a profile by `tutti tune`; without it the
+# usual search of the library is used, regardless of
 # TUTTI_PROFILE.  The reports name the profile in use.  Exit code 1: some failed; reports of the others exist.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
@@ -114,8 +113,7 @@ run_slow() {
 }
 
 # run_mesh_hosts MESH: the configurations on several hosts: a parallel file system behind links,
-# and a local directory of the
-# host that gathers (the paper's NFS).
+# and a local directory of the host that gathers (the paper's NFS).
 run_mesh_hosts() {
     wanted mesh-hosts || return 0
     since=$(date +%s) status=0

@@ -11,8 +11,8 @@
 # (10.77.0.I) and a private /dev/shm, and shares all other files.  The hosts meet at a switch in
 # yet another network namespace, which is isolated.  Nothing of this is visible outside, so
 # that runs are independent, and everything is removed when the processes end; if they are not
-# stopped, they end
-# themselves after HOSTS_LIFE seconds (600).  Every process is identified by a mark in its environment.
+# stopped, they end themselves after HOSTS_LIFE seconds (600).  Every process is identified by a
+# mark in its environment.
 # A rate holds for both directions of a cable: a bucket (tc tbf) at either end lets 1 ms pass at once.
 # HOSTS_MAP (Open MPI): slot, ranks fill one host after the other, or node, they are distributed cyclically.
 # Exit code 77: not supported.

@@ -4,8 +4,7 @@
 # If the test has run in this run of ctest already, together with others (run_together.sh), prints its
 # result.  Otherwise creates directories for it (TUTTI_TEST_DIR on a disk, TUTTI_TEST_SHM in
 # memory), sets sanitizer options, starts it (RANKS=0: without mpirun), and ends it with all its
-# ranks if it takes
-# longer than SECONDS, after printing the stacks of its processes.
+# ranks if it takes longer than SECONDS, after printing the stacks of its processes.
 #
 #   TUTTI_TEST_DIR, TUTTI_TEST_KEEP   see test_setup.sh
 # SPDX-License-Identifier: BSD-3-Clause

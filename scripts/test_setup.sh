@@ -1,7 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of the two scripts
 # Common part of run_test.sh and run_together.sh (both source it): sanitizers, the processes of a
-# test, stacks,
-# and results of tests that ran together with others.
+# test, stacks, and results of tests that ran together with others.
 #
 #   TUTTI_TEST_DIR    directory for files (default: scratch/ in the build tree)
 #   TUTTI_TEST_KEEP   set: do not remove them afterwards

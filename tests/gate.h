@@ -1,7 +1,6 @@
 /* A store controlled by the test: with fault=*:held:GATE no transfer of this process ends while
- * the gate file exists, so that
- * a call that returns in this time has not waited for the file.  No time is measured: a call that
- * waits gets an error
+ * the gate file exists, so that a call that returns in this time has not waited for the file.  No
+ * time is measured: a call that waits gets an error
  * from the store eventually (src/store/store_fault.c).
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_GATE_H

@@ -1,7 +1,6 @@
 /* Faults of the file system: the n-th write, sync or truncation of a file whose path contains some
- * text fails on this rank, and so
- * do all later ones until the fault ends.  The test is a separate program (own=1).  Syncs that do
- * not fail do nothing: no test depends on them.
+ * text fails on this rank, and so do all later ones until the fault ends.  The test is a separate
+ * program (own=1).  Syncs that do not fail do nothing: no test depends on them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_IO_FAULTS_H
 #define TUTTI_TESTS_IO_FAULTS_H

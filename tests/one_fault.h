@@ -1,6 +1,5 @@
 /* One fault in one call of a sequence, for tables of calls and faults: TRY(call, expression)
- * injects the fault if it is due in that
- * call.  Requires a separate program (own=1), like io_faults.h.
+ * injects the fault if it is due in that call.  Requires a separate program (own=1), like io_faults.h.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_ONE_FAULT_H
 #define TUTTI_TESTS_ONE_FAULT_H

@@ -355,8 +355,7 @@ void tutti__f_value_take(const tutti__f_array *v, tutti_type type, tutti_count c
 }
 
 /* First get its type and size, then, if the arrays of all ranks are large enough, its value: a
- * rank whose array does not fit
- * calls without a name, and all ranks return its error. */
+ * rank whose array does not fit calls without a name, and all ranks return its error. */
 static tutti_err info_get(tutti_dataset *d, const tutti_info_owner *owner, const char *name,
                           const tutti__f_array *v, tutti_type *type, tutti_count *count) {
     tutti_err err = tutti_dataset_info_get(d, owner, name, type, count, NULL);

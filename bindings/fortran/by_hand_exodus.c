@@ -45,8 +45,7 @@ TUTTI__F_TYPED(tutti_f_exodus_open)
 /* ---- meshes */
 
 /* The address of a list of n elements of an entity; NULL: it has another size; the reason is
- * recorded for the call to which
- * the mesh is passed. */
+ * recorded for the call to which the mesh is passed. */
 TUTTI_API const void *tutti_f_exodus_list(const CFI_cdesc_t *list, int64_t n, int kind, int64_t id,
                                           const CFI_cdesc_t *what, bool *good) {
     const tutti__f_array v = tutti__f_array_of(list);
@@ -63,8 +62,7 @@ TUTTI_API const void *tutti_f_exodus_list(const CFI_cdesc_t *list, int64_t n, in
 }
 
 /* The number of distribution factors of a side set: one for each node of each side.  -1: sides
- * whose nodes are
- * not known, because the element does not exist. */
+ * whose nodes are not known, because the element does not exist. */
 TUTTI_API tutti_count tutti_f_exodus_factors(const tutti__f_handle *x, const tutti_exodus_mesh *m,
                                              const tutti_exodus_members *set) {
     const tutti_count blocks = tutti_exodus_entities(x->p, TUTTI_EXODUS_ELEMENT_BLOCK);

@@ -6,8 +6,8 @@
  *   all ranks   write them into `to`, collectively
  *
  * If the files have the same order, a box is as contiguous as possible; otherwise it is about
- * square in the two
- * dimensions that are fastest in one of them, so that neither is accessed in small pieces.
+ * square in the two dimensions that are fastest in one of them, so that neither is accessed in
+ * small pieces.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 

@@ -1,6 +1,5 @@
 /* tutti bench: the driver.  Creates the cells from the lists of directories, patterns and methods,
- * runs them and writes
- * the reports.
+ * runs them and writes the reports.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 

@@ -108,8 +108,8 @@ int bench_pattern_make(const char *name, const cli_world *w, const bench_config 
                        bench_pattern *out);
 /* ---- blocks (pattern_block.c)
  * A block of an array of `element` bytes: the division of the array, the position of this rank,
- * elements of a block, and ghost cells around
- * it in memory.  Fills in the access, the datatypes and, with ghost cells, `memory`. */
+ * elements of a block, and ghost cells around it in memory.  Fills in the access, the datatypes
+ * and, with ghost cells, `memory`. */
 enum { BENCH_DIMS = 4 };
 typedef struct bench_block {
     int ndims, element;
@@ -251,8 +251,8 @@ extern const bench_runner bench_limit, bench_pieces, bench_staging, bench_mappin
     bench_tutti_reused, bench_tutti_independent, bench_peer;
 
 /* For runners of variants of Tutti: open with the options of the entry; report an error of the
- * library, where a variant that
- * this machine or build lacks is not a failure; its statistics; a short count. */
+ * library, where a variant that this machine or build lacks is not a failure; its statistics; a
+ * short count. */
 tutti_err variant_open(bench_job *job, const bench_entry *e);
 int variant_failed(bench_entry *e);
 void variant_stats(const bench_job *job, bench_entry *e);

@@ -1,6 +1,5 @@
 /* tutti bench: cells.  For one directory and pattern: allocate the buffers; for write and read:
- * run all entries in
- * interleaved rounds (measure/measure.h).
+ * run all entries in interleaved rounds (measure/measure.h).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 

@@ -4,8 +4,7 @@
  *   read    spoil the buffer | prepare | barrier | TIME | verify every byte of the buffer
  *
  * With --cold the file is dropped from the page cache before each read; with --fsync a write's
- * time ends when all ranks' bytes are
- * on the device, by the corresponding call of the variant.
+ * time ends when all ranks' bytes are on the device, by the corresponding call of the variant.
  *
  * A rank that has finished sleeps until the others have, so that waiting does not use a core.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -29,8 +28,8 @@ static void delete_file(const bench_job *job, const bench_entry *e) {
 }
 
 /* Remove or create the file.  On some file systems over a network, programs that create one name
- * at the same time fail
- * or hang, so that rank 0 creates it for runners that would create it on all ranks. */
+ * at the same time fail or hang, so that rank 0 creates it for runners that would create it on all
+ * ranks. */
 int bench_create(const bench_job *job) {
     int failed = 0;
     if (job->world->rank == 0) {

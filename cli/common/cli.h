@@ -93,8 +93,8 @@ int cli_width(void); /* columns of the terminal, 80 without a terminal */
 /* Print a text in lines that are as wide as the terminal and start at `indent`; the first one has `column` characters. */
 void cli_print_wrapped(FILE *f, const char *text, int column, int indent);
 /* Texts of files may contain any bytes.  In JSON and XML, bytes that are not UTF-8 become U+FFFD;
- * XML also has it for
- * control characters.  In text output, control characters and bytes that are not UTF-8 become \xNN. */
+ * XML also has it for control characters.  In text output, control characters and bytes that are
+ * not UTF-8 become \xNN. */
 void cli_json_string(FILE *f, const char *text);
 void cli_json_bytes(FILE *f, const char *text, size_t n); /* also zero bytes */
 /* A text for output; valid until the 16th later call. */
@@ -110,8 +110,7 @@ void cli_xml_text(FILE *f, const char *text);
 /* Two numbers, real and imaginary parts: 1 if they differ, with the absolute and relative difference.
  *   |a - b| <= limit[0] + limit[1] * max(|a|, |b|)    is not a difference.
  * A part that is infinite equals only the same infinity, and NaN equals only NaN, regardless of
- * the limits; otherwise
- * both differences are infinite. */
+ * the limits; otherwise both differences are infinite. */
 int cli_numbers_differ(const long double a[2], const long double b[2], const double limit[2],
                        long double difference_out[2]);
 
@@ -154,8 +153,8 @@ void cli_guard_add(const char *path);
 void cli_guard_drop(const char *path);
 
 /* An Exodus file with its sidecar and series, or a dataset, written under a temporary name in the
- * same directory and renamed when it is
- * complete.  A directory that is not empty is written in place. */
+ * same directory and renamed when it is complete.  A directory that is not empty is written in
+ * place. */
 typedef struct cli_staged {
     char *path, *temporary;
     const char *write_to; /* one of them */

@@ -1,6 +1,5 @@
 /* Outputs of commands: an output is never identical with, or inside, an input, and appears under
- * its name only
- * when it is complete.
+ * its name only when it is complete.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 

@@ -8,8 +8,7 @@
 int cli_netcdf_format(const char *path);
 int cli_is_exodus(const char *path); /* a netCDF file */
 /* The library failed to open `path` as a `wanted` ("dataset", "array", "mesh", "Exodus file"):
- * print its message, or one that names
- * the actual kind and the command for it.  Returns 1. */
+ * print its message, or one that names the actual kind and the command for it.  Returns 1. */
 int cli_error_open(const char *path, const char *wanted);
 
 #endif

@@ -1,6 +1,5 @@
 /* Origin of a measurement: date, host, processor, kernel, load, command, and the file systems of
- * the directories
- * used.  It is part of every output, so that figures can be reproduced.
+ * the directories used.  It is part of every output, so that figures can be reproduced.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 

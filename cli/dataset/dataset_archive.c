@@ -1,11 +1,9 @@
 /* tutti archive, restore: transfer states of a dataset to and from a directory, a tar archive, or
- * a command that stores or
- * returns one.
+ * a command that stores or returns one.
  *
  * Steps count as archived when their copy is durable: files have been synced, or the command has
- * exited with 0.  For
- * standard output this is known only if it is a file: steps written to a pipe are copied and
- * remain in the dataset.
+ * exited with 0.  For standard output this is known only if it is a file: steps written to a pipe
+ * are copied and remain in the dataset.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 

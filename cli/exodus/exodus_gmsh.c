@@ -1,14 +1,12 @@
 /* tutti import of a Gmsh mesh: physical groups of the highest dimension become blocks (one for each type of
  * elements), those of one dimension less side sets and node sets, all others node sets.  An
- * element of several groups
- * is in the block of its first one; a group of the highest dimension that is not the first one of
- * all its elements
+ * element of several groups is in the block of its first one; a group of the highest dimension that
+ * is not the first one of all its elements
  * becomes an element set, too, with all of them.
  *
  * Every rank has the elements of its nodes (mesh.h: parts).  An element of the boundary belongs to
- * the rank that has
- * its first node as its own; all elements of that node are there, so that the adjacent one is found
- * without communication.
+ * the rank that has its first node as its own; all elements of that node are there, so that the
+ * adjacent one is found without communication.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 

@@ -1,6 +1,5 @@
 /* tutti exodus join: merge the pieces of a rank to one mesh.  Entries of several pieces (nodes on
- * borders, copies of
- * elements, members of sets) are identified by id, and stored once.
+ * borders, copies of elements, members of sets) are identified by id, and stored once.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/join.h"
 

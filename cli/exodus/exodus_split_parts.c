@@ -1,8 +1,7 @@
 /* tutti exodus split: assignment of elements to pieces.
  *
  * METIS and the curve divide the nodes (mesh.h); an element is assigned to the piece of most of
- * its corners.  Each rank has
- * the pieces of all nodes in memory: 4 bytes per node.
+ * its corners.  Each rank has the pieces of all nodes in memory: 4 bytes per node.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/split.h"
 

@@ -1,8 +1,7 @@
 /* tutti export --vtk of an Exodus file: VTK's unstructured grids (.vtu), one per step, and a
  * collection with their
  * times (.pvd).   Numbers are appended raw, in the byte order of this machine.   With several
- * ranks each writes a
- * piece of every step, and a small file (.pvtu) names the pieces.
+ * ranks each writes a piece of every step, and a small file (.pvtu) names the pieces.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/vtk.h"
 

@@ -1,7 +1,7 @@
 /* The measuring library: interleaved rounds over variants, raw samples, JSON.  It needs the C
- * library only, so that
- * programs without MPI and programs without Tutti use the same one.  Statistics of samples, tables and
- * figures are made by experiments/tutti_experiments; only those needed by commands are here.
+ * library only, so that programs without MPI and programs without Tutti use the same one. 
+ * Statistics of samples, tables and figures are made by experiments/tutti_experiments; only those
+ * needed by commands are here.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_MEASURE_H
 #define TUTTI_CLI_MEASURE_H

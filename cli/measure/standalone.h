@@ -36,8 +36,8 @@ _Noreturn void standalone_fail(const char *fmt, ...) __attribute__((format(print
 void standalone_check(int ok, const char *what); /* fails if not */
 void *standalone_alloc(size_t n, size_t size); /* zeros; ends the program if memory is exhausted */
 /* Add the measurement to the report and free it: a series with its title; `more` are further
- * members of its JSON,
- * each preceded by a comma, as ", \"bytes\": 4096" (tutti-report then shows MB/s).  Rank 0 prints. */
+ * members of its JSON, each preceded by a comma, as ", \"bytes\": 4096" (tutti-report then shows
+ * MB/s).  Rank 0 prints. */
 void standalone_report(measure *m, const char *more);
 int standalone_end(void); /* close the report; returns the exit code 0 */
 

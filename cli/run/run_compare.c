@@ -1,6 +1,6 @@
 /* tutti run --compare: run the program with and without the library, interleaved, each round
- * beginning with the other
- * one.  The output of the first run is shown; of later ones only the standard error of a failed run.
+ * beginning with the other one.  The output of the first run is shown; of later ones only the
+ * standard error of a failed run.
  *
  * A signal from the terminal reaches the program directly; one that is sent to this process only is
  * passed on to it.  In both cases this process ends by the same signal when the program has ended.

@@ -200,8 +200,7 @@ static char *slurm_list(const run_words *words) {
 /* ---- all launchers */
 
 /* The position of the launcher: after programs that start others (timeout 60 mpirun ...), which
- * must not load the library
- * themselves. */
+ * must not load the library themselves. */
 static int launcher_at(const run_words *words) {
     static const char *const wrappers[] = {"timeout", "nice",   "env",     "time",
                                            "nohup",   "stdbuf", "taskset", "numactl",

@@ -21,8 +21,7 @@ static const tune_probe *find_probe(const tune_probe *probe, int n, const char *
 static const char *const sizes[] = {"64", "512", "4k", "64k", "1m"};
 
 /* The overlap of a store, relative to the shorter of copies and file access, and its additional
- * cost per window.  A
- * tenth of the time is noise. */
+ * cost per window.  A tenth of the time is noise. */
 static void fill_store(const tune_job *job, const tune_probe *probe, int n, tutti_profile *p,
                        const char *store) {
     const double cores =

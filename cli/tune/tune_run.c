@@ -1,15 +1,12 @@
 /* tutti tune: measuring.  Probes run in interleaved rounds (measure/measure.h); the number of
- * pieces per measurement is
- * determined first.
+ * pieces per measurement is determined first.
  *
  * A device may have a burst budget: control groups and cloud disks allow requests at full speed
- * until a budget is
- * used up, which fills again while the device is idle, and they account in slices of a tenth of a
- * second or more.  Short
+ * until a budget is used up, which fills again while the device is idle, and they account in slices
+ * of a tenth of a second or more.  Short
  * measurements cover only the burst.  So direct probes of short and long pieces are first repeated
- * in windows that are
- * longer than such a slice, until two windows in a row have the same rate.  If the first requests
- * were faster, all
+ * in windows that are longer than such a slice, until two windows in a row have the same rate.  If
+ * the first requests were faster, all
  * direct probes are measured in this way, and not in rounds.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "tune/tune.h"

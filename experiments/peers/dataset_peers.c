@@ -9,14 +9,12 @@
  *   PnetCDF    a file (CDF-5, which is big-endian) that is open, variables defined: iput, one wait_all
  *
  * With --durable: durable commits, H5Fflush (which calls fsync, as MPI_File_sync), ncmpi_sync. 
- * Without, HDF5 keeps its
- * metadata in memory: no other process could read the step yet.  Files are created for each round
- * before the clock
+ * Without, HDF5 keeps its metadata in memory: no other process could read the step yet.  Files are
+ * created for each round before the clock
  * starts; datasets erase the step afterwards.  In the warm-up round everything is read again and compared.
  *
  * Cases: blocks; 2d: blocks of a matrix; nodes: runs of 64 (mean) distributed at random, in HDF5 a
- * union of hyperslabs,
- * in PnetCDF varn; float32: from float64 in memory; big: big-endian.
+ * union of hyperslabs, in PnetCDF varn; float32: from float64 in memory; big: big-endian.
  *
  * usage: mpirun -n N dataset_peers DIRECTORY [--size BYTES] [--rounds N] [--durable] [--cases a,b]
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -1,8 +1,7 @@
 /* Meshes and restarts of Exodus files, compared with libexodusii.  Variants are interleaved in each round.
  *
  * A mesh of N^3 nodes and (N - 1)^3 hexahedra in two blocks, V nodal variables in one step.  Each
- * rank has a brick of the elements with all
- * their nodes.
+ * rank has a brick of the elements with all their nodes.
  *
  *   write mesh   libexodusii, gathered     ranks send their own nodes to rank 0, which writes the file
  *                tutti_exodus_put_mesh     of all ranks, without checksums; and with a sidecar of checksums

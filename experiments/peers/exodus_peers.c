@@ -3,8 +3,7 @@
  * Reported: seconds per step, mean over the steps of a run.
  *
  * A mesh of N^3 nodes and (N - 1)^3 hexahedra in two blocks; V nodal variables, and V of each
- * block.  Each rank has a
- * part of the elements with all their nodes, those at its border too:
+ * block.  Each rank has a part of the elements with all their nodes, those at its border too:
  *
  *   boxes   bricks of elements: runs of N / 2 nodes in the order of the file (on 4 ranks)
  *   cubes   cubes of 8^3 elements distributed at random: runs of 8 to 9
@@ -24,8 +23,8 @@
  *                         1 MiB; also with one rank after the other.  No nodes change ranks.
  *
  * With --durable a step is on the device when it ends: durable commits, ncmpi_sync, nc_sync,
- * fsync.  Without, netCDF-4
- * keeps metadata in memory, and no other process could read the step yet.  Files are created
+ * fsync.  Without, netCDF-4 keeps metadata in memory, and no other process could read the step yet.
+ *  Files are created
  * before the clock starts.  In
  * the warm-up round the last step is read again and compared.
  *

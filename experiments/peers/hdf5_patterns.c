@@ -1,10 +1,8 @@
 /* The time that a plain parallel HDF5 program needs to write and to read 3-D datasets, open to
- * close: contiguous and
- * chunked, one block per rank, and many small datasets of one shape; collective, and independent
- * with objects aligned
+ * close: contiguous and chunked, one block per rank, and many small datasets of one shape;
+ * collective, and independent with objects aligned
  * to 1 MiB, which is HDF5's fastest setting where each rank has a contiguous part (hdf5-slabs: one
- * slab per rank).  It
- * does not use Tutti; for compare_mpiio.py --program.
+ * slab per rank).  It does not use Tutti; for compare_mpiio.py --program.
  *
  *   hdf5_patterns FILE [--size BYTES] [--rounds N]
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -1,6 +1,5 @@
 /* Compressed variables of a dataset compared with an uncompressed one: seconds of put (with the
- * commit, level visible) and of
- * get by blocks of rows, and bytes in the file.
+ * commit, level visible) and of get by blocks of rows, and bytes in the file.
  *
  * The field is float64 on a cube: smooth, with noise in the last 24 bits, so that it is neither a
  * formula nor random.

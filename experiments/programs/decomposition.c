@@ -1,8 +1,7 @@
 /* Time and memory of making a decomposition, summed over all ranks.
  *
  * The space has the given number of entries; runs of --run of them are distributed to the ranks at
- * random, every 16th run to two
- * ranks.  The id map is a pseudo-random permutation.
+ * random, every 16th run to two ranks.  The id map is a pseudo-random permutation.
  *
  *   index    by index: positions are known, writers are chosen
  *   value    by value: ids are joined with the id map first

@@ -1,13 +1,11 @@
 /* The overlap of file access and computation of a Jacobi sweep with tile iterations.
  *
  * Two arrays of doubles larger than the memory of the iteration; each rank has a block of rows,
- * with a halo of one.  The same sweep is done
- * by a sequential iteration (read, compute, write) and by an overlapped one (the next tile is read
- * and the previous one
+ * with a halo of one.  The same sweep is done by a sequential iteration (read, compute, write) and
+ * by an overlapped one (the next tile is read and the previous one
  * written while this one is computed), interleaved with a sequential sweep that computes nothing. 
- * Computing is
- * repeated until it takes about as long as file access.  Reported per sweep: seconds, and seconds
- * of computing on the
+ * Computing is repeated until it takes about as long as file access.  Reported per sweep: seconds,
+ * and seconds of computing on the
  * slowest rank.  Hidden is (sequential - overlapped) / min(compute, file): 1 is the maximum, as long as
  * reading and writing share one disk.
  *
@@ -16,8 +14,8 @@
  * Other options of the library come from the environment.
  *
  * A disk slowed down by control groups (scripts/throttle.sh) accumulates a budget of a tenth of a
- * second while it is
- * idle: a tile should take several times as long.  For example 32 MiB in 8 tiles at 8 MiB/s:
+ * second while it is idle: a tile should take several times as long.  For example 32 MiB in 8 tiles
+ * at 8 MiB/s:
  *
  *   scripts/throttle.sh up DIRECTORY 8m 128m
  *   scripts/throttle.sh run DIRECTORY scripts/mpirun.sh openmpi 2 jacobi_overlap DIRECTORY --tiles 8

@@ -1,7 +1,6 @@
 /* The memory that a plain MPI-IO program needs while it writes interleaved pieces of 512 bytes:
- * the largest share of
- * each process that was seen (PSS: pages that n processes share count 1/n), in total and in
- * addition to that before the
+ * the largest share of each process that was seen (PSS: pages that n processes share count 1/n), in
+ * total and in addition to that before the
  * file was opened.  It does not use Tutti; run it with and without the drop-in.
  *
  *   mpiio_memory FILE [--size BYTES per rank]

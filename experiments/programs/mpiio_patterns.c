@@ -1,7 +1,6 @@
 /* The time that an MPI-IO program needs to write and to read a file, open to close, for the
- * patterns of `tutti bench` and for
- * many small calls.  It uses only the datatypes of the patterns from Tutti; compare_mpiio.py runs
- * it with and without
+ * patterns of `tutti bench` and for many small calls.  It uses only the datatypes of the patterns
+ * from Tutti; compare_mpiio.py runs it with and without
  * the drop-in, interleaved.
  *
  *   mpiio_patterns FILE [--size BYTES] [--rounds N] [--pattern NAME,...] [--verify] [--disk] [--limit]
@@ -9,8 +8,8 @@
  * --disk: the device is measured, not the page cache: a write ends with MPI_File_sync, a read
  * finds nothing cached.
  * --limit: only the data calls, with the processor time of all ranks, interleaved with the
- * conforming limit: each rank
- * reads one contiguous share of the same total in calls of 4 MiB into a buffer that it has touched.
+ * conforming limit: each rank reads one contiguous share of the same total in calls of 4 MiB into a
+ * buffer that it has touched.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <stdlib.h>

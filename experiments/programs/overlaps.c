@@ -1,7 +1,6 @@
 /* Ranks that write the same bytes compared with ranks that do not: items of a mesh in one file,
- * each with a random owner, and
- * a share of them also on its neighbour.  Variants: only the owners write; the neighbours too; of
- * the ranks that share
+ * each with a random owner, and a share of them also on its neighbour.  Variants: only the owners
+ * write; the neighbours too; of the ranks that share
  * an item only the highest, which gives the same file as the second variant.
  *
  *   first     a file without a plan: decide, describe, find overlaps, trim, write

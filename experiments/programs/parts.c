@@ -1,6 +1,5 @@
 /* Many variables in one operation, compared with one call per variable and one call with a single
- * access; and values
- * with conversion, compared with values without.
+ * access; and values with conversion, compared with values without.
  *
  *   small     32 variables of 4 KiB per rank, each a block of the variable
  *   shapes    32 variables of 64 KiB per rank, each of another shape: blocks, strides, short runs

@@ -1,9 +1,8 @@
 /* Processor time and memory of tutti_replicas_create, summed over all ranks.
  *
  * The items are the nodes of a cube of side^3 nodes, numbered along a Morton curve (so that
- * numbers are scattered in a
- * rank's memory and have gaps), divided into boxes; a rank holds its box and one layer of nodes
- * around it, as a
+ * numbers are scattered in a rank's memory and have gaps), divided into boxes; a rank holds its box
+ * and one layer of nodes around it, as a
  * partition of an unstructured mesh holds its nodes and their neighbours.
  *
  *   cpu_seconds  processor time of all ranks: a rank that waits polls, so that waiting counts

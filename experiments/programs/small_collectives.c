@@ -1,9 +1,8 @@
 /* Small collective accesses in a row, by Tutti and by the MPI-IO of the MPI library, interleaved.
  *
  * Each rank has a contiguous piece, next to its neighbours'; each call writes (then reads) all
- * pieces once, one after
- * the other through the file: by blocking calls, split calls (begin and end) and non-blocking ones
- * (start and wait).
+ * pieces once, one after the other through the file: by blocking calls, split calls (begin and end)
+ * and non-blocking ones (start and wait).
  * Reported: seconds per call.
  *
  * usage: small_collectives DIRECTORY [--calls N] [--bytes N] [--rounds N] [--call

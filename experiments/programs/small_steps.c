@@ -1,8 +1,8 @@
 /* Time steps of many small variables in a dataset and in an Exodus file: begin, put of all variables, commit.
  *
  * Each rank writes a block of every variable; commits are visible, not durable, so that the time
- * is that of the library
- * and not of the disk.  The first step (plans, headers) is a warm-up.  Reported: seconds per step.
+ * is that of the library and not of the disk.  The first step (plans, headers) is a warm-up. 
+ * Reported: seconds per step.
  *
  * usage: small_steps DIRECTORY [--variables N] [--bytes N] [--steps N] [--rounds N]
  *   --bytes   of one variable per rank

@@ -1,7 +1,6 @@
 /* Overlap of split collectives: a plain MPI-IO program that computes between MPI_File_write_at_all_begin and
  * MPI_File_write_at_all_end.  It does not use Tutti: run it with and without the drop-in, on
- * storage that takes
- * time but no processor (scripts/throttle.sh).
+ * storage that takes time but no processor (scripts/throttle.sh).
  *
  *   split_overlap FILE [--size BYTES] [--piece BYTES] [--steps N] [--compute SECONDS] [--sync]
  * [--read] [--idle]

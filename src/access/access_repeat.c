@@ -4,10 +4,9 @@
  *                       repeats  2 -> memory 0                   copied after a read: 0 <- 2
  *
  * A repeat refers to its byte of the file; the destination of that byte in the stream is
- * determined when it is
- * needed, so that repeats remain valid regardless of which mention wins when accesses are combined.  Those
- * that result from sorting are in the order of the file, so that the search mostly continues
- * from the last one.
+ * determined when it is needed, so that repeats remain valid regardless of which mention wins when
+ * accesses are combined.  Those that result from sorting are in the order of the file, so that the
+ * search mostly continues from the last one.
  *
  * If an access sends two bytes of the file to one byte of memory, a read leaves one of them there,
  * and any of the two if such a byte is repeated.

@@ -7,8 +7,7 @@
  *   user    the memory of any operation: one access and its buffer, or parts
  *
  * Plans, windows and descriptions know a batch by one access only, `all`: the union of the bytes
- * of the file of
- * its parts have together, and memory as if these were packed.
+ * of the file of its parts have together, and memory as if these were packed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_BATCH_H
 #define TUTTI_BATCH_H

@@ -2,9 +2,8 @@
  *
  * Both sides of an access have the same stream.  If one of them is a long run for many bursts
  * of the other, the other is packed or unpacked by running its tree (copy_stream.c); this is the
- * case for every
- * access with packed memory, and every contiguous file range.  Otherwise both are traversed
- * in lockstep, burst by burst:
+ * case for every access with packed memory, and every contiguous file range.  Otherwise both are
+ * traversed in lockstep, burst by burst:
  *   LIST, LIST                   items decoded in line on both sides, until one ends
  *   runs of equal length         as many as both bursts have, by one tutti__move_runs
  *   short runs, long run         as many of the short ones as the long one holds, likewise

@@ -1,9 +1,8 @@
 /* access: irregular runs.  The items of the caller are read twice.  The first pass joins adjacent
  * ones, measures the code and looks for regularity; equally long items that form a nest of loops
  * (detected by an odometer whose digits are determined during the pass) become VECs of a RUN.  The
- * second pass
- * writes the code (the gap from the item before and the length, both as variable-length integers)
- * and the marks, and computes bounds and grain.  Code from other sources is read only
+ * second pass writes the code (the gap from the item before and the length, both as variable-length
+ * integers) and the marks, and computes bounds and grain.  Code from other sources is read only
  * for the latter, and validated completely.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "access/node.h"

@@ -17,8 +17,7 @@ typedef struct {
 } tutti__view;
 
 /* The state of one query whether views are disjoint.  Subtrees of one side never share a byte, so
- * a side may be
- * replaced by its parts at any time. */
+ * a side may be replaced by its parts at any time. */
 typedef struct tutti__overlap tutti__overlap;
 struct tutti__overlap {
     int shared;      /* answer: a byte that two views have */

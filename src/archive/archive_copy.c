@@ -67,8 +67,7 @@ static tutti_err verify_archive(const tutti__archiving *k, int64_t i, int fd, co
 /* ---- to an archive */
 
 /* A file of this name may exist.  *is_there_out: it is a complete copy of this segment.  A damaged
- * copy of it is replaced; any
- * other file may be the only copy of something. */
+ * copy of it is replaced; any other file may be the only copy of something. */
 static tutti_err find_existing_copy(const tutti__archiving *k, int64_t i, const char *path,
                                     int *is_there_out) {
     const tutti__segment_row *g = tutti__archiving_row(k, i);

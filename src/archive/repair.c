@@ -1,9 +1,8 @@
 /* archive: repair a dataset.
  *
  * Metadata that can be read and agrees with the data files is kept, except segments whose data is
- * missing.  Otherwise
- * it is rebuilt from the data files, and the old metadata is kept under another name.  No data
- * file is changed.
+ * missing.  Otherwise it is rebuilt from the data files, and the old metadata is kept under another
+ * name.  No data file is changed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "archive/repair_impl.h"
 
@@ -156,8 +155,7 @@ static int needs_removed_segment(const tutti__model *m, const unsigned char *is_
 }
 
 /* Compare all segments; goes[i]: its data is missing, or that of a segment that it needs. 
- * *broken_out: the metadata does
- * not belong to this data. */
+ * *broken_out: the metadata does not belong to this data. */
 static tutti_err compare_segments(tutti__repair *r, tutti__meta *m, const tutti__model *model,
                                   unsigned char *is_removed, int *broken_out) {
     int64_t right = 0, newer = 0;

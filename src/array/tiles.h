@@ -40,8 +40,8 @@ tutti_count tutti__box_count(int ndims, const tutti__box *b);
 tutti_count tutti__box_intersect(int ndims, const tutti__box *a, const tutti__box *b,
                                  tutti__box *out);
 /* The difference of `whole` and `part`, which is inside it, as disjoint boxes: slabs of slow
- * dimensions first,
- * since they are long runs in the file.  Returns the number of boxes, at most 2 * ndims. */
+ * dimensions first, since they are long runs in the file.  Returns the number of boxes, at most 2 *
+ * ndims. */
 int tutti__box_subtract(const tutti__box_layout *g, const tutti__box *whole, const tutti__box *part,
                         tutti__box *out);
 /* Whether all elements of `a` precede all of `b` in an array of that shape. */

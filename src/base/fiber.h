@@ -14,8 +14,7 @@ typedef void tutti__fiber_fn(void *context);
 /* Make a fiber that will run fn(context).  It belongs to the thread that creates it. */
 tutti_err tutti__fiber_make(tutti__fiber_fn *fn, void *context, tutti__fiber **out) TUTTI_MUST_USE;
 /* Run it until it leaves or returns; returns 1 if it has returned.  Must not be called inside a
- * fiber.  Each side keeps
- * its own last error. */
+ * fiber.  Each side keeps its own last error. */
 int tutti__fiber_resume(tutti__fiber *f);
 /* Inside a fiber: return to the code that resumed it; returns 1 when resumed again.  Outside:
  * returns 0 at once. */

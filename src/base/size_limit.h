@@ -3,8 +3,7 @@
  * The kernel sends SIGXFSZ to the thread that writes, which ends the program by default, and the write fails
  * with EFBIG.  Between the two calls below the signal is blocked in the calling thread and one that arrives
  * is consumed: the write only fails.  Without a limit nothing is blocked.  No signal handler is
- * installed or changed.  The library writes with the
- * functions at the end, which do the same.
+ * installed or changed.  The library writes with the functions at the end, which do the same.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SIZE_LIMIT_H
 #define TUTTI_SIZE_LIMIT_H

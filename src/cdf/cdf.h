@@ -109,9 +109,8 @@ const tutti__cdf_att *tutti__cdf_find_att(const tutti__cdf *c, tutti_count var, 
 
 /* ---- cdf_decode.c */
 /* Decode the header in the first n bytes of a file of file_bytes bytes.  All input is validated:
- * counts against
- * the existing bytes, names, types, dimensions, sizes (overflow), offsets of variables (within
- * the file, after the header, without overlap), the record size.
+ * counts against the existing bytes, names, types, dimensions, sizes (overflow), offsets of
+ * variables (within the file, after the header, without overlap), the record size.
  * @return TUTTI_ERR_TRUNCATED: the header is longer than n, try with more; TUTTI_ERR_FORMAT with the
  * byte and the reason; TUTTI_ERR_UNSUPPORTED for a netCDF-4 (HDF5) file: the message names
  * `nccopy -k cdf5`. */
@@ -142,9 +141,9 @@ static inline tutti_off tutti__cdf_place(const tutti__cdf *c, const tutti__cdf_v
 tutti_err tutti__cdf_read_header(const char *path, void **bytes_out, size_t *n_out,
                                  tutti_off *file_bytes_out) TUTTI_MUST_USE;
 /* The number of complete records by the size of the file; 0 without record variables.  A file may
- * end before the records that
- * its header counts, since a writer may have been interrupted: callers use the smaller number.  Fixed
- * variables must be complete: decode refuses a file that ends before one of them does. */
+ * end before the records that its header counts, since a writer may have been interrupted: callers
+ * use the smaller number.  Fixed variables must be complete: decode refuses a file that ends before
+ * one of them does. */
 tutti_count tutti__cdf_records_in(const tutti__cdf *c, tutti_off file_bytes);
 /* Set the number of records of a file that is open: one write within its first 512 bytes. */
 tutti_err tutti__cdf_set_records(int fd, const tutti__cdf *c, tutti_count records) TUTTI_MUST_USE;

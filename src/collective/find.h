@@ -104,8 +104,8 @@ tutti_err tutti__plan_wake(tutti_plan *p, tutti_off elsewhere, int *awake_out) T
 /* ---- choose.c */
 void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, tutti__choice *out);
 /* Return whether a significant part of the bytes of this rank is not in the page cache.  A few
- * pages, evenly spread over the
- * access, are sampled.  If the store cannot tell, the bytes count as cached; so do those of accesses
+ * pages, evenly spread over the access, are sampled.  If the store cannot tell, the bytes count as
+ * cached; so do those of accesses
  * whose span (of all ranks) is below TUTTI__COLD_SPAN, where sampling takes too long.   Local. */
 #define TUTTI__COLD_SPAN ((tutti_off)256 << 10)
 int tutti__choose_cold(const tutti_file *f, const tutti_access *a, tutti_store *store);

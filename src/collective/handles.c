@@ -2,8 +2,7 @@
  * invalid handle has no communicator.
  *
  * MPI_Finalize closes files that are still open (open_files.c).  The file, its plans and requests
- * then stay allocated without contents until it is closed or
- * freed; all other calls fail.
+ * then stay allocated without contents until it is closed or freed; all other calls fail.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/request.h"
 

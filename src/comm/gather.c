@@ -1,6 +1,6 @@
 /* comm: gathering by a binomial tree: in round k a rank whose bit k is set sends all its data to
- * the rank without
- * that bit and has finished.  Ranks of a subtree are consecutive, so that bytes arrive in rank order.
+ * the rank without that bit and has finished.  Ranks of a subtree are consecutive, so that bytes
+ * arrive in rank order.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/gather.h"
 

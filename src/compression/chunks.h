@@ -9,8 +9,8 @@
  *                                        6 ...
  *
  * Each chunk is compressed separately: the bytes of values are shuffled (all first bytes, all
- * second bytes, ...), then
- * compressed to one zstd frame.  docs/reference/format.md has the bytes of a section.  No MPI, no files;
+ * second bytes, ...), then compressed to one zstd frame.  docs/reference/format.md has the bytes of
+ * a section.  No MPI, no files;
  * all that is decoded is validated.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CHUNKS_H

@@ -1,8 +1,8 @@
 /* decomposition: slices of a grid, one per rank.
  *
  * The access of a slice is a section; where slices of ranks overlap, the engine writes the data of
- * the highest
- * rank.  This file counts the entries remaining for each rank, and checks whether the slices cover the space.
+ * the highest rank.  This file counts the entries remaining for each rank, and checks whether the
+ * slices cover the space.
  * Every rank has the slices of all.  The intersection of two is a slice of each of them, with indices first,
  * first + step, ... in every dimension:
  *

@@ -122,8 +122,7 @@ int tutti__window_io_is_valid(const tutti__window_io *w, int is_write);
 void tutti__window_begin(tutti__run *r, tutti__window *w, const tutti__incoming *l,
                          tutti_count cycle);
 /* Test whether no earlier window of the same domain is in this phase.  Messages between two ranks
- * are matched in
- * order, so windows start theirs one after the other. */
+ * are matched in order, so windows start theirs one after the other. */
 int tutti__window_is_first(const tutti__run *r, const tutti__window *w);
 tutti_off tutti__senders_bytes(const tutti__incoming *l, const tutti__sender_group *b, tutti_off lo,
                                tutti_off hi);

@@ -1,6 +1,6 @@
 /* exchange: transfers the bytes of one cycle between memory of the ranks and sub-buffers of the
- * aggregators, by
- * messages in the steps of Dickens and Thakur, or by puts and gets as used by Feki and Gabriel.
+ * aggregators, by messages in the steps of Dickens and Thakur, or by puts and gets as used by Feki
+ * and Gabriel.
  *
  *   write ("shuffle")   own memory -> windows of others;   memory of others -> own window
  *   read  ("scatter")   windows of others -> own memory;   own window -> memory of others

@@ -56,9 +56,8 @@ static tutti_err file_directory_sync(const char *path) {
 }
 
 /* Return whether this is a header by Tutti without its magic: no records, then dimensions, the
- * first of which is known.  A power
- * cut can leave zeros instead; they are accepted only if the name of the file is that of a series,
- * since they may be
+ * first of which is known.  A power cut can leave zeros instead; they are accepted only if the name
+ * of the file is that of a series, since they may be
  * data of another program otherwise. */
 static int is_unpublished(const char head[42], int is_follower) {
     static const char ZEROS[42];
@@ -324,8 +323,7 @@ static tutti_err read_last_time(int fd, const tutti__cdf *c, file_facts *t) {
 }
 
 /* Writers: truncate bytes that a killed writer left after the last record, extend a file without
- * its last padding, and
- * remove checksums of steps that do not exist. */
+ * its last padding, and remove checksums of steps that do not exist. */
 static tutti_err remove_uncommitted(tutti_exodus *x, const tutti__cdf *c, tutti_count in_header,
                                     const file_facts *t) {
     const tutti_off end = tutti__exodus_file_end(c, t->records);

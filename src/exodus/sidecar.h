@@ -20,8 +20,7 @@ char *tutti__sidecar_path(const char *file);
 tutti_err tutti__sidecar_make(const char *file, const tutti__sidecar_options *opt,
                               tutti__sidecar **out) TUTTI_MUST_USE;
 /* Open the sidecar of a file.  If it is missing, damaged or belongs to another file, `warning` is
- * set; *out is then NULL
- * for readers and a new sidecar for writers.
+ * set; *out is then NULL for readers and a new sidecar for writers.
  * @return TUTTI_ERR_STATE if another program is writing it */
 tutti_err tutti__sidecar_open(const char *file, const tutti__sidecar_options *opt, char *warning,
                               size_t room, tutti__sidecar **out) TUTTI_MUST_USE;

@@ -7,8 +7,7 @@
  *   get_mesh ...          the call: the result as a mesh (read_state.h)
  *
  * Nodes, elements and members are divided into shares (decomposition/shares.h): a rank knows the
- * ranks that have
- * the entries of its share.  No rank has the complete mesh.
+ * ranks that have the entries of its share.  No rank has the complete mesh.
  *
  * Functions take the error of this rank so far (local_err), and return the outcome of this rank:
  * the caller agrees.

@@ -46,8 +46,7 @@ void tutti__borders_free(tutti__borders *b);
 
 /* ---- nemesis_write.c */
 /* The additions of a partition to a file: computed on all ranks (Collective), defined in the
- * header by tutti__nemesis_define, then added to the
- * values that this rank writes. */
+ * header by tutti__nemesis_define, then added to the values that this rank writes. */
 typedef struct tutti__nemesis tutti__nemesis;
 tutti_err tutti__nemesis_make(tutti__team *t, const tutti__partition *p, tutti_err local_err,
                               tutti__nemesis **out) TUTTI_MUST_USE;

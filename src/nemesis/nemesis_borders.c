@@ -30,8 +30,7 @@ typedef struct {
 } side;
 
 /* A node or side shared with a rank.  Both ranks sort shared entries by `order`, so that entry k
- * of one's map to the other
- * and entry k of the other's map are the same node or side. */
+ * of one's map to the other and entry k of the other's map are the same node or side. */
 typedef struct {
     tutti_count rank, item, side;
     tutti_count order
@@ -281,8 +280,8 @@ typedef struct {
 } told;
 
 /* Sides a[0 ... n - 1] of one rank and b[0 ... m - 1] of another have the same nodes.  Usually
- * both counts are 1; if there are more of one (three
- * shells at an edge), the last of the other is paired again, so that both maps have as many entries. */
+ * both counts are 1; if there are more of one (three shells at an edge), the last of the other is
+ * paired again, so that both maps have as many entries. */
 static void pair_sides(const side *lowest, const side *a, tutti_count n, const side *b,
                        tutti_count m, told *t) {
     for (tutti_count k = 0; k < tutti__max(n, m); k++) {

@@ -1,6 +1,6 @@
 /* segments: the dataset object on all ranks. Below it are the modules metadata (model, database,
- * trailers), netcdf and
- * compression, which do not use MPI; above it are dataset (the public calls) and archive (archives, repair).
+ * trailers), netcdf and compression, which do not use MPI; above it are dataset (the public calls)
+ * and archive (archives, repair).
  *
  *   decomposition_create  decompositions of a space (decomposition/decomposition.h)
  *   dataset_object  the object: agreements, open data files, broadcasts of rank 0

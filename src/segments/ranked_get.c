@@ -1,7 +1,6 @@
 /* segments: read ranked sections (ranked_put.c has their format). Each rank owns a block of
- * positions of the space and
- * determines from the list of entries the index of each position; readers request the places of
- * their positions.
+ * positions of the space and determines from the list of entries the index of each position;
+ * readers request the places of their positions.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "segments/dataset_impl.h"
 

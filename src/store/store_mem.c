@@ -1,12 +1,12 @@
 /* store: mem, bytes in the memory of this machine, for tests and for measuring.  All processes of
  * a user on a machine that have the same TMPDIR access the same bytes under the same path.  Like a
- * file on a disk they
- * survive the process, also one that is killed, until they are deleted or the machine stops.
+ * file on a disk they survive the process, also one that is killed, until they are deleted or the
+ * machine stops.
  *
  * A file is a file of $TMPDIR if that is in memory, as set up and cleaned by batch systems, otherwise of
  * /dev/shm (or of the temporary directory, if that is missing), named for the user and for a hash of the
- * given path.  Its operations are simple loops,
- * one run after the other: the reference for the other stores.
+ * given path.  Its operations are simple loops, one run after the other: the reference for the
+ * other stores.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "store/mem.h"
 #include "store/store.h"

@@ -1,8 +1,7 @@
 /* timestep: validity of the bytes of a section that is being written.                 no MPI
  *
  * A section is written by any number of puts.  A decomposition, identified by a number, determines
- * the entries that
- * a put writes.  The rules:
+ * the entries that a put writes.  The rules:
  *
  *   - A put that fails leaves unknown bytes in its entries.  A later put repairs that only if it
  * succeeds and writes
@@ -13,8 +12,7 @@
  *   - A section with a put that must be repeated has failed and cannot be committed.
  *
  * Puts may overlap.  A put is later than an event if it started after that event: after the end of
- * another put, whose
- * bytes could otherwise reach the file last.  Memory: one entry per decomposition.
+ * another put, whose bytes could otherwise reach the file last.  Memory: one entry per decomposition.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SECTION_STATE_H
 #define TUTTI_SECTION_STATE_H

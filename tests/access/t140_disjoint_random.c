@@ -1,8 +1,7 @@
 /* TEST ranks=0 timeout=60 */
 /* tutti__sides_disjoint, tutti__sides_union and tutti__sides_shared compared with a count per
- * byte: random sets of sides, most
- * of them made disjoint on purpose (blocks of arrays, cyclic pieces, slices, random owners) and
- * then, often, changed slightly.
+ * byte: random sets of sides, most of them made disjoint on purpose (blocks of arrays, cyclic
+ * pieces, slices, random owners) and then, often, changed slightly.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "side_zoo.h"
 

@@ -1,7 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=90 */
 /* Slices of arrays in one file, with and without a header, in both orders, 1 to 5 dimensions, into
- * packed memory and into
- * frames, with every kind of call, compared with a serial reference.
+ * packed memory and into frames, with every kind of call, compared with a serial reference.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 

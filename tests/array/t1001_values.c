@@ -1,7 +1,6 @@
 /* TEST ranks=0 timeout=60 */
 /* Types, slices and distributions alone, compared with definitions that count element by element,
- * and with bad
- * arguments.
+ * and with bad arguments.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/array_impl.h"
 #include "array/arrays.h"

@@ -1,7 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=90 */
 /* Every distribution, in every placement and order: parts are written and read whole, local arrays
- * slice by slice, copies are made
- * between all placements; compared with a serial reference.
+ * slice by slice, copies are made between all placements; compared with a serial reference.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 

@@ -1,7 +1,7 @@
 /* TEST ranks=1,3,8 timeout=60 */
 /* An array in one file is the same for any number of ranks: written by some, read by others, and
- * the file is the same
- * byte for byte; an array in local placement requires the number of ranks that created it.
+ * the file is the same byte for byte; an array in local placement requires the number of ranks that
+ * created it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 

@@ -1,8 +1,7 @@
 /* TEST ranks=1,3,8 timeout=90 */
 /* Counts of the extended two-phase method: data requested by several ranks is read once, column by
- * column of the bounding section; requests
- * and bytes fall by the number of ranks at least; writes change exactly the selected elements, by
- * exact runs, or by reading and
+ * column of the bounding section; requests and bytes fall by the number of ranks at least; writes
+ * change exactly the selected elements, by exact runs, or by reading and
  * rewriting where that is allowed; only descriptions are exchanged beforehand.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"

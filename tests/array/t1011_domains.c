@@ -1,8 +1,7 @@
 /* TEST ranks=1,3,4 timeout=60 */
 /* domains=array, Thakur and Choudhary's file domains: rank r accesses its block of the array's
- * columns (of whatever is the slowest
- * dimension), for every requested section, and nothing else: checked by the bytes that each rank
- * transfers.  The same elements as with
+ * columns (of whatever is the slowest dimension), for every requested section, and nothing else:
+ * checked by the bytes that each rank transfers.  The same elements as with
  * domains of the request's extent; also when a shape is requested at another position, after a
  * resize, and with O_DIRECT.
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -1,7 +1,7 @@
 /* TEST ranks=0 timeout=60 */
 /* The tiling of tile iterations without I/O, compared with element-by-element counts: tiles cover
- * a region once, respect their
- * limits and are no smaller than needed; frames; intersections and differences of boxes, copies.
+ * a region once, respect their limits and are no smaller than needed; frames; intersections and
+ * differences of boxes, copies.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* TEST ranks=1,3 timeout=120 */
 /* Invalid tile iterations are refused on all ranks, even if only one rank passes an invalid
- * argument; iterations that end early, that some ranks end
- * and others continue, and that have not ended when the array is closed.
+ * argument; iterations that end early, that some ranks end and others continue, and that have not
+ * ended when the array is closed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/array.h>
 #include "harness.h"

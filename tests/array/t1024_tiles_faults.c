@@ -1,8 +1,7 @@
 /* TEST ranks=1,3 timeout=150 */
 /* Every file access of a tile iteration fails once, on one rank: the first, the second, ... until
- * there are no more; then every
- * allocation.  All ranks return the same error, nothing hangs, the iteration ends, the arrays stay
- * usable and can be closed, memory and
+ * there are no more; then every allocation.  All ranks return the same error, nothing hangs, the
+ * iteration ends, the arrays stay usable and can be closed, memory and
  * descriptors are released.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <tutti/array.h>

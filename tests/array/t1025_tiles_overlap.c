@@ -1,7 +1,7 @@
 /* TEST ranks=1,2 timeout=120 */
 /* File access of a tile iteration continues while the caller computes: requests for the next tile
- * and of the last one are pending
- * in the background; and a tile iteration over a large array needs no more memory than its budget.
+ * and of the last one are pending in the background; and a tile iteration over a large array needs
+ * no more memory than its budget.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <malloc.h>
 #include <tutti/array.h>

@@ -1,7 +1,7 @@
 /* TEST ranks=2,3 timeout=60 */
 /* Some ranks call tutti_tiles_next or tutti_tiles_end while others make another call for the
- * array: all ranks get the same error, nothing has been
- * changed, and the iteration continues: every tile is returned once, and all tiles are written.
+ * array: all ranks get the same error, nothing has been changed, and the iteration continues: every
+ * tile is returned once, and all tiles are written.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/arrays.h"
 

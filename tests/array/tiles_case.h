@@ -1,8 +1,8 @@
 /* Tile iterations against a serial reference: random arrays of 1 to 4 dimensions, regions, tiles,
- * halos, orders, budgets
- * and options, in global and local placement; reading, writing, both, in place; ranks with unequal numbers of
- * tiles.  Elements are read and written, others are unchanged; elements in two frames are not read
- * again; memory use does not exceed the budget.  t871 and t872 run them at two thread levels.
+ * halos, orders, budgets and options, in global and local placement; reading, writing, both, in
+ * place; ranks with unequal numbers of tiles.  Elements are read and written, others are unchanged;
+ * elements in two frames are not read again; memory use does not exceed the budget.  t871 and t872
+ * run them at two thread levels.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_TILES_CASE_H
 #define TUTTI_TESTS_TILES_CASE_H

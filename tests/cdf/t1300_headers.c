@@ -1,7 +1,7 @@
 /* TEST ranks=0 timeout=60 */
 /* Random headers are encoded and decoded without change, and variables have the offsets of a
- * simple reference; a header of 60 000
- * variables takes linear time; names, types and dimensions that are refused.
+ * simple reference; a header of 60 000 variables takes linear time; names, types and dimensions
+ * that are refused.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <unistd.h>
 #include "headers.h"

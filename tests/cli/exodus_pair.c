@@ -1,6 +1,5 @@
 /* Writes FILE: a cube of 8 hexahedra in one block, nodes 201 ... 227, elements 1000, 1010 ...
- * 1070, a node set, a side set,
- * two steps.  A second argument changes it:
+ * 1070, a node set, a side set, two steps.  A second argument changes it:
  *   turned   nodes and elements are stored in another order (written by arrays: put_mesh sorts them)
  *   value    some results        mesh    a coordinate, an element, a node set, a factor
  *   less     no side set, no name, no nodal variable, one step

@@ -1,8 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=240 builds=mpich,asan cores=2
 # The experiments of tutti-experiments: each one, quick, on 2 ranks: exit status, all reports,
-# every variant that
-# is available verified in every round, and no files remain.  Wrong usage.
+# every variant that is available verified in every round, and no files remain.  Wrong usage.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"

@@ -1,7 +1,6 @@
 /* TEST ranks=0 timeout=60 */
 /* Random cases: identical for the same seed, different for another seed, every pair of levels in
- * 200 cases of the experiment's factors, and the
- * number of missing pairs where there are too few cases.
+ * 200 cases of the experiment's factors, and the number of missing pairs where there are too few cases.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "experiments/cases.c"

@@ -1,8 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2
 # tutti array: the examples of its manual page, wrong usage and bad files of each kind, no file is
-# changed or left
-# behind by them; and every argument of the page is used by a test.
+# changed or left behind by them; and every argument of the page is used by a test.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)

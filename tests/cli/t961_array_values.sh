@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=180 builds=mpich,asan cores=2
 # tutti array, value by value, on 1 and 3 ranks and with small budgets, compared with values
-# computed by Python: text and CSV
-# of sections, NumPy files both ways, transposition by every order of the dimensions, statistics, pictures.
+# computed by Python: text and CSV of sections, NumPy files both ways, transposition by every order
+# of the dimensions, statistics, pictures.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)

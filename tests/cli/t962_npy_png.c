@@ -1,7 +1,6 @@
 /* TEST ranks=1 timeout=60 own=1 */
 /* Headers of NumPy files: headers of Tutti are read back, headers of other programs are accepted,
- * and invalid headers are
- * refused, for any bytes.  PNG files: libpng reads the same pixels.
+ * and invalid headers are refused, for any bytes.  PNG files: libpng reads the same pixels.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "common/cli_memory.c"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=180
 # tutti ls, show, verify, dump, diff, plot, cp, export: the examples of their manual page, their
-# output for a dataset with all
-# features, a killed writer, damage and wrong usage of each kind; and every argument of the page is run.
+# output for a dataset with all features, a killed writer, damage and wrong usage of each kind; and
+# every argument of the page is run.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"

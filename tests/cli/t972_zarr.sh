@@ -1,9 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120
 # tutti export --zarr: Zarr reads through the references the values that tutti dump shows:
-# compressed and not, all types, both
-# byte orders, padded chunks, several topologies; cp --compress, ls, show and verify of compressed
-# variables; a damaged chunk.
+# compressed and not, all types, both byte orders, padded chunks, several topologies; cp --compress,
+# ls, show and verify of compressed variables; a damaged chunk.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120
 # tutti archive and restore: to and from a directory, a tar archive in both directions with tar(1),
-# a command; the output of ls, show and verify
-# for it; archives that are damaged, foreign or missing; no segment is lost if it is killed at any step.
+# a command; the output of ls, show and verify for it; archives that are damaged, foreign or
+# missing; no segment is lost if it is killed at any step.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"

@@ -1,9 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
 # Files that Debian's libexodusii wrote, in all classic formats and with integers of 32 and 64
-# bits: tutti exodus info, ls and
-# show print their contents, diff finds no difference between them, and tutti cp rewrites them so
-# that libexodusii reads the
+# bits: tutti exodus info, ls and show print their contents, diff finds no difference between them,
+# and tutti cp rewrites them so that libexodusii reads the
 # same.  netCDF-4 is refused with a hint to use nccopy.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh

@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=mpich
 # Every command `tutti-experiments` in docs/appendix/experiments.md, and every one that
-# scripts/bench_papers.sh runs, is accepted by the
-# command: an invalid argument is appended, so that all others are parsed first.
+# scripts/bench_papers.sh runs, is accepted by the command: an invalid argument is appended, so that
+# all others are parsed first.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120
 # tutti import of meshes that gmsh creates from one geometry, in formats 4.1 and 2.2, text and
-# binary, whole and
-# partitioned: blocks and sets have as many elements as gmsh's groups, and their full names.
+# binary, whole and partitioned: blocks and sets have as many elements as gmsh's groups, and their
+# full names.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"

@@ -1,8 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60
 # tutti mesh --by: text, JSON and picture name the partitioner that was used: METIS is replaced by
-# coordinate bisection if there are few
-# nodes per partition; unknown names are refused.
+# coordinate bisection if there are few nodes per partition; unknown names are refused.
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck source=tests/cli/common.sh
 . "$(dirname "$0")/common.sh"

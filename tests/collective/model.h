@@ -1,6 +1,6 @@
 /* The serial model that collective tests compare with: every rank computes from the seed the
- * request of every rank,
- * applies all requests to an array in rank order, and so has the contents of the file.
+ * request of every rank, applies all requests to an array in rank order, and so has the contents of
+ * the file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_MODEL_H
 #define TUTTI_TESTS_MODEL_H

@@ -1,7 +1,7 @@
 /* TEST ranks=1,3,4 timeout=120 */
 /* Plans that are kept: other buffers, other displacements, a file that grows, interleaved plans of
- * different shapes (they
- * share staging memory), a small size; calls in the wrong order; split operations; independent access.
+ * different shapes (they share staging memory), a small size; calls in the wrong order; split
+ * operations; independent access.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "pairs.h"

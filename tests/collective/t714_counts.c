@@ -1,7 +1,6 @@
 /* TEST ranks=4 timeout=60 */
 /* The statistics confirm the design: the number of requests to the file system, the messages per
- * rank, how often a byte is
- * copied.  Sums over all ranks.
+ * rank, how often a byte is copied.  Sums over all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 

@@ -1,8 +1,7 @@
 /* TEST ranks=1,3 timeout=120 */
 /* One rank has no memory: its first allocation fails, its second, ... until the operation needs no
- * more.  All ranks return the
- * same, nothing hangs, nothing leaks; after a failure nothing has changed, after success all bytes
- * are correct (staging
+ * more.  All ranks return the same, nothing hangs, nothing leaks; after a failure nothing has
+ * changed, after success all bytes are correct (staging
  * memory that cannot be allocated is replaced by messages).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"

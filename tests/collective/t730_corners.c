@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5 timeout=120 own=1 */
 /* Corner cases of the engine: plans whose staging memory cannot grow, opens that fail after others
- * have succeeded, windows smaller than
- * stripes, offsets with many cycles, requests whose sum overflows, errno, existing names in /dev/shm.
+ * have succeeded, windows smaller than stripes, offsets with many cycles, requests whose sum
+ * overflows, errno, existing names in /dev/shm.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <sys/mman.h>
@@ -40,8 +40,8 @@ static void file_holds(tutti_off at, tutti_off bytes, const char *what) {
 }
 
 /* A small plan is created, then a large request cannot allocate memory (`n`: the n-th allocation
- * of rank 0 fails; 0: as if /dev/shm were
- * full); the plan must still run.  Returns the result of the large request. */
+ * of rank 0 fails; 0: as if /dev/shm were full); the plan must still run.  Returns the result of
+ * the large request. */
 static tutti_err memory_fails(const char *text, long n) {
     tutti_options opt = options_of(text);
     tutti_file *f = NULL;

@@ -1,8 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 own=1 tsan=1 */
 /* Pending operations: split, non-blocking and planned, writes and reads, several at a time on two
- * files, with every kind
- * of background; ranks complete them in different orders.  Every operation has its own range of
- * the file, so that the serial model determines its contents.
+ * files, with every kind of background; ranks complete them in different orders.  Every operation
+ * has its own range of the file, so that the serial model determines its contents.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "pairs.h"

@@ -1,8 +1,8 @@
 /* TEST ranks=1,2,4 timeout=100 own=1 */
 /* Work in the background after begin: with a held store begin returns, statistics, insufficient
- * memory, errors found
- * there (returned by end, on all ranks, once), several at a time, abandoned requests, requests pending at
- * the end of the program, and the refusal of a thread where MPI does not allow one.
+ * memory, errors found there (returned by end, on all ranks, once), several at a time, abandoned
+ * requests, requests pending at the end of the program, and the refusal of a thread where MPI does
+ * not allow one.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gate.h"
 #include "harness.h"

@@ -1,9 +1,8 @@
 /* TEST ranks=1,3 timeout=60 own=1 tsan=1 */
 /* Writeback is started for bytes written in the background: split, non-blocking and independent
- * non-blocking writes
- * have the kernel begin (sync_file_range, replaced here) for all bytes, after they are in the file and not
- * before; blocking writes, small ones and those with O_DIRECT do not.  If the kernel refuses, the
- * call is not repeated.
+ * non-blocking writes have the kernel begin (sync_file_range, replaced here) for all bytes, after
+ * they are in the file and not before; blocking writes, small ones and those with O_DIRECT do not. 
+ * If the kernel refuses, the call is not repeated.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5 timeout=120 */
 /* The plan cache.  Shapes are repeated, at other offsets, or with the part of one rank changed; by
- * blocking, split and
- * non-blocking calls, with all exchanges; bytes and counts are those of the serial model.
+ * blocking, split and non-blocking calls, with all exchanges; bytes and counts are those of the
+ * serial model.
  * Then exactly: hits and misses, eviction, operations in flight, refusals and failures in the
  * middle of a series of hits; and all memory is released.
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -1,8 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=110 cores=0
 # A parallel file system and the hosts that mount it, each over its own link (scripts/gluster.sh):
-# the bytes that
-# ranks on four hosts write collectively are correct on every host, also with O_DIRECT.
+# the bytes that ranks on four hosts write collectively are correct on every host, also with O_DIRECT.
 # With the default caches of its clients, collective writes are serialized and collective
 # reads see them.
 # The servers listen in their namespace and nowhere else, and nothing remains afterwards.

@@ -1,8 +1,7 @@
 /* TEST ranks=2,3 timeout=60 own=1 */
 /* Ranks read what other ranks wrote just before, and overwrite it, all in one open file: the later write
  * wins, and every read returns it.  t793_gluster.sh runs this across hosts whose clients cache
- * pages and delay
- * writes.  With the argument `all` it also reports (without judging) what a file
+ * pages and delay writes.  With the argument `all` it also reports (without judging) what a file
  * system with such caches may show to programs that do not use the library: the size after the
  * close, and a name that has been used before.
  * SPDX-License-Identifier: BSD-3-Clause */

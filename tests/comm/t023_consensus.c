@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
 /* Consensus: results and ranges equal those of MPI reductions; data that ranks stored in shared
- * memory before is visible
- * afterwards; exactly one rank claims the work, and the others receive its result.  Random ranks are late.
+ * memory before is visible afterwards; exactly one rank claims the work, and the others receive its
+ * result.  Random ranks are late.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "comm/consensus.h"

@@ -1,7 +1,6 @@
 /* crash_steps DIRECTORY ROUNDS SEED [repair]   rounds on one dataset, each in a new process that
- * is killed at a random instant: during open
- * (create, truncate, recovery), commit, setting infos, removing segments.  Each process first
- * records its operation
+ * is killed at a random instant: during open (create, truncate, recovery), commit, setting infos,
+ * removing segments.  Each process first records its operation
  * in DIRECTORY.steps; the next process finds the dataset in the state before or after it, with all
  * values.  A round that is not
  * killed ends by itself.   With "repair" repairs of a dataset without metadata are killed: the

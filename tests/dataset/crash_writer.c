@@ -1,7 +1,6 @@
 /* crash_writer DIRECTORY MICROSECONDS   resumes a dataset, and is killed on all ranks after this
- * time (0: never; it ends
- * after three more segments).  The dataset that it opens must be complete: all segments verify and
- * have the values that were written.
+ * time (0: never; it ends after three more segments).  The dataset that it opens must be complete:
+ * all segments verify and have the values that were written.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <signal.h>
 #include <stdio.h>

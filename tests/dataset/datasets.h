@@ -1,6 +1,5 @@
 /* Common part of tests of datasets: values that every rank can compute, decompositions of all
- * kinds from a seed,
- * datasets on some of the ranks.
+ * kinds from a seed, datasets on some of the ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_DATASETS_H
 #define TUTTI_TESTS_DATASETS_H

@@ -1,7 +1,6 @@
 /* powercut_dataset write DIRECTORY durable|visible   creates DIRECTORY/d.tutti and makes every
- * change to it that a writer can make, an
- * archive in DIRECTORY/archive and a repair included, and reports the state of the dataset after
- * each call to powercut_record.so.
+ * change to it that a writer can make, an archive in DIRECTORY/archive and a repair included, and
+ * reports the state of the dataset after each call to powercut_record.so.
  *
  * powercut_dataset replay LOG DIRECTORY EVERY SEED all|each|none   cuts the power
  * (powercut_disk.h).  After each cut the dataset can be opened, is in one of

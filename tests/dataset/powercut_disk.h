@@ -9,9 +9,8 @@
  *   a random selection by sectors of 512 bytes, lengths and names included.
  *
  * Cuts are made where they can show that a sync is missing: at each mark (a call has returned, so
- * that its effect must last) and before each
- * sync (most is pending there); and at random records.  After each cut `look` of the caller
- * compares the files with the states
+ * that its effect must last) and before each sync (most is pending there); and at random records. 
+ * After each cut `look` of the caller compares the files with the states
  * before and after.  A replay that ignores the syncs of one call site must lose data: otherwise
  * the tests would not detect that it is missing.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -430,8 +429,8 @@ static int sites_find(int64_t *sites, const char **names, int *lengths) {
 }
 
 /* LOG DIRECTORY EVERY SEED all|each|none   `all` syncs are honoured, and no cut may lose data. 
- * `each`: then the syncs of one call site after the
- * other are ignored: "needed SITE" is printed if that loses data, "unneeded SITE" if not.  `none`:
+ * `each`: then the syncs of one call site after the other are ignored: "needed SITE" is printed if
+ * that loses data, "unneeded SITE" if not.  `none`:
  * all syncs are ignored.
  * Returns 1 if a cut lost data.  */
 static int powercut_replay(char **argv, const char *first, powercut_look *look) {

@@ -1,11 +1,10 @@
 /* powercut_record.so: a preloaded library that records what a program does to the files below
- * $POWERCUT_ROOT into $POWERCUT_LOG: contents,
- * lengths, names and syncs (powercut.h).  powercut_disk.h replays the log.
+ * $POWERCUT_ROOT into $POWERCUT_LOG: contents, lengths, names and syncs (powercut.h). 
+ * powercut_disk.h replays the log.
  *
  * Each sync is recorded with its call site, so that the replay can omit the syncs of one site: the
- * call site is a
- * hash of the return addresses in libtutti, relative to the library, so that it is the same in all
- * processes.  All syncs of SQLite are
+ * call site is a hash of the return addresses in libtutti, relative to the library, so that it is
+ * the same in all processes.  All syncs of SQLite are
  * one call site.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dlfcn.h>

@@ -1,8 +1,7 @@
 /* TEST ranks=1,2,3 timeout=60 own=1 */
 /* Failed puts and commits, and calls after them: written entries are not filled again, no bytes of dropped
  * sections, frames or trailers appear in others, a commit succeeds only if all failed puts were
- * repeated, and sections
- * whose header or list could not be written are complete after the next put.
+ * repeated, and sections whose header or list could not be written are complete after the next put.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 

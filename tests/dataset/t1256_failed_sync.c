@@ -1,9 +1,8 @@
 /* TEST ranks=1,2,3 timeout=60 own=1 */
 /* A sync of data fails, and all data written since the last sync is lost, as on Linux: commits are
- * refused until every
- * variable has been written again, or the segment is discarded; then all bytes are correct.  Segments before
- * begin_also can only be discarded; the message names earlier segments that were never synced, and
- * they are kept.  For files and arrays a
+ * refused until every variable has been written again, or the segment is discarded; then all bytes
+ * are correct.  Segments before begin_also can only be discarded; the message names earlier
+ * segments that were never synced, and they are kept.  For files and arrays a
  * failed sync is an error of that call alone, the same on all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"

@@ -1,8 +1,7 @@
 /* TEST ranks=1,3 timeout=100 own=1 */
 /* Each call while a segment is written fails once, for each cause; the cause is removed and the
- * program continues: puts,
- * commits, discard and close work, and all committed data is correct.  Native and netCDF data
- * files; global, ranked
+ * program continues: puts, commits, discard and close work, and all committed data is correct. 
+ * Native and netCDF data files; global, ranked
  * and compressed variables.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"

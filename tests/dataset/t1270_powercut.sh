@@ -3,9 +3,8 @@
 # Power cuts: all file operations of a writer are recorded, including those of SQLite, for both
 # containers, with archives and repairs.
 # The power is cut wherever a missing sync could show, and after some other records (tier=full:
-# after each): data that was not synced is lost, torn
-# or reordered.  Every segment whose commit had returned is readable, none is incomplete, and
-# writing continues.  Then one sync of the
+# after each): data that was not synced is lost, torn or reordered.  Every segment whose commit had
+# returned is readable, none is incomplete, and writing continues.  Then one sync of the
 # library after the other is omitted: each time a cut loses data, so that this test fails if the
 # library omits it.
 # SPDX-License-Identifier: BSD-3-Clause

@@ -1,8 +1,7 @@
 /* TEST ranks=1,3 timeout=120 own=1 */
 /* Faults of the environment: writes, syncs and opens fail at every call, a database that cannot
- * grow, a full disk, a read-only one, a
- * database locked by another program, links instead of data files, erased segments.  The same
- * error on all ranks; the dataset is unchanged, and
+ * grow, a full disk, a read-only one, a database locked by another program, links instead of data
+ * files, erased segments.  The same error on all ranks; the dataset is unchanged, and
  * the same handle or the next writer continues.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"

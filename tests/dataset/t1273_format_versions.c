@@ -2,8 +2,8 @@
 /* Datasets of every version of the format, written once: tests/dataset/golden (version 1) and
  * golden_v2, their metadata as SQL.
  * They are read, repaired from the data file alone, and appended to.  Writing the same data again
- * gives the data file of the newest
- * version byte for byte, and the same rows, but for the random id of the dataset.
+ * gives the data file of the newest version byte for byte, and the same rows, but for the random id
+ * of the dataset.
  *
  * TUTTI_GOLDEN_WRITE=DIRECTORY writes those files; only a new version of the format may need that.
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -1,8 +1,7 @@
 /* TEST ranks=1,2,3,5 timeout=120 tsan=1 */
 /* Non-blocking commits. The lock of another program delays the transaction of the database: start
  * and test return, another dataset is written at the same time, calls for this one are refused on
- * all ranks; and the result
- * equals that of a blocking commit.
+ * all ranks; and the result equals that of a blocking commit.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 

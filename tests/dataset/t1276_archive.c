@@ -1,7 +1,7 @@
 /* TEST ranks=1,3 timeout=120 */
 /* States that are archived, in a directory and on a stream, and restored: one data file and
- * several, segments that are kept,
- * refused calls, archives that are damaged, truncated or missing, erasing and dropping, and unchanged values.
+ * several, segments that are kept, refused calls, archives that are damaged, truncated or missing,
+ * erasing and dropping, and unchanged values.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
 /* Archived segments belong to one dataset: two datasets archived to one directory or tar archive
- * are both restored; a file of
- * another dataset, of another segment, or with other bytes is neither restored nor overwritten.
+ * are both restored; a file of another dataset, of another segment, or with other bytes is neither
+ * restored nor overwritten.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <sys/stat.h>

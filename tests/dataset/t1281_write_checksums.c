@@ -1,8 +1,8 @@
 /* TEST ranks=1,3 timeout=60 */
 /* Checksums that are computed while data is written, with every method: long runs of each rank,
- * numbers that are
- * converted, lists of nodes, by a reused decomposition: verify accepts them, and the values
- * equal a serial model, read by another decomposition.  Some blocks are written by several ranks.
+ * numbers that are converted, lists of nodes, by a reused decomposition: verify accepts them, and
+ * the values equal a serial model, read by another decomposition.  Some blocks are written by
+ * several ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 

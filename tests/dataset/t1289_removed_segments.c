@@ -1,8 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
 /* A reader whose segment a writer removes gets TUTTI_ERR_STATE from every call that reads,
- * regardless of what was done to the segment, to
- * its file and to the dataset, and whether or not the reader has used the segment before.  After a
- * refresh it reads the existing segments.
+ * regardless of what was done to the segment, to its file and to the dataset, and whether or not
+ * the reader has used the segment before.  After a refresh it reads the existing segments.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/datasets.h"
 

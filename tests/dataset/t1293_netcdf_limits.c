@@ -1,8 +1,7 @@
 /* TEST ranks=1,3 timeout=60 */
 /* netCDF data files: definitions that netCDF cannot store fail with the same error on all ranks;
- * conditions for a new file; a
- * commit without published records is not part of the dataset; verify reports damage and a writer
- * corrects it.
+ * conditions for a new file; a commit without published records is not part of the dataset; verify
+ * reports damage and a writer corrects it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,8 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
 /* Collective communications per call of a step do not exceed limits: helpers return the outcome of
- * this rank, and the
- * caller agrees once per phase.  Both containers, both levels; global, ranked, partial and
- * compressed variables, few
+ * this rank, and the caller agrees once per phase.  Both containers, both levels; global, ranked,
+ * partial and compressed variables, few
  * small ones and large ones.  TUTTI_TEST_SHOW=1 prints the counts.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/collective_count.h"

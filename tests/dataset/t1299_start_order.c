@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5 timeout=60 */
 /* Starting a put or a get does not wait for other ranks: ranks that start operations of two
- * datasets in different orders
- * all complete them; ranks that start different operations of one dataset all get
+ * datasets in different orders all complete them; ranks that start different operations of one
+ * dataset all get
  * TUTTI_ERR_MISMATCH when they wait; what
  * was started is carried out by the next collective call; arguments and decompositions may be
  * freed after the start.

@@ -107,8 +107,7 @@ static void compact(void) {
 }
 
 /* Neither the size of the space nor the entries of other ranks need memory: entries of one rank in
- * a space that
- * is larger than any memory. */
+ * a space that is larger than any memory. */
 static void sparse(void) {
     enum { EACH = 2000 };
     static tutti_count index[EACH];

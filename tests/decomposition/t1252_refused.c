@@ -6,8 +6,7 @@
 #include "decomposition/decomposed.h"
 
 /* Every rank has EACH positions after those of the previous rank, and a copy of the first position
- * of the next
- * rank; ids agree with the map. */
+ * of the next rank; ids agree with the map. */
 enum { EACH = 10 };
 static id_map map = {.times = 7919, .plus = 5, .twice = -1, .negative = -1};
 static tutti_count position[EACH + 1], memory[EACH + 1];

@@ -1,8 +1,8 @@
 /* TEST ranks=2 timeout=120 own=1 */
 /* The pipeline comm: one request per window of any size, as without overlap; while it blocks, the exchange of
  * the next window continues.  The test needs no timing: no write of the aggregator ends before the
- * other rank, which
- * sends its last message late, has sent it.  (Late: while the aggregator is in its first write. 
+ * other rank, which sends its last message late, has sent it.  (Late: while the aggregator is in
+ * its first write. 
  * If it is not there yet
  * the test is weaker but does not fail.)
  * SPDX-License-Identifier: BSD-3-Clause */

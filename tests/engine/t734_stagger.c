@@ -1,7 +1,7 @@
 /* TEST ranks=3 timeout=60 */
 /* The option stagger: the first file access of the n-th aggregator begins n times this number of
- * microseconds after its
- * operation, in both engines, for writes and reads, as the trace shows.  Later accesses do not wait.
+ * microseconds after its operation, in both engines, for writes and reads, as the trace shows. 
+ * Later accesses do not wait.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/trace.h"
 #include "harness.h"

@@ -1,15 +1,14 @@
 /* TEST ranks=1,2 timeout=60 */
 /* The phase to which a delay of the file is charged (tutti/stats.h): with a store in which every
- * request takes D, an
- * aggregator of N windows in B sub-buffers waits for it, with every pipeline and exchange,
+ * request takes D, an aggregator of N windows in B sub-buffers waits for it, with every pipeline
+ * and exchange,
  *
  *   N x D       where one request is under way at a time: none, comm, write-comm
  *   N / B x D   where all sub-buffers may be: write, write-comm-2
  *
  * and at least four fifths of that are file access, not exchange.  Through memory that ranks
- * share, the other rank
- * can observe the aggregator: its waiting is for the file, too (writing, it waits for no window of
- * the first B).
+ * share, the other rank can observe the aggregator: its waiting is for the file, too (writing, it
+ * waits for no window of the first B).
  * A busy machine may need D for the exchange: then a longer D is tried before it counts.
  *
  * No time is counted twice: plan, exchange and file add up to at most the total.

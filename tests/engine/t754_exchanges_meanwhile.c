@@ -1,9 +1,9 @@
 /* TEST ranks=1,3 timeout=120 own=1 */
 /* Split and started operations honour exchange, step and pipeline: every one of them, with every kind of
  * background, has the result of the serial model, and its explanation confirms the options.  With
- * io-only a store that is held shows
- * that begin does not wait for the file.  If an option is not available (windows of MPI in a call
- * that does not wait) the explanation states the replacement.  The windows of one aggregator are one request.
+ * io-only a store that is held shows that begin does not wait for the file.  If an option is not
+ * available (windows of MPI in a call that does not wait) the explanation states the replacement. 
+ * The windows of one aggregator are one request.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "gate.h"
 #include "harness.h"

@@ -1,6 +1,5 @@
 /* Threads that act as the ranks of one node: a reduced version of the exchange and the aggregator
- * of the engine
- * with the real slots, stage, domains and copy kernels, with an array as the file.
+ * of the engine with the real slots, stage, domains and copy kernels, with an array as the file.
  *
  *   each thread   close the own slots, meet the others (agreement), then
  *                 walk: wait for a window, copy the own bytes, report it; advance own windows in between

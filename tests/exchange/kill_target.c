@@ -1,6 +1,5 @@
 /* For t605_kills.sh: creates and releases all kinds of shared memory of Tutti: staging and
- * consensus of collective
- * writes, and the page of a shared file pointer.  The drop-in is preloaded.
+ * consensus of collective writes, and the page of a shared file pointer.  The drop-in is preloaded.
  *
  *   kill_target FILE ROUNDS   reports names of Tutti that appear in /dev/shm during the run, and
  * fails if there are any

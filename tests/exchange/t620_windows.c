@@ -1,8 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
 /* MPI windows for sub-buffers: they have the requested size, in separate pages.  They are reused
- * if they are large
- * enough, and rebuilt if one rank needs more or if they are much too large, but never smaller while plans
- * need them.  Bytes put into each window arrive there.
+ * if they are large enough, and rebuilt if one rank needs more or if they are much too large, but
+ * never smaller while plans need them.  Bytes put into each window arrive there.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "exchange/staging.h"

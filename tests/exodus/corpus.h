@@ -1,9 +1,8 @@
 /* Exodus files as written by other programs: libMesh, MOOSE, Cubit, IOSS, nccopy -u.
  *
  * corpus_write(DIR) writes every file of corpus_files below; the headers are encoded by src/cdf,
- * so that no other library is
- * needed and every build has the same bytes.  libexodusii reads all of them (t1320_corpus.sh),
- * except those marked `refused`.
+ * so that no other library is needed and every build has the same bytes.  libexodusii reads all of
+ * them (t1320_corpus.sh), except those marked `refused`.
  * Values are functions of their position: corpus_coordinate, corpus_id, corpus_result, ...
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_EXODUS_CORPUS_H

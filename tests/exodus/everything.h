@@ -2,8 +2,8 @@
  * exodus_reader must print of the file.
  *
  * The model is plain arrays in the order of the file; values are functions of their position. 
- * Ranks hold entries by a hash,
- * a third of them twice, in an order that differs from rank to rank, and all nodes that their elements need.
+ * Ranks hold entries by a hash, a third of them twice, in an order that differs from rank to rank,
+ * and all nodes that their elements need.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_EVERYTHING_H
 #define TUTTI_TESTS_EVERYTHING_H

@@ -10,9 +10,8 @@
  * --names N   room for names (32), and names that long
  *
  * The mesh is a row of N hexahedra along x (2), four tetrahedra beside them that share their
- * nodes, two polyhedra by their
- * faces (nfaced, the faces nsided), edges and faces; two blocks or sets of a kind, the second of
- * them sometimes empty.  Every value
+ * nodes, two polyhedra by their faces (nfaced, the faces nsided), edges and faces; two blocks or
+ * sets of a kind, the second of them sometimes empty.  Every value
  * is a simple function of its position.  Ids have gaps.  Without MPI.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <exodusII.h>

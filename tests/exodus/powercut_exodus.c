@@ -1,7 +1,6 @@
 /* powercut_exodus write DIRECTORY durable|visible   creates DIRECTORY/run.e and makes every change
- * to it that a writer can make: a mesh,
- * steps, files that follow it, a new topology, removed steps; and reports the state after each
- * call to powercut_record.so.
+ * to it that a writer can make: a mesh, steps, files that follow it, a new topology, removed steps;
+ * and reports the state after each call to powercut_record.so.
  *
  * powercut_exodus replay LOG DIRECTORY EVERY SEED all|each|none   cuts the power
  * (powercut_disk.h).  After each cut the files can be opened, are in one of
@@ -17,8 +16,7 @@
 enum { NODES = 600 };
 
 /* States are texts: the numbers of steps of the files, without trailing empty files; with the
- * prefix "shifted ": coordinates are 0.5
- * more; NONE: no mesh; "?": any state. */
+ * prefix "shifted ": coordinates are 0.5 more; NONE: no mesh; "?": any state. */
 static const char *const NONE = "none";
 
 static tutti_exodus_options opt;

@@ -1,7 +1,6 @@
 /* TEST ranks=0 timeout=60 */
 /* Random models are written as headers and catalogues and read back unchanged; modified headers
- * are refused or read, but cause
- * no crash.
+ * are refused or read, but cause no crash.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "exodus_model/exodus_model.h"

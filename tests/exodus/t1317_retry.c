@@ -1,8 +1,7 @@
 /* TEST ranks=1,3 timeout=100 own=1 */
 /* Each call while a step is written fails once, for each cause, on each rank; the cause is removed
- * and the program continues: puts, commits,
- * discard and close work, and all steps are correct.  After a failed sync the bytes of the step
- * are overwritten, as if
+ * and the program continues: puts, commits, discard and close work, and all steps are correct. 
+ * After a failed sync the bytes of the step are overwritten, as if
  * they had been lost: the step must be put again.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"

@@ -1,7 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
 /* Files as written by other programs (corpus.h): open, get_mesh and all gets return the contents
- * of the file on
- * any number of ranks; unsupported files are refused by open with the reason.
+ * of the file on any number of ranks; unsupported files are refused by open with the reason.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "exodus/corpus.h"

@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
 /* Series of files: those of IOSS, of libMesh and of earlier versions are followed and continued,
- * each in its own naming; another mesh,
- * or a file that was replaced, is not confused with the original; a second mesh needs no second init.
+ * each in its own naming; another mesh, or a file that was replaced, is not confused with the
+ * original; a second mesh needs no second init.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "exodus/corpus.h"

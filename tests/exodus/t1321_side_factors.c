@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
 /* Distribution factors of side sets: put_mesh reads the number given by tutti_exodus_side_nodes
- * for the topology and the dimensions of
- * the file, from a buffer of exactly this size (the build asan detects overruns), and get_mesh returns them.
+ * for the topology and the dimensions of the file, from a buffer of exactly this size (the build
+ * asan detects overruns), and get_mesh returns them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 

@@ -1,7 +1,6 @@
 /* TEST ranks=1,3,5 timeout=100 */
 /* Equal steps use one plan, at any record offset, small or large, with checksums or without; no
- * block of a step that a single
- * put writes is read back.
+ * block of a step that a single put writes is read back.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "sample.h"

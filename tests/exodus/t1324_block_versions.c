@@ -1,7 +1,6 @@
 /* TEST ranks=1,3 timeout=60 */
 /* Sidecars of versions 2 and 3, which divide records into blocks differently: the file is
- * verified, damage is detected, steps are
- * appended, and the sidecar keeps its version.
+ * verified, damage is detected, steps are appended, and the sidecar keeps its version.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "sample.h"

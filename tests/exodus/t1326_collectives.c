@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=120 */
 /* Collective communications per step: begin, put and commit take at most 8, and each call has its
- * own limit, with every
- * level, with and without checksums, small and large.  TUTTI_TEST_SHOW=1 prints the counts.
+ * own limit, with every level, with and without checksums, small and large.  TUTTI_TEST_SHOW=1
+ * prints the counts.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "sample.h"

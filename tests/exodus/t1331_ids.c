@@ -1,7 +1,6 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
 /* Assignment of positions to the numbers of all ranks: classes, copies, weights, ranks without
- * items, compared with a model
- * in which every rank has all data; and invalid input.
+ * items, compared with a model in which every rank has all data; and invalid input.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "exodus_mesh/id_order.h"

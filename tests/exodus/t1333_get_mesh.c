@@ -1,8 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=180 */
 /* A mesh read with every distribution, with halos: every element is owned by one rank, halo
- * elements are those with nodes
- * in common, members of sets are among the entities of a rank.  Writing the mesh again from all ranks and
- * from fewer ranks gives the same bytes.
+ * elements are those with nodes in common, members of sets are among the entities of a rank. 
+ * Writing the mesh again from all ranks and from fewer ranks gives the same bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/files.h"
 

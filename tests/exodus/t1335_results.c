@@ -1,7 +1,6 @@
 /* TEST ranks=1,2,3,5 timeout=60 */
 /* Results with the entries recorded by put_mesh and get_mesh: written by ranks with copies, read
- * by others with
- * halos, and a step that is appended after get_mesh.  Nodes, blocks, sets.
+ * by others with halos, and a step that is appended after get_mesh.  Nodes, blocks, sets.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/mesh_results.h"
 

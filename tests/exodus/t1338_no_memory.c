@@ -1,7 +1,6 @@
 /* TEST ranks=1,2,3 timeout=120 */
 /* An allocation of one rank fails, anywhere in put_mesh and get_mesh, on each rank: all ranks
- * return the error, nothing hangs, nothing
- * leaks, and the next attempt succeeds.
+ * return the error, nothing hangs, nothing leaks, and the next attempt succeeds.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/files.h"
 

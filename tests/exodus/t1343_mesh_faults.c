@@ -1,7 +1,6 @@
 /* TEST ranks=1,3 timeout=100 own=1 */
 /* The disk is full, or a sync or a truncation fails, anywhere in put_mesh: all ranks return the
- * same error, nothing hangs, a file that
- * can be opened is complete, and the next attempt succeeds.
+ * same error, nothing hangs, a file that can be opened is complete, and the next attempt succeeds.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/files.h"
 

@@ -2,8 +2,8 @@
 /* A file with all features (everything.h), written by 1, 2, 3, 5 and 8 ranks: the bytes are equal,
  * ncvalidator accepts them, and
  * Debian's libexodusii reads every entity and value of the serial model; reals of 8 and 4 bytes,
- * integers of 4 and 8.  The bytes also have
- * the hash below, so that they are the same with every MPI until the format changes.
+ * integers of 4 and 8.  The bytes also have the hash below, so that they are the same with every
+ * MPI until the format changes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "exodus/everything.h"

@@ -1,8 +1,7 @@
 #!/bin/sh
 # TEST ranks=0 timeout=180 builds=openmpi tier=full
 # The two Exodus readers of ParaView read the files of examples/apps/heat: blocks, sets, variables
-# by name, times, and every value of
-# the temperature and of the fluxes, compared with libexodusii.
+# by name, times, and every value of the temperature and of the fluxes, compared with libexodusii.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,9 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=900 cores=2
 # A loop that writes an Exodus file, killed at random instants, also during creation: each time
-# ncdump and libexodusii can open it with a
-# complete last step, no step is lost whose commit had returned, and after the writer has opened it
-# again verify succeeds and
+# ncdump and libexodusii can open it with a complete last step, no step is lost whose commit had
+# returned, and after the writer has opened it again verify succeeds and
 # ncvalidator accepts it.  Rounds: 6; tier=full: 200; or KILL_ROUNDS.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu

@@ -1,7 +1,7 @@
 /* TEST ranks=2,3 timeout=60 */
 /* Invalid input, on the last rank alone or on all: every rank returns the same code with the same
- * message, which names rank, entity and position; the
- * handle stays usable, and correct input is then accepted.
+ * message, which names rank, entity and position; the handle stays usable, and correct input is
+ * then accepted.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 

@@ -94,8 +94,7 @@ static void erased(void) {
 }
 
 /* The sidecar in version 1 (no block of this file crosses a multiple of 64 KiB, so that checksums
- * are equal); a writer converts it
- * to version 2. */
+ * are equal); a writer converts it to version 2. */
 static int version(const char *sql) {
     int out = -1;
     if (rank == 0) {

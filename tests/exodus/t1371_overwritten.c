@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
 /* Values that are written twice, by two operations whose ranges end anywhere within checksum
- * blocks: the file has the later
- * values and their checksums.  Coordinates by put_arrays, results by put.
+ * blocks: the file has the later values and their checksums.  Coordinates by put_arrays, results by
+ * put.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 

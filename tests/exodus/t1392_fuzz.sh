@@ -1,9 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=1500 cores=2 tier=full
 # libFuzzer with ASan and UBSan on all readers of untrusted files: Exodus files opened, compared,
-# joined, exported and
-# copied; datasets opened, read, verified, archived and repaired; Gmsh meshes imported.  Inputs are
-# text that a generator makes
+# joined, exported and copied; datasets opened, read, verified, archived and repaired; Gmsh meshes
+# imported.  Inputs are text that a generator makes
 # files of (tests/exodus/crafted.h, tests/fuzz/*_text.h).  FUZZ_SECONDS (60) each; FUZZ_TARGETS
 # selects some of them;
 # FUZZ_BUILD is a directory for the build that is kept.

@@ -1,7 +1,6 @@
 /* TEST ranks=1,3 timeout=60 own=1 */
 /* Limits of one rank: a file-size limit is an error of all ranks and never a signal, a file that
- * one rank may not read is refused by
- * all.  If no descriptors are left, open fails too.
+ * one rank may not read is refused by all.  If no descriptors are left, open fails too.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <signal.h>

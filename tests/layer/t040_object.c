@@ -1,8 +1,7 @@
 /* TEST ranks=1,2,3,5,8 timeout=60 */
 /* The protocol of collective calls on objects, by votes and by consensus: ranks in different
- * calls, arguments that differ,
- * a failing rank (each rank once), the local error of the caller, ranges, execution on the root, paths of new
- * objects, handles that are NULL or stale.
+ * calls, arguments that differ, a failing rank (each rank once), the local error of the caller,
+ * ranges, execution on the root, paths of new objects, handles that are NULL or stale.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "comm/consensus.h"

@@ -1,6 +1,6 @@
 /* All data access calls of MPI-IO behind one function: where (explicit offset, individual or
- * shared pointer), collective
- * or independent, and (blocking, non-blocking, split); read or write; with int or MPI_Count counts.
+ * shared pointer), collective or independent, and (blocking, non-blocking, split); read or write;
+ * with int or MPI_Count counts.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_FAMILIES_H
 #define TUTTI_TESTS_FAMILIES_H

@@ -1,6 +1,5 @@
 /* Common part of tests of non-blocking MPI-IO: opening with hints, error classes, bytes that
- * identify their position,
- * and completing requests by random completion calls of MPI.
+ * identify their position, and completing requests by random completion calls of MPI.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_REQUESTS_H
 #define TUTTI_TESTS_REQUESTS_H

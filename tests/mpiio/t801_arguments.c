@@ -1,7 +1,6 @@
 /* TEST ranks=3 timeout=60 preload=mpiio */
 /* Wrong arguments get the error class of the MPI standard: only on that rank if the call is
- * independent; if it is
- * collective, no rank waits forever, even if only one rank has wrong arguments.
+ * independent; if it is collective, no rank waits forever, even if only one rank has wrong arguments.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi_check.h"
 

@@ -1,8 +1,7 @@
 /* TEST ranks=1,5 timeout=60 preload=mpiio */
 /* The shared file pointer: no two ranks get the same offset, ordered calls follow the rank order,
- * a new position is valid on
- * all ranks, and no files remain, not even those of a killed program.  Once in shared memory, once
- * with every rank on
+ * a new position is valid on all ranks, and no files remain, not even those of a killed program. 
+ * Once in shared memory, once with every rank on
  * a separate simulated node.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
@@ -205,8 +204,7 @@ static void one_cannot(void) {
 }
 
 /* Under a limit on file sizes the file of the pointer is smaller, or open fails, and no rank is
- * killed.  With new communicators, for
- * which nothing is cached. */
+ * killed.  With new communicators, for which nothing is cached. */
 static void small_files(const char *nodes, rlim_t most) {
     MPI_Comm turned;
     char byte = 0;

@@ -1,7 +1,6 @@
 /* TEST ranks=2 timeout=60 own=1 preload=mpiio */
 /* Several threads on one file at a time: independent calls, the individual pointer (each call gets
- * a different offset),
- * the shared pointer; and threads that open and close private files.
+ * a different offset), the shared pointer; and threads that open and close private files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
 

@@ -1,14 +1,13 @@
 /* TEST ranks=1,2,3,5 timeout=100 own=1 preload=mpiio */
 /* Many requests at a time: collective and independent ones on two files, started in a different
- * order on each rank as
- * far as the standard allows, among messages, persistent and null requests; completed by random calls
- * of the Wait and Test family on random parts of the list, in a different order on each rank.  Data read must
- * equal the data written in earlier rounds, every count must be right, and at the end every byte
- * of both files.
+ * order on each rank as far as the standard allows, among messages, persistent and null requests;
+ * completed by random calls of the Wait and Test family on random parts of the list, in a different
+ * order on each rank.  Data read must equal the data written in earlier rounds, every count must be
+ * right, and at the end every byte of both files.
  *
  * The view of file 0 distributes blocks of five ints over the ranks, so that each rank sees its
- * blocks; file 1
- * has no view, and is read where any rank wrote.  The thread level depends on the number of ranks.
+ * blocks; file 1 has no view, and is read where any rank wrote.  The thread level depends on the
+ * number of ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio/requests.h"
 

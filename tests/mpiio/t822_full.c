@@ -1,8 +1,7 @@
 /* TEST ranks=1,4 timeout=100 own=1 preload=mpiio */
 /* A full disk: collective writes of every kind return MPI_ERR_NO_SPACE on all ranks, independent
- * ones on the ranks without
- * space; no rank hangs or reports success, and afterwards the file can be used.  The test mounts a
- * small file system
+ * ones on the ranks without space; no rank hangs or reports success, and afterwards the file can be
+ * used.  The test mounts a small file system
  * in a private namespace, which needs root; without root it only injects faults,
  * which occur on one rank only.
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -1,8 +1,7 @@
 /* TEST ranks=3 timeout=60 preload=mpiio */
 /* Reads that reach the end of the file, non-blocking and split: exact counts, memory of bytes
- * beyond is unchanged, and
- * nothing hangs.  The file is distributed over the ranks in pieces, so that it ends in the middle of
- * a piece of one rank; or every rank sees all of it.
+ * beyond is unchanged, and nothing hangs.  The file is distributed over the ranks in pieces, so
+ * that it ends in the middle of a piece of one rank; or every rank sees all of it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mpiio/requests.h"
 

@@ -1,8 +1,7 @@
 /* TEST ranks=3 timeout=100 own=1 preload=mpiio tsan=1 */
 /* MPI_THREAD_MULTIPLE: several threads of a rank use different files at the same time, with
- * requests of all kinds
- * pending; one thread starts requests and another one completes them, after the first has ended or
- * while it is in a blocking call of MPI-IO on another file.
+ * requests of all kinds pending; one thread starts requests and another one completes them, after
+ * the first has ended or while it is in a blocking call of MPI-IO on another file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -69,8 +69,8 @@ static void split(MPI_File f, const char *path, int kind) {
 }
 
 /* Every rank tests until its writes have been submitted, which the store does not report yet.  No
- * rank releases its store
- * before all ranks have reached this point: a rank without a share of the file would complete early. */
+ * rank releases its store before all ranks have reached this point: a rank without a share of the
+ * file would complete early. */
 static void non_blocking(MPI_File f, const char *path) {
     MPI_Request r, all_seen;
     MPI_Status s;

@@ -4,9 +4,8 @@
  * file computes it: every count, position, size, byte read and byte in the file.
  *
  * All ranks draw the same random numbers, so that each knows all operations.  Accesses that the
- * model finds in
- * conflict with earlier ones are preceded by sync-barrier-sync; within one collective call they are
- * made empty, which gives ranks without data.
+ * model finds in conflict with earlier ones are preceded by sync-barrier-sync; within one
+ * collective call they are made empty, which gives ranks without data.
  *
  *   t840_sequence [FILE]     the named file is kept, with a record FILE.RANK of counts, sums, positions
  *   TUTTI_TEST_TAME=1        only calls that the MPI-IO of the MPI library supports

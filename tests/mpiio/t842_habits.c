@@ -1,8 +1,7 @@
 /* TEST ranks=1,4 timeout=60 preload=mpiio */
 /* Behaviour that programs rely on and that tests of MPI libraries check: consecutive queries on
- * one file, zero
- * counts, hundreds of requests, far offsets, several handles and communicators, PMPI names,
- * sequential files, hints.
+ * one file, zero counts, hundreds of requests, far offsets, several handles and communicators, PMPI
+ * names, sequential files, hints.
  * MPICH and Open MPI behave in the same way, except for cases that TUTTI_TEST_NATIVE omits.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <unistd.h>

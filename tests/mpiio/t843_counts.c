@@ -1,7 +1,7 @@
 /* TEST ranks=2 timeout=60 preload=mpiio */
 /* More than INT_MAX bytes in one call: 3 GiB are requested, by a count (MPI_Count where the MPI
- * has such calls) or by a
- * datatype, where the file ends after a few; blocking, non-blocking, split, alone and together. 
+ * has such calls) or by a datatype, where the file ends after a few; blocking, non-blocking, split,
+ * alone and together. 
  * With TUTTI_TEST_TIER=full,
  * 2.5 GiB are written and verified.
  * SPDX-License-Identifier: BSD-3-Clause */

@@ -1,8 +1,7 @@
 /* TEST ranks=4 timeout=60 preload=mpiio own=1 */
 /* A non-blocking collective that is refused on one rank: for its arguments, for lack of memory, or
- * because the MPI library
- * cannot create a request.  That rank gets the error at once and continues; the others get an
- * error of the same class
+ * because the MPI library cannot create a request.  That rank gets the error at once and continues;
+ * the others get an error of the same class
  * when they complete their requests; no rank waits forever, and later operations are correct.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <dlfcn.h>

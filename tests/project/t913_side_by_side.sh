@@ -1,9 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=180 builds=openmpi
 # Tutti for both MPIs in one prefix: each has its own library, command and pkg-config file, and a
-# project uses the one of
-# its MPI; the plain names are those of the one installed last.  After the removal of one, the other still
-# works; after the removal of both, no file remains.
+# project uses the one of its MPI; the plain names are those of the one installed last.  After the
+# removal of one, the other still works; after the removal of both, no file remains.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,9 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=1500 builds=openmpi tier=full
 # Debian's packages: built from the archive of `make dist`, without errors of lintian; installed
-# into a fresh root by
-# debootstrap, side by side, they run a program in C and one in Python for each MPI, and leave no
-# files after their removal.
+# into a fresh root by debootstrap, side by side, they run a program in C and one in Python for each
+# MPI, and leave no files after their removal.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

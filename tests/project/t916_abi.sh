@@ -2,8 +2,7 @@
 # TEST ranks=0 timeout=300 builds=openmpi
 # scripts/check_abi.sh: a library may replace itself and one with fewer functions, but not one
 # with another argument or an additional function; the same for a small project with its own
-# release; compared with the last release, if
-# a tag exists.
+# release; compared with the last release, if a tag exists.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)

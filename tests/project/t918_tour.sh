@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 builds=openmpi cores=2
 # What `make run` does, small: it completes, prints its results, and its page has the plots and no
-# external resources; the ratios
-# that it prints are correct: a difference is shown only if all rounds agree.
+# external resources; the ratios that it prints are correct: a difference is shown only if all
+# rounds agree.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,13 +1,11 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2 builds=openmpi,mpich
 # README, CONTRIBUTING and docs/ refer to existing names, links, targets (scripts/check_docs.py). 
-# README has at most 150
-# lines, and the most important information in its first 45.  The chart shows the table of
-# docs/performance.md.  The program of
+# README has at most 150 lines, and the most important information in its first 45.  The chart shows
+# the table of docs/performance.md.  The program of
 # docs/reference/errors.md compiles without a warning, writes its file on four ranks, and reports
-# the error of one rank once; its table
-# of codes is that of the header.  (t910 and t917 run the installation commands, t919 the tutorial
-# and the how-to guides.)
+# the error of one rank once; its table of codes is that of the header.  (t910 and t917 run the
+# installation commands, t919 the tutorial and the how-to guides.)
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,9 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 builds=mpich
 # Uninstalling restores the tree to its state before the installation: a prefix whose path contains
-# /tutti/ and a space, with
-# empty directories of others below and beside it; a fresh prefix; DESTDIR; a prefix reached
-# through a symbolic link; a second
+# /tutti/ and a space, with empty directories of others below and beside it; a fresh prefix;
+# DESTDIR; a prefix reached through a symbolic link; a second
 # installation in a directory below the prefix.
 # (For Open MPI t924 runs it, in a clone.)
 # SPDX-License-Identifier: BSD-3-Clause

@@ -1,8 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=60 builds=openmpi,mpich
 # A program started by the launcher of another MPI: MPI_COMM_WORLD of every process has one rank,
-# and opening a file, a dataset
-# or an Exodus file for writing fails with a message that explains it.  Reading, MPI_COMM_SELF
+# and opening a file, a dataset or an Exodus file for writing fails with a message that explains it.
+#  Reading, MPI_COMM_SELF
 # among several ranks, batch
 # scripts, single processes, and TUTTI_SINGLE_RANK=1 work.
 # SPDX-License-Identifier: BSD-3-Clause

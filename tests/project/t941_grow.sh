@@ -1,9 +1,9 @@
 #!/bin/sh
 # TEST ranks=0 timeout=240 cores=2
 # Structs can grow: a program that was compiled with these headers runs with a library that has one
-# additional field at the
-# end of each struct which callers allocate, and a program that was compiled with those headers runs with this
-# library.  The other library is built here, from a copy of the sources, up to the modules whose structs grow.
+# additional field at the end of each struct which callers allocate, and a program that was compiled
+# with those headers runs with this library.  The other library is built here, from a copy of the
+# sources, up to the modules whose structs grow.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

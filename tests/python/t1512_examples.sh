@@ -1,9 +1,8 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120 cores=2 builds=openmpi,mpich
 # The examples in Python run, and write the expected files: steps 1, 3 and 5 those of the examples
-# in C, step 6 the same on any
-# number of ranks, step 9 too, with the values of the C example; the program of the README, which
-# is at most 25 lines long; the script that draws a dataset.
+# in C, step 6 the same on any number of ranks, step 9 too, with the values of the C example; the
+# program of the README, which is at most 25 lines long; the script that draws a dataset.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 needs="numpy"

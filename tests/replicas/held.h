@@ -1,6 +1,5 @@
 /* Items on ranks, for tests: a table, the same on all ranks, of the holders of each item, from
- * which each rank
- * makes its spec in a rank-dependent order.
+ * which each rank makes its spec in a rank-dependent order.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_TESTS_HELD_H
 #define TUTTI_TESTS_HELD_H

@@ -1,9 +1,8 @@
 /* TEST ranks=0 timeout=60 */
 /* Choice of writers in one process: the mesh of 8 nodes of the paper (Tables 1 and 2); every rule
- * compared with
- * a simple implementation of its definition; idg2 compared with the minimum number of intervals, by
- * exhaustive search; the result is independent of the division of the order; balance limits; invalid
- * lists.
+ * compared with a simple implementation of its definition; idg2 compared with the minimum number of
+ * intervals, by exhaustive search; the result is independent of the division of the order; balance
+ * limits; invalid lists.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
 #include "decomposition/rules.h"

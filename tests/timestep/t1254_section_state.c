@@ -1,8 +1,7 @@
 /* TEST ranks=0 timeout=60 */
 /* The state of a section compared with the rules, evaluated over the complete history: all
- * sequences of five events, and
- * long random ones with puts that overlap.  A second model follows each entry: a section that has
- * not failed contains
+ * sequences of five events, and long random ones with puts that overlap.  A second model follows
+ * each entry: a section that has not failed contains
  * no entry with unknown bytes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"

@@ -1,7 +1,7 @@
 /* TEST ranks=1,2,4 timeout=120 */
 /* Ranks that write the same bytes: the highest rank wins, by every method and exchange, regardless
- * of what the stores do at the same
- * time; the option `check` refuses instead, and nothing is written.  Within one rank the later mention wins.
+ * of what the stores do at the same time; the option `check` refuses instead, and nothing is
+ * written.  Within one rank the later mention wins.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 #include "pairs.h"

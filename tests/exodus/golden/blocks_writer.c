@@ -4,8 +4,8 @@
  *     blocks_writer FILE          on one rank
  *
  * Records start 16 bytes before a multiple of 64 KiB, so that blocks at multiples of 64 KiB in the
- * file and blocks that start at
- * the record differ.  tests/exodus/t1324_block_versions.c reads and continues both.
+ * file and blocks that start at the record differ.  tests/exodus/t1324_block_versions.c reads and
+ * continues both.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <stdio.h>

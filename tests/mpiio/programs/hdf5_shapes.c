@@ -307,8 +307,7 @@ static void strides(hid_t file) {
 }
 
 /* ---- records: whole ones (collective), one member of them with another number type (which HDF5
- * does independently),
- * in chunks with a checksum; points in no order */
+ * does independently), in chunks with a checksum; points in no order */
 
 typedef struct {
     int number;

@@ -1,8 +1,8 @@
 /* A program that uses only netCDF-4: netcdf_shapes FILE
  *
  * Parallel netCDF-4 (on HDF5): contiguous, chunked, compressed and record variables, collective
- * and independent, strides
- * of which some ranks have none, a variable defined later; read back in another decomposition.
+ * and independent, strides of which some ranks have none, a variable defined later; read back in
+ * another decomposition.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
 #include <netcdf.h>

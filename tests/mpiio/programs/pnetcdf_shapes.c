@@ -1,11 +1,9 @@
 /* A program that uses only PnetCDF: pnetcdf_shapes FILE
  *
  * Fixed and record variables in CDF-5: whole blocks, strides, mapped memory (varm), flexible calls
- * with an MPI
- * datatype, lists of boxes (varn), non-blocking calls gathered by wait_all, some of them
- * cancelled, buffered ones, an
- * error of one rank, independent mode, fill values, a second define mode; then everything is read
- * back in another
+ * with an MPI datatype, lists of boxes (varn), non-blocking calls gathered by wait_all, some of them
+ * cancelled, buffered ones, an error of one rank, independent mode, fill values, a second define
+ * mode; then everything is read back in another
  * decomposition.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <mpi.h>
