@@ -107,7 +107,7 @@ static int look_at_all(tutti_dataset *d) {
     return 0;
 }
 
-/* Rank 0 by itself: processor time of opening, and of looking at every section. */
+/* Rank 0 only: processor time of open, and of querying every section. */
 static int open_alone(const char *path, double *open_out, double *look_out) {
     tutti_dataset *d = NULL;
     const double start = datasets_cpu();

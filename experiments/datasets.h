@@ -65,7 +65,7 @@ typedef struct dataset_settings {
 } dataset_settings;
 tutti_err datasets_open(const experiment *x, const char *path, const dataset_settings *variant,
                         tutti_dataset **out);
-int datasets_part(const experiment *x, const char *part); /* is it to be measured? */
+int datasets_part(const experiment *x, const char *part); /* whether it is measured */
 double datasets_cpu(void);                                /* of this process */
 
 int datasets_steps(experiment *x, const char *dir, int level);

@@ -155,7 +155,7 @@ static void add_distribution(experiment *x, const char *dir, int is_read, point_
     experiment_variant(x, point, DIRECT, "method=independent")->runner = &distribution_runner;
     experiment_variant(x, point, EXTENDED, "method=two-phase")->runner = &distribution_runner;
     experiment_variant(x, point, ENGINE, "method=two-phase");
-    if (what->row + 1 < distribution_rows()) /* row-cyclic: each element by itself, half a minute */
+    if (what->row + 1 < distribution_rows()) /* row-cyclic: element by element, half a minute */
         experiment_reference(x, point, ENTRY_PEER, PEER);
 }
 

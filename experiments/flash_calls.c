@@ -8,7 +8,7 @@
 
 enum { FLASH_VARIABLES = 24, FLASH_BLOCK = 8 * 8 * 8 * 8 };
 
-/* As many as the pattern has. */
+/* The number of variables of the pattern. */
 static int variables_of(tutti_off size) {
     if (size >= (tutti_off)FLASH_VARIABLES * FLASH_BLOCK) return FLASH_VARIABLES;
     return size < FLASH_BLOCK ? 1 : (int)(size / FLASH_BLOCK);

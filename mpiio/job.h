@@ -41,8 +41,7 @@ void mpiio_job_settle_pointer(const mpiio_job *job);
 /* ---- repeat.c */
 /* Create the access of the job for such a view. */
 int mpiio_repeat_make(mpiio_job *job, MPI_Count count, MPI_Datatype type);
-/* Of the bytes that a read transferred, return the number from the start of the view without a
- * gap? */
+/* Of the bytes that a read transferred, return the number from the start of the view without a gap. */
 MPI_Offset mpiio_repeat_count(const mpiio_repeat *r, tutti_off moved);
 void mpiio_repeat_free(mpiio_repeat **r);
 

@@ -89,8 +89,8 @@ typedef struct mpiio_file {
     MPI_Offset position; /* individual file pointer: bytes of the view; atomic */
     int atomic;
     struct mpiio_shared *shared;               /* the shared file pointer */
-    struct mpiio_job *split;                   /* the split collective under way, or NULL */
-    int requests;                              /* under way: request.c's own */
+    struct mpiio_job *split;                   /* the pending split collective, or NULL */
+    int requests;                              /* fields of request.c while pending */
     mpiio_account accounts[2][MPIIO_FAMILIES]; /* [is_write] */
     double opened;
     pthread_mutex_t lock; /* of mpiio_enter */
@@ -298,7 +298,7 @@ int mpiio_converter_pack(const mpiio_converter *c, char *external);
 /* Convert the values that are complete in these bytes; returns their bytes in memory. */
 MPI_Offset mpiio_converter_unpack(const mpiio_converter *c, const char *external, MPI_Offset bytes);
 
-/* ---- valid.c: do the fields agree with each other?  For assertions of debug builds. */
+/* ---- valid.c: invariants of objects, for assertions of debug builds. */
 int mpiio_view_is_valid(const mpiio_view *v);
 int mpiio_file_is_valid(const mpiio_file *f); /* one that is open */
 void mpiio_assert(int holds, const char *what);

@@ -46,7 +46,7 @@ int mpiio_request_handle(mpiio_request *q); /* q may be NULL, which is an error 
  * Outside. */
 MPI_Request mpiio_request_go(mpiio_request *q, tutti_request *r, mpiio_done_fn *done,
                              void *context);
-/* It has not.   q may be NULL. */
+/* The operation has not started.   q may be NULL. */
 void mpiio_request_drop(mpiio_request *q);
 
 /* Progress all requests of the process; 1: some of them completed.  Never waits; no effect

@@ -54,7 +54,7 @@ void mpiio_request_drop_handle(mpiio_request *q);
 /* Remove it from the list; the caller gets the reference. */
 void mpiio_request_arrived(mpiio_request *q);
 void mpiio_request_let_go(mpiio_request *q);
-/* The next one under way; after NULL: the first. */
+/* The next pending request; after NULL: the first. */
 mpiio_request *mpiio_request_after(const mpiio_request *q);
 int mpiio_requests_under_way(const mpiio_file *f);
 /* The file is closed; the outcome of its requests is no longer reported. */

@@ -69,7 +69,7 @@ static int report_all(mpiio_request *among, const MPI_Request *requests, const a
 
 /* ---- waiting */
 
-/* Nothing of ours is waited for here, and it moves on without us. */
+/* No request of the drop-in is among them. */
 static int is_foreign(const mpiio_request *among) {
     return !among && mpiio_progress_everywhere();
 }

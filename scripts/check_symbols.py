@@ -37,7 +37,7 @@ def symbols(*command):
 
 
 def interposed(library):
-    """What is wrong with the names of the drop-in."""
+    """Return the errors in the names of the drop-in."""
     names = symbols("-D", "--defined-only", str(library))
     needs = subprocess.run(["ldd", str(library)], check=True, capture_output=True, text=True).stdout
     mpi = re.search(r"libmpi(?:ch)?\.so\S* => (\S+)", needs)[1]

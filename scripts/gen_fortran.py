@@ -28,7 +28,7 @@ from tutti_headers import Everything
 TOP = pathlib.Path(__file__).resolve().parent.parent
 FRAME = [TOP / "bindings/fortran/tutti.F90", TOP / "bindings/fortran/exodus.inc"]
 
-# Functions that Fortran has not, and why.
+# Functions that do not exist in Fortran, with the reason.
 NOT_THERE = [
     (r".*_sized", "the function without _sized calls it, with the size of Fortran's type"),
     (r"tutti_(comm|datatype|info)_f2c", "they take Fortran's handles; Fortran has these already"),
@@ -139,7 +139,7 @@ def fortran_number(base):
 
 @dataclass
 class Argument:
-    """A parameter of C as Fortran says it, as the entry takes it and passes it on."""
+    """A parameter of C: its form in Fortran, in the entry, and in the C call."""
     name: str                    # in Fortran
     declare: str = ""            # its type and attributes; "": not an argument in Fortran
     take: str = ""               # parameter of the entry
@@ -252,7 +252,7 @@ def list_argument(function, p, a):
 
 
 def need_of(function, p):
-    """How long a list must be, in C; "": whatever it is."""
+    """The required length of a list, in C; "": any."""
     key = (function.name, p.name)
     if key in NEEDS:
         return NEEDS[key]
@@ -277,7 +277,7 @@ def counts_argument(function, p, a):
 
 
 def buffer_argument(function, p, a):
-    """Memory of the caller: by an access, by a slice or a part, or as it is."""
+    """Memory of the caller: described by an access, by a slice or a part, or directly."""
     others = {q.base: q.name for q in function.parameters}
     later = ", asynchronous" if re.search(r"_(begin|start)$", function.name) else ""
     a.declare = f"type(*), intent({'in' if p.const else 'inout'}){later}"
@@ -305,7 +305,7 @@ def buffer_argument(function, p, a):
 
 
 def argument(function, p):
-    """What becomes of a parameter."""
+    """Convert a parameter."""
     key = (function.name, p.name)
     names = [q.name for q in function.parameters]
     a = Argument(short(function, p.name), optional=is_optional(function, p))
@@ -360,7 +360,7 @@ def argument(function, p):
 
 
 def arguments(function):
-    """All of them, in C's order; what a buffer changes about others is done here."""
+    """Convert all parameters, in the order of C; effects of a buffer on others are applied here."""
     made = [argument(function, p) for p in function.parameters]
     takes = {p.name: a for p, a in zip(function.parameters, made)}
     text = " ".join(line for a in made for line in a.before)
@@ -613,7 +613,7 @@ def declarations():
 
 
 def ordered(some):
-    """Structs behind those that they have inside."""
+    """Sort structs after those that they contain."""
     done, rest = [], list(some)
     while rest:
         ready = [s for s in rest if all(f.stars or f.base not in {r.name for r in rest} - {s.name} for f in s.fields)]

@@ -136,7 +136,7 @@ HEADERS.pop("tutti.h")
 
 
 def split_doc(doc):
-    """A comment as (prose, collectivity, [(parameter, text)], what it returns)."""
+    """A comment as (prose, collectivity, [(parameter, text)], return text)."""
     body, parameters, returns, where, depth = [], [], "", "body", 0
     for line in re.sub(r" {3,}@", "\n@", doc).split("\n"):
         indent = len(line) - len(line.lstrip())
@@ -165,7 +165,7 @@ def split_doc(doc):
 
 
 def documents():
-    """{function: (what it does, {parameter: what is said of it})}."""
+    """Return {function: (description, {parameter: description})}."""
     found = {}
     for header in HEADERS.values():
         for item in header.items:

@@ -80,7 +80,7 @@ wire() {
         inside "$1" ip link set eth0 up
 }
 
-# rate_check RATE: is it one?
+# rate_check RATE: check that RATE is valid
 rate_check() {
     case $1 in
     none) return ;;

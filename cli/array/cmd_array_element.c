@@ -132,7 +132,7 @@ static void put_part(tutti_type type, double value, int imaginary, void *out) {
            (size_t)size);
 }
 
-/* Does this text, read, become the value again? */
+/* Return whether this text is read back as the same value. */
 static int reads_back(int size, const char *text, double value) {
     if (size == 2) return half_of(strtod(text, NULL)) == half_of(value);
     return size == 4 ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value;

@@ -171,7 +171,7 @@ int array_moments_find(const cli_world *w, const array_config *c, const array_si
     const int failed = read_moments(&l);
     progress_end(&l.progress);
     if (!failed) {
-        /* Everybody joins the ranks' results in the same order. */
+        /* All ranks combine the results of the ranks in the same order. */
         array_moments *m = &l.moments;
         array_moments *all = cli_malloc((size_t)w->ranks * sizeof *all);
         MPI_Allgather(m, (int)sizeof *m, MPI_BYTE, all, (int)sizeof *m, MPI_BYTE, w->comm);

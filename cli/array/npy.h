@@ -15,7 +15,7 @@ typedef struct npy_header {
 
 enum { NPY_ROOM = 1024 }; /* bytes that every header we write fits into */
 
-int npy_is_name(const char *path); /* does it end in .npy? */
+int npy_is_name(const char *path); /* whether it ends in .npy */
 /* Rank 0 reads the header of a file, for all.  Collective.  0, or 1 and a message */
 int npy_read_for_all(const cli_world *w, const char *path, npy_header *out);
 /* Read the header of a file.  0, or 1 and a message, also if the file has fewer elements than it

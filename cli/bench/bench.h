@@ -82,7 +82,7 @@ typedef struct bench_program {
 
 /* Parse the arguments, initialize MPI, check that the report can be written, run, finalize.  @return the exit code */
 int bench_start(const bench_program *p, int argc, char **argv);
-/* Can the report be written?  Before long work.  1 and a message.   Collective */
+/* Check, before long work, that the report can be written.  1 and a message.   Collective */
 int bench_outputs_check(const cli_world *w, const bench_config *c);
 
 extern const cli_group bench_group; /* bench.c */
@@ -269,7 +269,7 @@ struct staging *staging_make(const cli_world *w, tutti_off slice);
 void staging_free(struct staging **s);
 
 /* The variants to fill a cell (variants.c). */
-int bench_has_plan(const char *method); /* is planning a part of this method? */
+int bench_has_plan(const char *method); /* whether planning is part of this method */
 /* The address of the entry is valid until the next one is added. */
 bench_entry *bench_entry_add(bench_cell *cell, entry_kind kind, const char *name);
 /* Add a reference without Tutti; it uses the page cache, and is labelled if Tutti does not. */

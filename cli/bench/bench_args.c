@@ -155,7 +155,7 @@ static int check_integers(const cli_list *list, const char *name, long most) {
     return 0;
 }
 
-/* Is each item one of the words of `known`, separated by commas? */
+/* Check that each item is one of the words of `known`, separated by commas. */
 static int check_words(const cli_list *list, const char *name, const char *known) {
     cli_list words = {0};
     int failed = 0;

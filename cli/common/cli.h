@@ -29,7 +29,7 @@ int cli_error_errno(const char *what, const char *path);
 int cli_error_tutti(void); /* the library's last message */
 const char *cli_message(void);
 
-/* Did any rank fail?  Collective.  Everybody then has the message of the lowest rank that did. */
+/* Return whether any rank failed.  Collective.  All ranks then have the message of the lowest such rank. */
 int cli_agree(const cli_world *w, int failed);
 
 /* ---- waiting without using a core: a rank that has finished must not slow down the others */

@@ -35,7 +35,7 @@ void cli_inputs_forget(void) {
     inputs.n = 0;
 }
 
-/* Is `dir` the directory `above`, or somewhere below it? */
+/* Return whether `dir` is the directory `above`, or below it. */
 static int lies_inside(const char *dir, const struct stat *above) {
     char *at = cli_strdup(dir);
     struct stat st, before = {.st_ino = 0};
@@ -60,7 +60,7 @@ static int is_searched_file(const char *path, const struct stat *st, int type, s
     return type == FTW_F && is_same(st, searched);
 }
 
-/* Does a directory contain another name (hard link) of a file? */
+/* Return whether a directory contains another name (hard link) of a file. */
 static int contains_file(const char *dir, const struct stat *file) {
     if (file->st_nlink < 2 || !S_ISREG(file->st_mode)) return 0;
     searched = file;

@@ -188,7 +188,7 @@ static const cli_option *find_option(const parser *p, const char *name, size_t n
     return found;
 }
 
-/* Is this a name or an alias of a library option?  Dashes and underscores are the same. */
+/* Return whether this is a name or an alias of a library option.  Dashes and underscores are the same. */
 static int is_library_option(const char *name) {
     char wanted[64], known[256];
     const tutti_option_info *row;

@@ -43,7 +43,7 @@ int dataset_count(dataset_catalogue *c);
 void dataset_close(dataset_catalogue *c);
 /* The variable of that name.  NULL and a message */
 const tutti_variable_row *dataset_variable(const dataset_catalogue *c, const char *name);
-/* 1: the segment has the variable; 0: it has not; -1 and a message */
+/* 1: the segment has the variable; 0: it does not; -1 and a message */
 int dataset_has(const dataset_catalogue *c, tutti_count segment, const char *variable,
                 tutti_section_row *out);
 const char *dataset_kind_name(tutti_segment_kind kind);

@@ -65,7 +65,7 @@ int data_check(void *config);
 
 /* The tolerances of a variable, absolute and relative. */
 void data_tolerance(const data_config *c, const char *variable, double out[2]);
-int data_wanted(const data_config *c, const char *variable); /* is it one of -v? */
+int data_wanted(const data_config *c, const char *variable); /* whether it is selected by -v */
 
 extern const cli_group data_group, exodus_group; /* data_commands.c */
 

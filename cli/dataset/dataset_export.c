@@ -130,7 +130,7 @@ static int write_grid_reference(xdmf *x, const tutti_space_row *space, tutti_cou
     fputs("        </Geometry>\n", x->f);
     for (tutti_count v = 0; v < x->c->variables; v++) {
         const tutti_variable_row *row = &x->c->total[v].row;
-        /* Can it be shown, at all? */
+        /* whether it can be exported */
         if (strcmp(row->spec.space, space->name) == 0 &&
             (data_wanted(x->config, row->name) && row->spec.layout == TUTTI_GLOBAL &&
              row->spec.compress == 0 && xdmf_type(row->spec.type) != NULL) &&

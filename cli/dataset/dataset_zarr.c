@@ -411,7 +411,7 @@ static int group_write(zarr *z, group *g) {
     return failed;
 }
 
-/* Is one group enough? */
+/* Return whether one group is sufficient. */
 static int sizes_stay(const zarr *z, const group *g) {
     for (tutti_count v = 0; v < z->c->variables; v++)
         if (g->arrays[v].differs) return 0;

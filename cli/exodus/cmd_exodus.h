@@ -69,7 +69,7 @@ tutti_count exodus_find(exodus_outline *o, tutti_exodus_kind kind, int64_t id);
 int exodus_find_variable(exodus_outline *o, tutti_exodus_kind kind, const char *name);
 /* The length of the longest name, 32 at least: the option name_length of a copy. */
 int exodus_name_length(const exodus_outline *o);
-/* Does each variable of -v exist in one of n outlines?  0, or 1 and a message */
+/* Check that each variable of -v exists in one of n outlines.  0, or 1 and a message */
 int exodus_variables_known(const data_config *c, int n, const exodus_outline *o);
 /* One more entity, a copy, with an empty column of truth and properties; its number. */
 tutti_count exodus_outline_add(exodus_outline *o, const tutti_exodus_entity *e);

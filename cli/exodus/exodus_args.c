@@ -44,5 +44,5 @@ void exodus_options_of(const data_config *c, tutti_exodus_options *out) {
     if (c->steps_per_file > 0) out->steps_per_file = c->steps_per_file;
     out->nemesis = c->nemesis;
     out->overwrite = c->force;
-    out->any_times = 1; /* as they are in the input */
+    out->any_times = 1; /* unchanged from the input */
 }

@@ -16,7 +16,7 @@ typedef struct {
     uint64_t hash; /* of the mesh that the new file has */
 } copy;
 
-/* ---- is the next mesh the same? */
+/* ---- comparison with the next mesh */
 
 static uint64_t hash_bytes(uint64_t h, const void *p, size_t n) {
     const unsigned char *b = p;

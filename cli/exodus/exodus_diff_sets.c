@@ -111,7 +111,7 @@ static tutti_count factors_in(const tutti_exodus *x, const tutti_exodus_entity *
 
 /* Files of other programs may have fewer or more factors than the members need: the first members
  * get theirs, the last one gets the rest, so that all of them are compared.  begin and n: as
- * factors_count found them, and as the file has them. */
+ * computed by factors_count, and as in the file. */
 static void factors_fit(const exodus_comparison *k, int f, int kind, members *m, tutti_count *begin,
                         tutti_count *n) {
     const tutti_count sets = k->o[0].of[kind].n;

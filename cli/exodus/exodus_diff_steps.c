@@ -95,7 +95,7 @@ int exodus_diff_steps(exodus_comparison *k) {
     int failed = exodus_steps_chosen(k->config, a < b ? a : b, &first, &last);
     const int time = exodus_outcome_of(k, "time", "step");
     for (int kind = 0; kind <= TUTTI_EXODUS_FACE_SET && !failed; kind++) {
-        /* Variables that one file has and the other has not. */
+        /* Variables in one file only. */
         for (int f = 0; f < 2; f++) {
             const exodus_table *t = &k->o[f].of[kind];
             for (int v = 0; v < t->variables; v++)

@@ -1,4 +1,4 @@
-/* The members of node and side sets as a grid of their own: vertices, and sides as cells.
+/* The members of node and side sets as a separate grid: vertices, and sides as cells.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/vtk.h"
 

@@ -79,7 +79,7 @@ void tune_file_close(tune_job *job);
 
 /* Run all probes.  0, or 1 and a message. */
 int tune_run(tune_job *job, tune_probe *probe, int n);
-/* Of the times of a piece in n windows in a row: do the last two agree? */
+/* Return whether the last two of n consecutive windows have the same time per piece. */
 int tune_is_steady(const double *each, int n);
 /* The median time of one piece of work, 0: not measured. */
 double tune_seconds(const tune_probe *p);

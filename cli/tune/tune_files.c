@@ -140,7 +140,7 @@ static int add_windows(const tune_job *job, int is_write, int direct, tune_probe
     return 2;
 }
 
-/* First all that write, then all that read: the file is filled for reads once in a round. */
+/* First all writes, then all reads: the file is filled for reads once per round. */
 int tune_file_probes(const tune_job *job, tune_probe *out) {
     int n = 0;
     const int several = job->world.ranks > 1;

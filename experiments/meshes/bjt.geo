@@ -1,4 +1,4 @@
-// A vertical bipolar transistor, lengths in micrometres: emitter in base in collector, all of them
+// A vertical bipolar transistor, lengths in micrometres: emitter in base in collector, all regions
 // boxes that reach the surface; nodes are concentrated at both junctions.  About 47 000 nodes:
 //   gmsh -3 -algo hxt -nt 1 -format msh41 -bin bjt.geo -o bjt.msh
 SetFactory("OpenCASCADE");

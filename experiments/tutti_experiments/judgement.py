@@ -1,4 +1,4 @@
-"""What an experiment shows: figures (tables and figures), findings (sentences, perhaps with a goal or a gate), and
+"""The results of an experiment: figures (tables and figures), findings (sentences, perhaps with a goal or a gate), and
 hypotheses (a figure with 95 % bounds, compared with a number; what two runs agree on is a verdict: results.py).
 
 SPDX-License-Identifier: BSD-3-Clause"""
@@ -123,7 +123,7 @@ class Judgement:
         return [p for p in self.r["parts"] if p["part"] == name and directory in (None, p["directory"])]
 
     def operations(self):
-        """Is it reads?  Writes first."""
+        """Return whether this is a read; writes come first."""
         return [read for read, chosen in ((False, self.r["write"]), (True, self.r["read"])) if chosen]
 
     def figure(self, kind, id, title, **more):

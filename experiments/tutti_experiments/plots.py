@@ -126,7 +126,7 @@ def cell_plot(cell):
 
 
 def goal_ratio(cell):
-    """Where the goal lies among times over the limit's: reads are judged by the better bare reference."""
+    """The position of the goal among ratios to the limit: reads are judged by the better bare reference."""
     if cell["operation"] == "write":
         return cell["goal"]
     return next((cell["goal"] * e["to_limit"] / e["to_bare"] for e in cell["entries"] if e.get("to_bare") and e.get("to_limit")), 0)

@@ -42,7 +42,7 @@ def row_of(j, p):
 
 
 def judge_regret(e, row, point):
-    """(the regret in per cent, lower end of its interval or None); None if there is none."""
+    """(the regret in per cent, lower end of its interval or None); None if it does not exist."""
     ours, best = entry_of(point, "auto"), best_fixed(point)
     if not ours or not best or half_median(ours, 1) <= 0 or half_median(best, 1) <= 0:
         return None

@@ -6,7 +6,7 @@
 
 #define PARTS_SHOWN 4
 
-/* snprintf's rule over several calls: count everything, write what fits. */
+/* snprintf over several calls: all characters are counted, those that fit are written. */
 typedef struct {
     char *buf;
     size_t size;

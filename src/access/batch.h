@@ -6,7 +6,7 @@
  *   parts   a batch in one operation: its buffers, and partially received elements
  *   user    the memory of any operation: one access and its buffer, or parts
  *
- * Plans, windows and descriptions know a batch by one access only, `all`: the union of the bytes
+ * Plans, windows and descriptions use one access of a batch only, `all`: the union of the bytes
  * of the file of its parts have together, and memory as if these were packed.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_BATCH_H

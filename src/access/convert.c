@@ -268,7 +268,7 @@ __attribute__((target("avx2"))) static tutti_count narrow_wide(char *to, const c
         misfit = _mm256_or_pd(misfit, _mm256_and_pd(_mm256_cmp_pd(y, least, _CMP_GE_OQ),
                                                     _mm256_cmp_pd(y, infinity, _CMP_LT_OQ)));
     }
-    if (_mm256_movemask_pd(misfit)) i = 0; /* which is the first? */
+    if (_mm256_movemask_pd(misfit)) i = 0; /* the first of them */
     return i + f64_to_f32(to + i * 4, from + i * 8, n - i);
 }
 #endif

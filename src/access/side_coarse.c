@@ -1,4 +1,4 @@
-/* access: a side with its small holes closed.  Holes between the copies of a loop are all alike, so
+/* access: a side with its small holes closed.  Holes between the copies of a loop are all equal, so
  * that a loop of any length is closed by one comparison: the bounding section of a section, as far
  * as it pays.
  * SPDX-License-Identifier: BSD-3-Clause */

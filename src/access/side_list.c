@@ -33,7 +33,8 @@ static inline int source_next(source *s, tutti_off *offset, tutti_off *length) {
     return 1;
 }
 
-/* ---- the odometer: is the sequence of offsets a nest of loops?  The digits below `levels` have a
+/* ---- the odometer: detects whether a sequence of offsets is a nest of loops.  The digits below
+ * `levels` have a
  * known number of copies; the digit above them still grows. */
 
 #define NEST_LEVELS 16

@@ -91,7 +91,7 @@ static tutti_err examine_parts(tutti__overlap *o, const tutti__group *g, size_t 
     return err;
 }
 
-/* ---- RUNs: ask the others */
+/* ---- RUNs: query the others */
 
 static tutti_err examine_runs(tutti__overlap *o, const tutti__group *g) {
     tutti__view *rest;

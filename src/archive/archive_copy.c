@@ -185,7 +185,7 @@ tutti_err tutti__archive_fetch(const tutti__archiving *k, int64_t i) {
     char path[4096];
     int fd = -1;
     TUTTI_TRY(format_archive_path(k, i, 2, "", path, sizeof path));
-    if (access(path, F_OK) != 0) { /* archived by version 1? */
+    if (access(path, F_OK) != 0) { /* archived by version 1 */
         char old[4096];
         TUTTI_TRY(format_archive_path(k, i, 1, "", old, sizeof old));
         if (access(old, F_OK) == 0) memcpy(path, old, sizeof path);

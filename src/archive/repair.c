@@ -93,7 +93,7 @@ typedef struct {
     tutti_err (*rebuild)(tutti__repair *r, const char *name, int64_t generation);
 } repairing;
 
-/* The header stands for all segments of the file. */
+/* The header represents all segments of the file. */
 static tutti_err netcdf_compare(tutti__repair *r, tutti__meta *m, const tutti__model *model,
                                 const tutti__segment_row *g, agreement *out) {
     const tutti__datafile *row = tutti__model_file_id(model, g->file);
@@ -179,7 +179,7 @@ static tutti_err compare_segments(tutti__repair *r, tutti__meta *m, const tutti_
     }
     for (int64_t i = 0; i < r->found_n; i++)
         newer += r->found[i].segment.id > model->serial && !r->found[i].at.joined;
-    /* one commit may have been under way */
+    /* one commit may have been in progress */
     if (newer > 1 || (model->segments_n > 0 && right == 0 && r->found_n > 0)) *broken_out = 1;
     return TUTTI_OK;
 }

@@ -217,7 +217,7 @@ static tutti_err copy_by_temporary(tutti_array *from, tutti_array *to, tutti_off
     TUTTI_TRY(create_temporary(to, &temporary));
     tutti_err err = copy_directly(from, temporary, budget, progress, context);
     if (err == TUTTI_OK) err = copy_directly(temporary, to, budget, progress, context);
-    /* The file is deleted while the array is open, since only an open array knows its path. */
+    /* The file is deleted while the array is open, since the path is stored in an open array. */
     tutti_file *f = temporary->file;
     err = TUTTI_ALSO(err, tutti__array_error(f, "copy", tutti__file_delete_on_root(f)));
     return TUTTI_ALSO(err, tutti_array_close(&temporary));

@@ -43,8 +43,8 @@ static tutti_err test_note(tutti__team *t, int *here_out) {
     return TUTTI_OK;
 }
 
-/* All ranks agree in the team of `a`.  `alone`: this rank knows no other array.  `note`: a note
- * has been received.  *other: in, the other array that this rank knows, or none; out, that of any
+/* All ranks agree in the team of `a`.  `alone`: this rank has no other array.  `note`: a note
+ * has been received.  *other: in, the other array of this rank, or none; out, that of any
  * rank.   Collective; requests queued on the file have been settled. */
 static tutti_err meet_in_team(tutti_array *a, int alone, int note, tutti__range *other) {
     enum { ALONE, OTHER, NUMBERS };

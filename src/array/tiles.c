@@ -1,6 +1,6 @@
 /* array: tile iterations.
  *
- *   next(k)   open   does every rank continue?
+ *   next(k)   open   agree whether every rank continues
  *             end    writing k - 2, reading k        these overlapped with computation
  *             agree  on the outcome
  *             begin  writing k - 1, reading k + 1    these overlap with computation on tile k
@@ -208,8 +208,8 @@ static tutti_err make_tiling(tutti_tiles *t, const tutti_tiles_spec *spec) {
     }
     t->layout = (tutti__box_layout){a->ndims, a->order, a->element_size};
     /* The first limit is mandatory: buffers and data in transfer.  The others are desirable: the
-     * engine's windows, not all full in the background, fit beside the buffers; and the engine's own
-     * limits. */
+     * engine's windows, not all full in the background, fit in addition to the buffers; and the
+     * limits of the engine. */
     const tutti_array *from = t->reading.array, *to = t->writing.array;
     const tutti_off read = element_bytes(from), written = element_bytes(to);
     const int reads = is_staged(t, &t->reading), writes = is_staged(t, &t->writing);

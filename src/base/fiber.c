@@ -138,7 +138,7 @@ int tutti__fiber_halfway(const tutti__fiber *f) {
 
 /* ---- stacks */
 
-enum { SPARES = 4 }; /* as many as are seldom under way at a time */
+enum { SPARES = 4 }; /* rarely exceeded number of concurrent ones */
 
 static _Atomic(char *) spare[SPARES]; /* unused stacks with their guards */
 

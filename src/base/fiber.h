@@ -19,12 +19,12 @@ int tutti__fiber_resume(tutti__fiber *f);
 /* Inside a fiber: return to the code that resumed it; returns 1 when resumed again.  Outside:
  * returns 0 at once. */
 int tutti__fiber_leave(void);
-int tutti__fiber_inside(void); /* are we in one? */
+int tutti__fiber_inside(void); /* whether this code runs in a fiber */
 /* Seconds for which the current fiber has not been running since its creation; 0 outside. */
 double tutti__fiber_absent(void);
 /* A clock that stops in this time. */
 double tutti__fiber_clock(void);
-/* Whether it has been resumed and has not returned. */
+/* Return whether it has been resumed and has not returned. */
 int tutti__fiber_halfway(const tutti__fiber *f);
 /* Free a fiber that has returned or was never resumed; nulls it. */
 void tutti__fiber_free(tutti__fiber **f);

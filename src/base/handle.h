@@ -12,7 +12,7 @@
 typedef struct tutti__class {
     const char *name;  /* in the names of its calls: tutti_NAME_... */
     const char *noun;  /* in messages */
-    const char *ended; /* what makes its handles stale: "closed", "freed" */
+    const char *ended; /* operation that makes handles stale: "closed", "freed" */
 } tutti__class;
 
 /* The first member of an object; all zero: not listed. */

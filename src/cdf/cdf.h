@@ -91,7 +91,7 @@ void tutti__cdf_free(tutti__cdf *c);
  * control characters, no '/', no space at the end, at most 256 bytes.  TUTTI_ERR_ARG: invalid name (of
  * `what`). */
 tutti_err tutti__cdf_name_check(const char *name, const char *what) TUTTI_MUST_USE;
-/* Adding refuses names that are no names of netCDF or there already, types that the version has not,
+/* Adding refuses names that are no names of netCDF or duplicates, types that the version does not have,
  * a second record dimension, dimensions that are not there.   length 0: the record dimension. */
 tutti_err tutti__cdf_add_dim(tutti__cdf *c, const char *name, tutti_count length,
                              tutti_count *out) TUTTI_MUST_USE;

@@ -258,7 +258,7 @@ void tutti_plan_free(tutti_plan **p) {
 
 /* ---- split */
 
-/* Is the oldest split operation of this direction? */
+/* Return whether the oldest split operation has this direction. */
 static tutti_err check_split(const tutti_file *f, int is_write) {
     const tutti_request *r = tutti__request_split(f);
     TUTTI_CHECK(r, TUTTI_ERR_STATE, "no split %s has begun on this file",
@@ -271,7 +271,8 @@ static tutti_err check_split(const tutti_file *f, int is_write) {
 
 static tutti_err split_end(tutti_file *f, int is_write, tutti_off *count_out) {
     const tutti__call call = {.object = "file", .name = is_write ? "write_end" : "read_end"};
-    /* Does the end need the other ranks?  The same on all ranks.  With background `all` a thread uses the
+    /* Return whether end needs the other ranks; the same on all ranks.  With background `all` a
+     * thread uses the
      * communicator, and ranks agree at the end of the operation. */
     tutti_request *r = tutti__request_split(f);
     const int is_collective =

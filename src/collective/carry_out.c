@@ -1,6 +1,6 @@
 /* collective: one collective write or read, top down.
  *
- *   check         may this rank do that?  A complaint travels in the first agreement     request.c
+ *   check         validity on this rank; errors are part of the first agreement     request.c
  *   small         a small request that came before: bytes first, then one agreement      small.c
  *   summary       bounds, bytes, runs of all requests, and which cached plan fits all    find.c
  *   method        by predicted times                                                     choose.c
@@ -11,7 +11,7 @@
  *   agreement     the same outcome on all ranks                                          here
  *
  * A cached plan leaves out method, domains and descriptors.  Split and non-blocking operations
- * go the same way in two halves: what needs the other ranks at once, and the rest.
+ * go the same way in two halves: the part that needs the other ranks, and the rest.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/find.h"
 
@@ -51,7 +51,7 @@ tutti_err tutti__request_usable(const tutti_request *r) {
     return tutti__file_allows(op->file, op->access, op->buf, op->is_write);
 }
 
-/* The caller has a plan: do all ranks run it, at one displacement?  Collective, agrees. */
+/* The caller has a plan: check that all ranks run it, at one displacement  Collective, agrees. */
 static tutti_err agree_on_plan(tutti_request *r) {
     enum { SIZE, BLOCKS, DISPLACEMENT, NUMBERS };
     tutti_plan *p = r->found.plan;

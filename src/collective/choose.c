@@ -149,7 +149,7 @@ void tutti__choose_explain(const tutti_file *f, const tutti__summary *s, int is_
     }
 }
 
-/* ---- is it in memory? */
+/* ---- page cache residency */
 
 /* At most, and of one run; one per SAMPLE_BYTES.  Cold: one of COLD_SHARE is not in the cache. */
 enum { SAMPLES = 16, SAMPLES_OF_RUN = 4 };

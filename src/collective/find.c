@@ -124,7 +124,7 @@ static tutti_err make_plan(tutti_request *r, const tutti__finding *x, const tutt
     return TUTTI_OK;
 }
 
-/* ---- what this rank contributes */
+/* ---- the contribution of this rank */
 
 void tutti__find_start(const tutti_request *r, tutti__finding *x) {
     const tutti__op *op = &r->op;

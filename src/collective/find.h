@@ -8,7 +8,7 @@
 #include "comm/consensus.h"
 #include "comm/vote.h"
 
-/* The state of finding a plan: what this rank contributes, and what all ranks agree on. */
+/* The state of finding a plan: the contribution of this rank, and the values agreed on by all ranks. */
 typedef struct tutti__finding {
     int phase;           /* 0: not started */
     tutti_err local_err; /* this rank's error before anything is done; its last error */
@@ -64,7 +64,7 @@ tutti__find_result tutti__find_progress(tutti_request *r, tutti__finding *x, int
 tutti_err tutti__plan_find(tutti_request *r) TUTTI_MUST_USE;
 
 /* ---- plan_cache.c */
-/* Which of the cached plans can this rank use?   Not collective. */
+/* Find the cached plans that this rank can use.   Not collective. */
 void tutti__plan_cache_match(const tutti_request *r, tutti__finding *x);
 /* The plan that all ranks can use at one displacement, made for the same page cache residency;
  * NULL: none.   The same on all ranks. */
@@ -85,8 +85,8 @@ void tutti__plan_release(tutti_plan **p);
 /* The cache has plans that this rank can use: read, or gather bytes to be written, before the other
  * ranks have answered about x->match.   Not collective. */
 tutti_err tutti__small_begin(const tutti_request *r, tutti__finding *x) TUTTI_MUST_USE;
-/* Have all ranks gathered their bytes for this plan?  Then the first rank that claims it writes
- * them.  Not collective. */
+/* If all ranks have gathered their bytes for this plan, the first rank that claims it writes them.
+ *  Not collective. */
 int tutti__small_is_gathered(const tutti_plan *p, const tutti__range *gathered);
 int tutti__small_claim(const tutti_file *f);
 tutti_err tutti__small_write(const tutti_plan *p, const tutti_request *r,
@@ -104,7 +104,7 @@ tutti_err tutti__plan_wake(tutti_plan *p, tutti_off elsewhere, int *awake_out) T
 /* ---- choose.c */
 void tutti__choose(const tutti_file *f, const tutti__summary *s, int is_write, tutti__choice *out);
 /* Return whether a significant part of the bytes of this rank is not in the page cache.  A few
- * pages, evenly spread over the access, are sampled.  If the store cannot tell, the bytes count as
+ * pages, evenly spread over the access, are sampled.  If unknown to the store, the bytes count as
  * cached; so do those of accesses
  * whose span (of all ranks) is below TUTTI__COLD_SPAN, where sampling takes too long.   Local. */
 #define TUTTI__COLD_SPAN ((tutti_off)256 << 10)

@@ -32,10 +32,10 @@ typedef struct tutti__transfer {
     const void *buf;            /* reads: writable */
     int parts_n;
     const tutti_part *parts;
-    tutti__how how; /* at once, split or started */
-    int ahead; /* not at once: the caller computes meanwhile, so that background auto is io-only */
+    tutti__how how;      /* at once, split or started */
+    int ahead;           /* not blocking: the caller computes, so that background auto is io-only */
     tutti_err local_err; /* this rank's; its last error */
-    int64_t agrees;      /* hash of what must be the same on all ranks; 0: nothing */
+    int64_t agrees;      /* hash of values that must be the same on all ranks; 0: none */
     tutti_off least;     /* reads: a shorter file has lost bytes; the same on all ranks */
     tutti_off room;      /* limit of staging memory per node; 0: that of the options */
     tutti__sums *sums;   /* writes: checksums of blocks that this rank sends to the file; or NULL */
@@ -49,7 +49,7 @@ typedef struct tutti__transfer {
 /* Execute it, or start it.  Started, r_out must not be NULL, which is an error on all ranks; at once
  * it is ignored.   Collective. */
 tutti_err tutti__transfer_run(const tutti__transfer *t, tutti_request **r_out) TUTTI_MUST_USE;
-/* Whether this rank may ask for that.   Not collective. */
+/* Check the arguments of this rank.   Not collective. */
 tutti_err tutti__transfer_check(const tutti__transfer *t) TUTTI_MUST_USE;
 /* The code for an error of this rank after bytes may have moved: never a code that states that
  * nothing has been done.   Not collective. */
@@ -93,7 +93,7 @@ void tutti__task_drop(tutti_request **r);
 
 /* TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale, or after MPI_Finalize.   Not collective. */
 tutti_err tutti__file_live(const tutti_file *f) TUTTI_MUST_USE;
-/* Has MPI_Finalize closed it while a thread or an operation still used it? */
+/* Return whether MPI_Finalize closed it while a thread or an operation still used it. */
 int tutti__file_is_busy(const tutti_file *f);
 tutti__team *tutti__file_team(const tutti_file *f); /* NULL: MPI_Finalize has closed the file */
 const tutti_options *tutti__file_options(const tutti_file *f); /* those in force */
@@ -130,7 +130,7 @@ tutti_err tutti__cut_here(tutti_file *f, tutti_off size) TUTTI_MUST_USE;
 
 /* TUTTI_ERR_STATE before MPI_Init and after MPI_Finalize.   Not collective. */
 tutti_err tutti__mpi_is_up(void) TUTTI_MUST_USE;
-/* Can files be opened on it?   Not collective. */
+/* Check that files can be opened on it.   Not collective. */
 tutti_err tutti__comm_usable(MPI_Comm comm) TUTTI_MUST_USE;
 
 #endif

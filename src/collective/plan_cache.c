@@ -1,8 +1,8 @@
 /* collective: the plan cache.  A request for the same bytes, or for the same shape at another offset,
  * reuses an earlier plan.
  *
- * A plan fits if file side and memory side (of a read also repeats) are the same trees, wherever
- * they begin; handles do not matter.  Of parts only the file sides matter, one by one: their memory
+ * A plan fits if file side and memory side (of a read also repeats) are the same trees, at any
+ * origin; handles are not compared.  Of parts only the file sides matter, one by one: their memory
  * and conversions are the request's own.  Each rank determines for each cached plan the
  * displacement of its access from the one that was planned or that it does not fit.  One agreement
  * of all ranks, which starts every operation anyway, shows which plans fit all ranks at one
@@ -36,7 +36,7 @@
 /* Up to this number of bytes per aggregator, planning takes longer than pages with two writers. */
 static const tutti_off SMALL_BYTES = 1 << 20;
 
-/* ---- do they fit? */
+/* ---- comparison with requests */
 
 /* At any origin. */
 static int have_same_shape(tutti__side a, tutti__side b) {

@@ -3,7 +3,7 @@
  *   method          by predicted times (choose.c), or as requested
  *   -> decide       aggregators, file domains, windows: the same on every rank, no memory per rank
  *   -> describe     destinations, descriptions to the aggregators, overlaps
- *   -> memory       staging, and what the engine needs to run
+ *   -> memory       staging, and memory of the engine
  *   -> vote         all ranks continue, or none
  *
  * If memory is missing or ranks overlap, planning is repeated: without the background, without shared

@@ -118,7 +118,7 @@ tutti_request *tutti__request_split(const tutti_file *f) {
 
 /* ---- fibers */
 
-/* Have all earlier requests of the file executed their first half? */
+/* Return whether all earlier requests of the file have executed their first half. */
 static int is_first_queued(const tutti_request *r) {
     for (const tutti_request *o = r->op.file->requests.first; o != r; o = o->next.of_file)
         if (request_state(o) == TUTTI__QUEUED) return 0;

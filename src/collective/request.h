@@ -2,7 +2,7 @@
  * every transfer from the public call to the agreement on its outcome.
  *
  *   asked      set by the caller or a layer above (layer.h); the rest is 0
- *   found      the plan, and what all ranks have agreed on (find.c)
+ *   found      the plan, and the values agreed on by all ranks (find.c)
  *   progress   its two halves (carry_out.c), its execution mode (request.c)
  *
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -25,14 +25,14 @@ extern const tutti__class tutti__request_class;
 
 struct tutti_request {
     tutti__handle handle; /* until it is completed or abandoned */
-    tutti__op op; /* file, access, direction, buffer, room; then also what the engines need */
+    tutti__op op;         /* file, access, direction, buffer, room; then also data of the engines */
     struct {
         const char *name; /* of the operation, for messages */
         tutti__how how;
-        int ahead; /* the caller computes meanwhile: background auto is io-only; it ends it itself */
-        tutti_err refused;      /* this rank's error before anything is done; its last error */
-        tutti_off least;        /* reads: a shorter file has lost bytes; the same on all ranks */
-        int64_t agrees;         /* hash of what else must be the same on all ranks; 0: nothing */
+        int ahead; /* the caller computes meanwhile: background auto is io-only; it calls end itself */
+        tutti_err refused; /* this rank's error before anything is done; its last error */
+        tutti_off least;   /* reads: a shorter file has lost bytes; the same on all ranks */
+        int64_t agrees;    /* hash of further values that must be the same on all ranks; 0: none */
         tutti_off *staging_out; /* calls that block: this rank's share of staging memory; or NULL */
     } asked;
     struct { /* of a layer, see tutti__transfer and tutti__task */
@@ -67,7 +67,7 @@ struct tutti_request {
         tutti_error_info error;
     } result;
     tutti_stats stats;
-    tutti_access *access; /* a copy of its own, if it outlives the call; parts have one too */
+    tutti_access *access; /* its own copy, if it outlives the call; parts have one too */
     struct {
         tutti_request *of_file;
         tutti_request *active; /* those that progress in calls of the library */
@@ -77,7 +77,7 @@ struct tutti_request {
 
 /* ---- carry_out.c: the two halves; they wait where they have to */
 int tutti__request_is_valid(const tutti_request *r); /* for TUTTI_ASSERT */
-/* The plan, and what needs the other ranks at once: the exchange of a write.   Collective, except
+/* Find the plan, and do the part that needs the other ranks: the exchange of a write.   Collective, except
  * for a request that is already complete. */
 void tutti__request_first_half(tutti_request *r);
 /* The rest, unless it is over: file access, the exchange of a read, the agreement.   Collective. */
@@ -87,17 +87,17 @@ void tutti__request_second_half(tutti_request *r);
 tutti_err tutti__move_bytes(tutti_plan *p, tutti__op *op) TUTTI_MUST_USE;
 /* A plan was found: which store, where in the file.   Local. */
 void tutti__placed(tutti_request *r);
-/* May this plan be run with these?   Local. */
+/* Check that this plan can be run with these buffers.   Local. */
 tutti_err tutti__plan_usable(const tutti_plan *p, const tutti__op *op,
                              tutti_off displacement) TUTTI_MUST_USE;
-/* May this rank ask for that?   Local. */
+/* Check the arguments of this rank.   Local. */
 tutti_err tutti__request_usable(const tutti_request *r) TUTTI_MUST_USE;
 
 /* Store the explanation. */
 void tutti__plan_explained(tutti_file *f, const tutti_plan *p);
 
-/* ---- request.c: requests under way */
-/* Both halves at once: what tutti_file_write and tutti_file_read do.   Collective, agrees. */
+/* ---- request.c: pending requests */
+/* Both halves at once: the work of tutti_file_write and tutti_file_read.   Collective, agrees. */
 tutti_err tutti__request_run(tutti_request *r, tutti_off *count_out) TUTTI_MUST_USE;
 /* Start the request `asked`.  A split operation executes its first half, and an error of that is
  * returned (then there is no request); all other errors are returned by test or wait. */
@@ -110,7 +110,7 @@ void tutti__requests_end(tutti_file *f);
 int tutti__requests_drop(tutti_file *f);
 
 /* ---- calls.c */
-/* Start it: what tutti_file_write_start and tutti_file_read_start do.  r_out may be NULL, which
+/* Start it: the work of tutti_file_write_start and tutti_file_read_start.  r_out may be NULL, which
  * is an error on all ranks.   Collective. */
 tutti_err tutti__start(const tutti_request *asked, tutti_request **r_out) TUTTI_MUST_USE;
 
@@ -132,12 +132,12 @@ void tutti__independent_abandon(tutti_request *r);
 /* Wait for all of them; their requests may outlive the file.   Local. */
 void tutti__independent_end(tutti_file *f);
 
-/* ---- handles.c: may it be used?  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale, or after
+/* ---- handles.c: validity  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale, or after
  * MPI_Finalize.  Local. */
 tutti_err tutti__plan_live(const tutti_plan *p) TUTTI_MUST_USE;
 /* One that is of no use any more is freed and nulled. */
 tutti_err tutti__request_live(tutti_request **r) TUTTI_MUST_USE;
-/* Null a file handle that is not live, and free what is left of it. */
+/* Null a file handle that is not live, and free the rest of it. */
 void tutti__file_forget(tutti_file **f);
 /* One of the caller's plans less. */
 void tutti__plan_count_freed(tutti_file *f);

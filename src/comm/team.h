@@ -55,7 +55,7 @@ tutti_err tutti__team_take(MPI_Comm comm, const char *pretend, tutti__team **out
 /* Return it to the pool.  Local, but collective if the communicator has been freed meanwhile; also
  * after MPI_Finalize. */
 void tutti__team_give(tutti__team **t);
-/* A tag for one operation, the same on all ranks if they count alike.  Not collective. */
+/* A tag for one operation, the same on all ranks if they make the same calls.  Not collective. */
 int tutti__team_tag(tutti__team *t);
 /* The same from another set, for tutti__team_agree_tagged. */
 int tutti__team_vote_tag(tutti__team *t);

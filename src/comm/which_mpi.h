@@ -1,4 +1,4 @@
-/* comm: are the MPI of the program and its launcher those that this library was compiled for?
+/* comm: check that the MPI of the program and its launcher are those for which this library was compiled.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_WHICH_MPI_H
 #define TUTTI_WHICH_MPI_H

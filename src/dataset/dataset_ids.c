@@ -115,7 +115,7 @@ static tutti_err place_ids(tutti_dataset *d, const tutti__space *space, const tu
                     TUTTI_ERR_STATE,
                     "the ids of space '%s' differ from those of the write that failed: repeat that "
                     "write, or discard the segment",
-                    space->name); /* on all ranks alike */
+                    space->name); /* the same on all ranks */
         return TUTTI_OK;
     }
     TUTTI_TRY(tutti__space_resize(d, space->id, 1, &all, 1));

@@ -41,7 +41,7 @@ tutti_err tutti__items_of_gets(int n, const tutti_get *gets, tutti__item_list *o
 /* Copy names and retain decompositions: the caller may change its arguments and free the decompositions. */
 tutti_err tutti__items_keep(tutti__item_list *b) TUTTI_MUST_USE;
 void tutti__items_free(tutti__item_list *b);
-/* A hash of what must be the same on all ranks. */
+/* A hash of the values that must be the same on all ranks. */
 uint64_t tutti__items_hash(const tutti__item_list *b);
 /* Check a variable, with the size of its space in a segment (an id); set v and facts. */
 tutti_err tutti__item_check(const tutti_dataset *d, tutti__item *t, int64_t segment) TUTTI_MUST_USE;

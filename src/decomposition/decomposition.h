@@ -79,11 +79,11 @@ struct tutti_decomposition {
     unsigned char *passed; /* [entries] 1: a higher rank also has it; NULL: none */
 
     tutti__sized_access *accesses;
-    int users;    /* operations under way that need it */
+    int users;    /* pending operations that need it */
     int is_freed; /* by the caller: the last of them frees it */
 };
 
-/* Does this rank write all entries that it holds?  Then one list and one access suffice. */
+/* whether this rank writes all entries that it holds: then one list and one access suffice */
 static inline int tutti__decomposition_writes_all(const tutti_decomposition *p) {
     return p->is_slice || p->facts.written == p->facts.entries;
 }
@@ -162,7 +162,8 @@ tutti_err tutti__slice_runs(const tutti_decomposition *p, int is_write,
 /* ---- decomposition.c */
 /* Whether the fields agree with each other; for TUTTI_ASSERT. */
 int tutti__decomposition_is_valid(const tutti_decomposition *p);
-/* Keep a decomposition for an operation under way, also after the caller has freed it; release it again.   Not collective. */
+/* Keep a decomposition for a pending operation, also after the caller has freed it; release it
+ * again.   Not collective. */
 void tutti__decomposition_hold(tutti_decomposition *p);
 void tutti__decomposition_release(tutti_decomposition *p);
 /* Fail unless it is usable: TUTTI_ERR_ARG if it is NULL, TUTTI_ERR_STATE if it is stale.   Not collective. */

@@ -59,7 +59,7 @@ static int rank_holds(set s, int rank) {
     return lo < hi;
 }
 
-/* Keep of `carry` what is in `s` too; 0 if nothing is: then it is unchanged. */
+/* Intersect `carry` with `s`; 0 if nothing is: then it is unchanged. */
 static int intersect_carry(tutti__carry *carry, set s) {
     int n = 0;
     tutti_count j = 0;

@@ -2,7 +2,7 @@
  *
  * A rule proceeds along the file.  If the order of items is divided into ranges, one rank each, it is
  * called for a range with its state at the end of the range before (`carry`), and may leave
- * items open whose writer depends on what follows (TUTTI__AS_NEXT): these get the writer of the
+ * items open whose writer depends on later items (TUTTI__AS_NEXT): these get the writer of the
  * following item.  So the state is sent forward once, and choices back once.
  *
  * An item that a single rank holds is *local*.  The state of a rule after a local item must not
@@ -97,8 +97,9 @@ void tutti__balance(tutti__balance_pass pass, const tutti__items *v, tutti__burd
 
 /* ---- tally.c: statistics of a choice */
 
-/* Add what ranks write of these items to [ranks] shares; `before` is the writer of the previous item,
- * -1: there is none. */
+/* Add the bytes that ranks write of these items to [ranks] shares; `before` is the writer of the
+ * previous item,
+ * -1: none. */
 void tutti__tally_add(const tutti__items *v, const int *writer, int before,
                       tutti_replicas_share *shares);
 /* Number of intervals and the largest share. */

@@ -105,7 +105,7 @@ void tutti__cycles_second_half(tutti__run *r);
 
 /* ---- cycle_steps.c: steps of the listings; `k` is the number of the sub-buffer */
 void tutti__cycle_first(tutti__run *r); /* before all others */
-int tutti__cycle_more(tutti__run *r);   /* is there another cycle? */
+int tutti__cycle_more(tutti__run *r);   /* whether another cycle exists */
 void tutti__cycle_open(tutti__run *r, int k);
 void tutti__cycle_shuffle_init(tutti__run *r, int k);
 int tutti__cycle_shuffle_test(tutti__run *r, int k);

@@ -5,7 +5,7 @@
  *   others            wait key, copy, moved += n
  *
  * The owner opens a slot for one window; all ranks with bytes in that window copy them and add
- * their number; the owner knows the total from the plan.  There is no barrier, no message and no
+ * their number; the plan gives the owner the total.  There is no barrier, no message and no
  * lock.  The flags are C11 atomics on separate cache lines: release after a copy, acquire
  * before use.  The file does not use MPI, so that threads can act as ranks under TSan.
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -63,7 +63,7 @@ static inline void tutti__slot_open(tutti__slot *s, int64_t key) {
     atomic_store_explicit(&s->key, key, memory_order_release);
 }
 
-/* Others: may I copy? */
+/* Others: test whether this rank may copy. */
 static inline int tutti__slot_is_open(tutti__slot *s, int64_t key) {
     return atomic_load_explicit(&s->key, memory_order_acquire) == key;
 }

@@ -229,7 +229,7 @@ tutti_err tutti__exodus_file_publish(tutti_exodus *x) {
     return tutti__exodus_agree(x, err);
 }
 
-/* ---- opening: what rank 0 broadcasts */
+/* ---- opening: data that rank 0 broadcasts */
 
 typedef struct {
     size_t header_n;

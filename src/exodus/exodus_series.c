@@ -142,7 +142,7 @@ static tutti_err compare_own_share(const tutti_exodus *x, const file_fields *old
  * all bytes of both are equal; without them the files are not read.   Collective. */
 static tutti_err compare_meshes(tutti_exodus *x, const file_fields *old, int *same) {
     const int kept = x->count > 0 || x->local || x->mesh_read.data;
-    int equal = kept && x->header == old->header; /* rank 0 knows the header of a new file */
+    int equal = kept && x->header == old->header; /* rank 0 has the header of a new file */
     int64_t differs = 0;
     *same = 0;
     TUTTI_TRY(tutti__team_broadcast(x->team, &equal, (int)sizeof equal));

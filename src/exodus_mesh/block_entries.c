@@ -286,7 +286,7 @@ tutti_err tutti__entries_read(tutti_exodus *x, tutti_exodus_kind kind, tutti_cou
 
 /* ---- nodes of entries with faces */
 
-/* Is an entry a list of faces?   starts: of the element blocks. */
+/* Return whether an entry is a list of faces.   starts: of the element blocks. */
 static int is_faced(const tutti__exodus_model *m, const tutti_count *starts, tutti_count p) {
     const tutti__exodus_table *table = &m->of[TUTTI_EXODUS_ELEMENT_BLOCK];
     const tutti_count c = tutti__interval_of(starts, table->n, p);

@@ -74,7 +74,8 @@ tutti_err tutti__holders_make(tutti__team *t, tutti_err local_err, tutti__claim 
 /* The interval of a position of this share.   Not collective. */
 const tutti__id_interval *tutti__holders_find(const tutti__holders *h, tutti_count position);
 void tutti__holders_free(tutti__holders *h);
-/* Do the intervals of a share cover lo ... hi - 1 without gaps, each with holders in ascending order?  For TUTTI_ASSERT. */
+/* Return whether the intervals of a share cover lo ... hi - 1 without gaps, each with holders in
+ * ascending order.  For TUTTI_ASSERT. */
 int tutti__holders_is_valid(const tutti__holders *h, tutti_count lo, tutti_count hi);
 
 /* ---- distribute_members.c */

@@ -112,7 +112,7 @@ static int block_is_faced(const tutti__read_state *g, tutti_count c) {
 
 /* ---- edges and faces */
 
-/* Edges (faces) that elements of this rank have: each once, rising. */
+/* Edges (faces) that elements of this rank have: each once, ascending. */
 static tutti_err referred(const tutti__read_state *g, tutti_exodus_kind kind, tutti_count *n_out,
                           tutti_count **out) {
     const tutti__read_class *e = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK];

@@ -461,7 +461,8 @@ static const tutti__id_shared *answer_shared(const ordering *o, const tutti__spa
                                                     (size_t)runs * sizeof(tutti__id_place));
 }
 
-/* The index in `sorted` of the first entry of a shared interval.  Positions have replaced the numbers: they ascend alike. */
+/* The index in `sorted` of the first entry of a shared interval.  Positions have replaced the
+ * numbers: they ascend in the same order. */
 static tutti_count shared_first(const ordering *o, const tutti__id_shared *s, int *class_out) {
     const int k = *class_out = tutti__id_class(o->first_entity, s->entity);
     const tutti__ids *ids = &o->ids[k];

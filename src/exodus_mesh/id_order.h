@@ -26,9 +26,10 @@ typedef struct tutti__ids {
     const int64_t
         *number; /* [n] >= 0; NULL on all ranks that have entries: positions are in rank order
                                  * in each entity */
-    /* A hash of entry i, called for copies once all positions are known: copies must have the same; NULL: there is none. */
+    /* A hash of entry i, called for copies once all positions are known: copies must have the
+     * same; NULL: none. */
     uint64_t (*check)(const void *context, tutti_count i);
-    const char *checked; /* what it is a hash of, for messages: "nodes" */
+    const char *checked; /* the hashed data, for messages: "nodes" */
     /* The id of entity c, for messages; NULL: c. */
     int64_t (*entity_id)(const void *context, tutti_count c);
     /* Entry i of this rank, for messages; NULL: "WHAT id NUMBER". */

@@ -373,7 +373,7 @@ static tutti_err put(put_state *p) {
     return write_all(p);
 }
 
-/* The largest side of all ranks comes with the agreement that starts the call. */
+/* The largest side of all ranks is part of the agreement that starts the call. */
 static tutti_err start(put_state *p, tutti_err local_err) {
     tutti__range side = tutti__range_of(0);
     if (local_err == TUTTI_OK) side = tutti__range_of(tutti__largest_side(&p->x->model, p->mesh));

@@ -505,7 +505,7 @@ static tutti_err read_text_records(const reading *r) {
     return TUTTI_OK;
 }
 
-/* ---- all of it */
+/* ---- decoding */
 
 static tutti_err decode_model(const reading *r) {
     read_sizes(r);

@@ -32,8 +32,8 @@ struct tutti_file {
     tutti_store *store;
     tutti_store *background_store; /* for operations in the background; NULL until there is one */
     tutti__slabs slabs;  /* the array that a layer above has stored in the file, or none */
-    struct {             /* what the ranks agreed on at open */
-        int striped;     /* some rank knows stripes of the file */
+    struct {             /* values agreed on by the ranks at open */
+        int striped;     /* the file has stripes on some rank */
         int incoherent;  /* several nodes, whose caches of the file may differ */
         int remote;      /* the file is on other machines: access takes time, but no processor */
         int synchronous; /* every write waits for the disk */
@@ -110,7 +110,7 @@ static inline int tutti__file_may_rmw(const tutti_file *f) {
  * accesses. */
 int tutti__file_flags(const tutti_file *f);
 int tutti__file_store(const tutti_options *opt, int by_itself);
-/* Open the file once more for operations in the background, by a store that suits them.   Not collective. */
+/* Open the file again for operations in the background, by a store that suits them.   Not collective. */
 tutti_err tutti__file_open_background(tutti_file *f, int background) TUTTI_MUST_USE;
 /* Close both; the first error counts.   Not collective. */
 tutti_err tutti__file_stores_close(tutti_file *f) TUTTI_MUST_USE;
@@ -125,6 +125,6 @@ int tutti__open_files_have(uint64_t device, uint64_t inode);
 
 /* ---- trace_file.c: the option `trace`.  Its failures are not errors of the file. */
 void tutti__trace_begin(tutti_file *f); /* record from open on */
-void tutti__trace_write(tutti_file *f); /* write what was recorded.   Collective. */
+void tutti__trace_write(tutti_file *f); /* write the recorded events.   Collective. */
 
 #endif

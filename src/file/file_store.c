@@ -24,7 +24,7 @@ tutti_err tutti__file_stores_close(tutti_file *f) {
     return TUTTI_ALSO(tutti__store_close(&f->background_store), tutti__store_close(&f->store));
 }
 
-/* Files are opened once more for the background, by a store that suits it. */
+/* Files are opened again for the background, by a suitable store. */
 tutti_err tutti__file_open_background(tutti_file *f, int background) {
     if (f->background_store || background == TUTTI_BACKGROUND_NONE) return TUTTI_OK;
     /* the thread of `all` may block, unless the pipeline requires another store */

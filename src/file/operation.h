@@ -24,9 +24,9 @@ typedef struct tutti__op {
     int eof_unknown; /* a short read has reached the end of the file */
     tutti_off moved; /* bytes of this rank that are done */
     tutti_off room;  /* limit of staging memory per node; 0: that of the options */
-    int atomic;      /* every rank by itself, under a lock */
+    int atomic;      /* every rank separately, under a lock */
     int cold;        /* reads: from a device, not from the page cache */
-    int sole;        /* it blocks, and this rank has no other under way in the file */
+    int sole;        /* it is blocking, and this rank has no other pending operation in the file */
     tutti__sums *sums; /* writes: checksums of blocks written by this rank; NULL: not requested */
 } tutti__op;
 

@@ -53,7 +53,7 @@ static const char UPGRADE[] =
     "UPDATE infos SET value = CAST(value AS BLOB)"
     " WHERE typeof(value) = 'text' AND NOT tutti_is_text(value);";
 
-/* tutti_is_text(value): is it UTF-8 without zero bytes? */
+/* tutti_is_text(value): return whether it is UTF-8 without zero bytes */
 static void is_text(sqlite3_context *context, int n, sqlite3_value **values) {
     (void)n;
     const void *bytes = sqlite3_value_blob(values[0]);

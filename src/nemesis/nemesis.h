@@ -30,12 +30,12 @@ typedef struct tutti__neighbour {
 /* The borders of one rank.  Numbers are those of the file, from 1. */
 typedef struct tutti__borders {
     tutti_count internal_nodes, border_nodes, external_nodes;
-    int64_t *nodes; /* internal, then border, then external ones, each rising */
+    int64_t *nodes; /* internal, then border, then external ones, each ascending */
     tutti_count internal_elements, border_elements;
     int64_t *elements;
     int node_maps, element_maps;
     tutti__neighbour *node_map, *element_map; /* by rank */
-    int64_t *shared_nodes;                    /* of node maps, rising in each */
+    int64_t *shared_nodes;                    /* of node maps, ascending in each */
     int64_t *shared_elements, *shared_sides;  /* of element maps, in the same order on both ranks */
 } tutti__borders;
 

@@ -143,7 +143,7 @@ static tutti_err ranks_ask(bordering *b) {
 
 enum { INTERNAL, BORDER, EXTERNAL };
 
-/* Node j of those in rising order. */
+/* Node j in ascending order. */
 static int kind_of(const bordering *b, tutti_count j) {
     const tutti_count n = b->ranks.start[j + 1] - b->ranks.start[j];
     const tutti_count i = b->nodes->sorted[j].index;

@@ -517,7 +517,7 @@ int tutti__cost_candidates(const tutti__cost_case *c, tutti__candidate out[TUTTI
             continue;
         }
         for (int x = TUTTI_EXCHANGE_SHM; x <= TUTTI_EXCHANGE_LOCK; x++) {
-            /* requested by an option, or with known costs?  Steps are those of messages. */
+            /* requested by an option, or with known costs.  Steps are those of messages. */
             int wanted = 1;
             if (o->exchange != TUTTI_EXCHANGE_AUTO)
                 wanted = x == o->exchange;

@@ -1,5 +1,5 @@
-/* replicas: choice of writers in one process, for any number of parts.  It defines what the
- * inspector does on many ranks.
+/* replicas: choice of writers in one process, for any number of parts.  It defines the result of
+ * the inspector on many ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/rules.h"
 

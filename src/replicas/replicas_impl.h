@@ -70,7 +70,8 @@ tutti_err tutti__coverage_check(tutti__team *t, const tutti__range_items *g, tut
 /* Fail unless the inspector may be used: TUTTI_ERR_ARG if it is NULL, TUTTI_ERR_STATE if it is
  * stale or MPI has been finalised.   Not collective. */
 int tutti__replicas_is_valid(const tutti_replicas *r);
-/* May it be used?  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale, or after MPI_Finalize.   Not collective. */
+/* Check that it is usable.  TUTTI_ERR_ARG: NULL; TUTTI_ERR_STATE: stale, or after MPI_Finalize.  
+ * Not collective. */
 tutti_err tutti__replicas_live(const tutti_replicas *r) TUTTI_MUST_USE;
 
 /* ---- copies_check.c */

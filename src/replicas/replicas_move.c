@@ -1,4 +1,4 @@
-/* replicas: check, write and read: transfers by the accesses of an inspector, and what must agree.
+/* replicas: check, write and read: transfers by the accesses of an inspector, and their agreements.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "replicas/replicas_impl.h"
 

@@ -138,9 +138,9 @@ struct tutti_dataset {
     TUTTI__OBJECT;
     tutti__team
         *commit_team; /* the same ranks, for a commit that was started; NULL until there is one */
-    tutti_request *commit; /* under way; NULL: none */
+    tutti_request *commit; /* in progress; NULL: none */
     struct tutti__commit_message
-        *message;   /* of the commit under way: the result that rank 0 broadcasts (commit.c) */
+        *message;   /* of the current commit: the result that rank 0 broadcasts (commit.c) */
     int64_t number; /* of this process */
     int64_t count;  /* decompositions */
     int64_t stamps; /* given out */
@@ -159,7 +159,7 @@ struct tutti_dataset {
     int has_leftovers; /* bytes of a discarded segment could not be removed */
     int has_rows; /* netCDF: rows of a commit that failed could not be removed from the database */
     tutti__ncfile nc;      /* netCDF data files: the one to which segments are written */
-    tutti__ncfile nc_next; /* with the segments of the commit under way */
+    tutti__ncfile nc_next; /* with the segments of the current commit */
     tutti__open_file *files;
     int64_t files_n;
     tutti__known *known;
@@ -177,15 +177,15 @@ struct tutti_dataset {
 };
 
 /* ---- dataset_object.c */
-/* tutti__object_call; also refused while a commit is under way. */
+/* tutti__object_call; also refused during a commit. */
 tutti_err tutti__dataset_call(tutti_dataset *d, const tutti__call *c,
                               tutti_err local_err) TUTTI_MUST_USE;
 /* The first thing in every collective call: the handle is live, operations that were started have run, and puts and
  * commits whose requests were abandoned have ended.  Local, but waits for other ranks, which progress in their own calls. */
 tutti_err tutti__dataset_enter(tutti_dataset *d) TUTTI_MUST_USE;
-/* The same of a handle that is live; the last error stays. */
+/* The same of a handle that is live; the last error is unchanged. */
 void tutti__dataset_run_started(tutti_dataset *d);
-/* No commit is under way. */
+/* Fail if a commit is in progress. */
 tutti_err tutti__dataset_idle(const tutti_dataset *d) TUTTI_MUST_USE;
 /* A later agreement of the same call. */
 tutti_err tutti__dataset_agree(tutti_dataset *d, tutti_err local_err) TUTTI_MUST_USE;
@@ -200,14 +200,16 @@ static inline tutti_err tutti__dataset_named(const tutti_dataset *d, const char 
 /* Broadcast bytes of any length from rank 0; *data is allocated on the other ranks. Collective. */
 tutti_err tutti__dataset_broadcast(tutti_dataset *d, void **data, size_t *bytes) TUTTI_MUST_USE;
 tutti_err tutti__dataset_writable(const tutti_dataset *d) TUTTI_MUST_USE;
-/* A segment has begun, and no put is under way.   Not collective. */
+/* A segment has begun, and no put is pending.   Not collective. */
 tutti_err tutti__dataset_discardable(const tutti_dataset *d) TUTTI_MUST_USE;
 tutti_err tutti__dataset_segment_check(const tutti_dataset *d, tutti_count segment) TUTTI_MUST_USE;
 /* TUTTI_ERR_STATE: the segment, which exists, is archived. Not collective. */
 tutti_err tutti__dataset_check_not_archived(const tutti_dataset *d,
                                             tutti_count segment) TUTTI_MUST_USE;
-/* The end of a call that reads, with its result: a writer may have removed or archived segments meanwhile; then data
- * and errors are invalid, and the call fails with TUTTI_ERR_STATE. Collective; `err` must be the same on all ranks. */
+/* The end of a call that reads, with its result: a writer may have removed or archived segments in
+ * this time; then data
+ * and errors are invalid, and the call fails with TUTTI_ERR_STATE. Collective; `err` must be the
+ * same on all ranks. */
 tutti_err tutti__dataset_check_unchanged(tutti_dataset *d, tutti_err err) TUTTI_MUST_USE;
 /* A data file, opened if it is not.   Collective. */
 tutti_err tutti__dataset_file(tutti_dataset *d, const tutti__datafile *row,
@@ -379,7 +381,7 @@ typedef struct tutti__info_carry {
     tutti__segment_row row; /* the current row */
 } tutti__info_carry;
 /* Rank 0, in the transaction that removes or archives: infos that only their trailers have are written
- * into a second trailer behind that of the newest remaining segment, on the device.  Without such a segment
+ * into a second trailer after that of the newest remaining segment, on the device.  Without such a segment
  * the next commit writes them.  The context is a tutti__info_carry. */
 tutti_err tutti__infos_carry(void *context) TUTTI_MUST_USE;
 /* The transaction has ended: all ranks have rank 0's row.   Collective. */
@@ -388,7 +390,7 @@ tutti_err tutti__infos_carry_end(tutti_dataset *d, tutti__info_carry *c) TUTTI_M
 /* ---- erase.c */
 /* Writers: remove the segments of a commit that was not finished.   Collective. */
 tutti_err tutti__dataset_recover(tutti_dataset *d) TUTTI_MUST_USE;
-/* Rank 0: data behind the last segment of each file is removed, and files whose segments are all archived.
+/* Rank 0: data after the last segment of each file is removed, and files whose segments are all archived.
  * TUTTI_ERR_FORMAT: a file is too short.   Not collective. */
 tutti_err tutti__dataset_reclaim(const tutti_dataset *d) TUTTI_MUST_USE;
 

@@ -10,7 +10,7 @@ typedef struct tutti__flight {
     tutti__ioreq *r; /* NULL: free */
     struct tutti__flight *next_free;
     tutti__span piece;
-    tutti__io_call call; /* to be started, or under way */
+    tutti__io_call call; /* to be started, or pending */
     tutti__tally tally;
 } tutti__flight;
 

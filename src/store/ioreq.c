@@ -2,7 +2,7 @@
  *
  * Pieces start in list order, but end in any order.  The result of a read is the length of the
  * leading part of the list that exists: the smallest stream position at which a piece reached the end
- * of the file.  If the runs ascend, all later bytes are after the end too and stay unchanged.  If
+ * of the file.  If the runs ascend, all later bytes are after the end too and are unchanged.  If
  * they do not, a later piece could exist although an earlier one does not; such lists are truncated at
  * the size of the file beforehand.
  * SPDX-License-Identifier: BSD-3-Clause */

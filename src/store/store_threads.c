@@ -36,7 +36,7 @@ static void write_behind_if_idle(threads_store *t) {
     t->lo = t->hi = 0;
 }
 
-/* Move one piece of `r`; the lock is held before and after, not meanwhile. */
+/* Move one piece of `r`; the lock is held before and after, but not during the transfer. */
 static void work_on(threads_store *t, tutti__ioreq *r) {
     struct iovec iov[TUTTI__IOV_ASYNC];
     tutti__io_call call = {.iov = iov, .max_iov = TUTTI__IOV_ASYNC};

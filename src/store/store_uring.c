@@ -61,7 +61,7 @@ static void collect_completions(uring_store *u) {
 }
 
 /* Start as many calls as possible and, if requested, wait until one has ended.  Calls that the
- * kernel does not accept now (EAGAIN or EBUSY when memory is short) stay in the ring. */
+ * kernel does not accept now (EAGAIN or EBUSY when memory is short) remain in the ring. */
 static void submit_calls(uring_store *u, int background, unsigned wait) {
     tutti__flight *x;
     while ((x = tutti__inflight_next(&u->q)) != NULL)

@@ -215,7 +215,7 @@ static void opening(void) {
 
 /* ---- local placement */
 
-/* A part is an array by itself, but its shape belongs to the others. */
+/* A part can be opened as an array, but its shape is fixed by the others. */
 static void part_alone(const char *name) {
     char first[600];
     tutti_array *a = NULL;

@@ -1,6 +1,6 @@
 /* TEST ranks=1,3,4 timeout=60 */
 /* domains=array, Thakur and Choudhary's file domains: rank r accesses its block of the array's
- * columns (of whatever is the slowest dimension), for every requested section, and nothing else:
+ * columns (of the slowest dimension), for every requested section, and nothing else:
  * checked by the bytes that each rank transfers.  The same elements as with
  * domains of the request's extent; also when a shape is requested at another position, after a
  * resize, and with O_DIRECT.
@@ -27,7 +27,7 @@ static tutti_stats last_of(tutti_array *a) {
     return s;
 }
 
-/* Everybody reads the same rows of columns [from, to). */
+/* Each rank reads the same rows of columns [from, to). */
 static void common(tutti_array *a, tutti_count n, tutti_count rows, tutti_count from,
                    tutti_count to) {
     tutti_slice s = {.hi = {rows, to}, .lo = {0, from}, .stride = {1, 1}};

@@ -158,7 +158,7 @@ static void each_allocation(const char *options) {
     char text[200];
     CHECK(!failed(&o), "without a fault");
     int past = 0, n = 1;
-    for (; n < NEVER && !past; n += n < 50 ? 1 : 4) { /* later ones are alike */
+    for (; n < NEVER && !past; n += n < 50 ? 1 : 4) { /* later failures are similar */
         snprintf(text, sizeof text, "allocation %d of '%s'%s", n, options, local ? ", local" : "");
         check_where(text);
         const account before = account_now();

@@ -28,7 +28,7 @@ static tutti_slice my_rows(tutti_count rows, tutti_count columns) {
     return s;
 }
 
-/* Requests that the walk has under way while the caller has tile `i`. */
+/* Requests of the tile iteration that are pending while the caller has tile `i`. */
 static void expect_under_way(tutti_array *from, tutti_array *to, int i) {
     int reads = 0, writes = 0;
     for (int k = 0; k < (from == to ? 1 : 2); k++)

@@ -78,7 +78,8 @@ static void check_patterns(void) {
 
 /* ---- kernels: owners worked out again, in another way than the generators */
 
-/* Is cell a before cell b on the curve?  Morton order by the highest differing bit, y before x. */
+/* Return whether cell a is before cell b on the curve.  Morton order by the highest differing bit,
+ * y before x. */
 static int is_before(int a, int b, int side) {
     const int face[2] = {a / (side * side), b / (side * side)};
     const unsigned y[2] = {(unsigned)(a / side % side), (unsigned)(b / side % side)};

@@ -22,7 +22,7 @@ grep -q '^ranks  *= 2 ' "$profile" || fail 'not 2 ranks'
 [ "$(grep -c '^\[filesystem ' "$profile")" = 1 ] || fail 'not one file system'
 [ -z "$(ls d)" ] || fail "left behind: $(ls d)"
 
-# The library finds it by itself, and by its name.
+# The library finds it by default, and by its name.
 bench='bench --size 256k --rounds 1 --pattern pieces512 --op write --plan fresh --reference none --method auto --dir d'
 # shellcheck disable=SC2086
 TUTTI_EXPLAIN=1 tutti 2 $bench || fail "bench: exit code $?"

@@ -24,7 +24,7 @@ for file in heat.npy heat.svg heat.png small/metadata.sqlite packed/metadata.sql
     [ -s "$file" ] || { echo "the examples have not made $file"; bad=1; }
 done
 
-# ---- what there is
+# ---- contents
 expect 0 'run: 6 segments, 5 variables' ls run --all
 has '10, 3 each' 'complex128 nodes'
 awk 'length > 80 { print "wide: " $0; wide = 1 } END { exit wide }' out || bad=1

@@ -28,9 +28,10 @@ static const struct {
                 {"EFBIG", EFBIG, TUTTI_ERR_TOO_BIG}};
 
 static char path[512];
-static tutti_options base;       /* of the combination, without a fault */
-static int shape, tried;         /* tried: combinations */
-static unsigned char *old, *new; /* the file before and after; `named`: bytes that somebody names */
+static tutti_options base; /* of the combination, without a fault */
+static int shape, tried;   /* tried: combinations */
+static unsigned char *old,
+    *new; /* the file before and after; `named`: bytes that any rank accesses */
 static unsigned char *named;
 static int64_t size;
 

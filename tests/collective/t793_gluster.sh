@@ -44,7 +44,7 @@ across() {
     fi
 }
 
-# listens WHERE...: does port 24007 (5DC7), glusterd's, have a listener there?
+# listens WHERE...: test whether port 24007 (5DC7) of glusterd has a listener there
 listens() {
     "$@" cat /proc/self/net/tcp /proc/self/net/tcp6 | grep -q ':5DC7 [0-9A-F:]* 0A '
 }

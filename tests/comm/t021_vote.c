@@ -7,7 +7,7 @@
 
 static int rank, ranks;
 
-/* Is the last error the same on all ranks, and is it this one? */
+/* Check that the last error is the same on all ranks, and equal to this one. */
 static void same_error(tutti_err err, tutti_err code, int who, const char *text) {
     const tutti_error_info mine = *tutti_last_error();
     tutti_error_info first = mine;

@@ -164,7 +164,7 @@ static void arm(long after) {
     setitimer(ITIMER_REAL, &when, NULL);
 }
 
-/* One process: it ends by the timer, or (after 0) by itself. */
+/* One process: it is ended by the timer, or (after 0) completes. */
 static void live(long after, int early) {
     int64_t attempt = (int64_t)(chance >> 40);
     MPI_Init(NULL, NULL);

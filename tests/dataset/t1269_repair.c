@@ -352,7 +352,7 @@ static void data(void) {
     CHECK(!r.rebuilt && r.lost == 0 && r.damaged == 1, "damaged: %lld", (long long)r.damaged);
     gone("metadata.sqlite");
     repaired("a trailer and the metadata", 1, 1, ALL & ~16u);
-    /* the last segment: was it committed? */
+    /* whether the last segment was committed */
     copy_dataset(whole, path);
     d = opened(path, TUTTI_READ);
     CHECK_OK(tutti_dataset_section_row(d, 7, "u", &row));

@@ -54,7 +54,7 @@ static void state(int64_t index, const char *names) {
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
 }
 
-/* In which data file is the variable of a segment? */
+/* The data file of the variable of a segment. */
 static int file_of(tutti_count segment, const char *name) {
     tutti_section_row row = {.file = ""};
     CHECK_SAME(tutti_dataset_section_row(d, segment, name, &row), TUTTI_OK);

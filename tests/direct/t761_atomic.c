@@ -11,7 +11,7 @@ enum { MODE = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE };
 static char path[512];
 static tutti_access *pieces; /* the same of all ranks */
 
-/* All bytes are of one write; which one? */
+/* Check that all bytes are those of one write, and return it. */
 static int colour(const unsigned char *v, int64_t n, const char *what) {
     for (int64_t i = 1; i < n; i++)
         if (v[i] != v[0]) {

@@ -1,5 +1,5 @@
 /* TEST ranks=1,2 timeout=60 */
-/* What overlaps what, seen in the trace: the pipelines as windows get ready (aggregator.c) and cycle by cycle
+/* Overlap, as shown by the trace: the pipelines as windows get ready (aggregator.c) and cycle by cycle
  * (cycles.h), for writes and reads, on a store that is slow and works in the background.
  *
  *   write    fill k: window k is open for the bytes of the ranks      write k: it is on its way into the file
@@ -7,9 +7,12 @@
  *   read     read k: it is on its way from the file                   serve k: it is open for the ranks
  *                                                                     (cycle by cycle: scatter)
  *
- * What a pipeline forbids never happens, however long anything takes.  What it allows happens only if the store is
- * slow enough: that is tried again with a slower one before it counts as missing.  Where it says that all sub-buffers
- * may be on their way to or from the file, so many are, and never more.  On two ranks the store is fast and the
+ * What a pipeline forbids never happens, however long anything takes.  What it allows happens only
+ * if the store is
+ * slow enough: that is tried again with a slower one before it counts as missing.  Where it says
+ * that all sub-buffers
+ * may be on their way to or from the file, so many are, and never more.  On two ranks the store is
+ * fast and the
  * second rank slow, so that windows stay open.
  *
  * Two aggregators with a pipeline that blocks write at the same time where file access costs time.
@@ -318,7 +321,7 @@ static void begin_returns(void) {
     CHECK(!late, "the file access does not end between begin and end");
 }
 
-/* All pipelines.  With fence and lock write-comm-2 goes in a fixed order. */
+/* All pipelines.  With fence and lock write-comm-2 has a fixed order. */
 static void all_of(const char *by, int in_order) {
     exchange = by;
     gates("none", 1, write_none);

@@ -86,7 +86,7 @@ static void check_two_phase(void) {
     NOTICED(x.destination[1].member, 2, tutti__two_phase_is_valid(t));
     NOTICED(x.source[1].rank, 0, tutti__two_phase_is_valid(t)); /* a duplicate */
     NOTICED(x.source[2].group, 0, tutti__two_phase_is_valid(t));
-    NOTICED(x.senders[0].n, 1, tutti__two_phase_is_valid(t)); /* somebody belongs to no group */
+    NOTICED(x.senders[0].n, 1, tutti__two_phase_is_valid(t)); /* a rank belongs to no group */
     NOTICED(x.senders[1].peer, -1, tutti__two_phase_is_valid(t));
     NOTICED(x.relay.aggregator, 2, tutti__two_phase_is_valid(t));
     NOTICED(x.relay.sender_groups, 0, tutti__two_phase_is_valid(t));

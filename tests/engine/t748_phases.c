@@ -3,7 +3,7 @@
  * request takes D, an aggregator of N windows in B sub-buffers waits for it, with every pipeline
  * and exchange,
  *
- *   N x D       where one request is under way at a time: none, comm, write-comm
+ *   N x D       where one request is pending at a time: none, comm, write-comm
  *   N / B x D   where all sub-buffers may be: write, write-comm-2
  *
  * and at least four fifths of that are file access, not exchange.  Through memory that ranks

@@ -114,7 +114,7 @@ static inline int file_ended(crew_mate *m, crew_window *w) {
 
 /* ---- home */
 
-/* The next cycle of my domain in which anybody has bytes, from `from` on, or -1. */
+/* The next cycle of the own domain with bytes of any rank, from `from` on, or -1. */
 static inline tutti_count home_after(const crew_mate *m, tutti_count from) {
     const crew_op *op = m->op;
     tutti_count best = -1;
@@ -147,7 +147,7 @@ static inline void window_open(crew_mate *m, crew_window *w) {
     tutti__slot_open(w->slot, tutti__slot_key(m->me, w->cycle));
 }
 
-/* 1 if the window has been emptied or filled by everybody, and is closed. */
+/* 1 if the window has been emptied or filled by all ranks, and is closed. */
 static inline int window_closed(crew_mate *m, crew_window *w) {
     if (!tutti__slot_is_done(w->slot, w->local)) return 0;
     tutti__slot_close(w->slot);
@@ -178,7 +178,7 @@ static inline int aggregator_write(crew_mate *m, crew_window *w) {
     }
 }
 
-/* Is no earlier window still on its way from the file? */
+/* Return whether no earlier window is still being read. */
 static inline int window_is_first(const crew_mate *m, const crew_window *w) {
     for (int i = 0; i < m->op->slots; i++)
         if (m->window[i].phase == CREW_FETCH && m->window[i].cycle < w->cycle) return 0;

@@ -66,7 +66,7 @@ static inline tutti_access *scene_access(int shape, int rank, int ranks, uint64_
         return scene_items(rank, ranks, salt, 0);
     case SCENE_HOLES:
         return scene_items(rank, ranks, salt, 1);
-    default: /* everybody the same bytes: for reading */
+    default: /* the same bytes for all ranks: for reads */
         CHECK_OK(tutti_access_contiguous((tutti_off)(salt % 100), SCENE_BYTES - 100, &a));
         return a;
     }

@@ -289,7 +289,7 @@ static const corpus_file corpus_files[] = {
 };
 enum { CORPUS_FILES = (int)(sizeof corpus_files / sizeof *corpus_files) };
 
-/* ---- what the files have */
+/* ---- contents of the files */
 
 static inline tutti_count corpus_nodes(const corpus_file *f) {
     return (f->cells[0] + 1) * (f->cells[1] + 1) * (f->dims == 3 ? f->cells[2] + 1 : 1);

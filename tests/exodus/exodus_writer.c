@@ -9,7 +9,7 @@
  * sets as unsigned short)
  * --names N   room for names (32), and names that long
  *
- * The mesh is a row of N hexahedra along x (2), four tetrahedra beside them that share their
+ * The mesh is a row of N hexahedra along x (2), four adjacent tetrahedra that share their
  * nodes, two polyhedra by their faces (nfaced, the faces nsided), edges and faces; two blocks or
  * sets of a kind, the second of them sometimes empty.  Every value
  * is a simple function of its position.  Ids have gaps.  Without MPI.

@@ -54,7 +54,7 @@ static int sides_like(int e, int side, int r) {
     return count;
 }
 
-/* Is (e, side) the first side of its owner with these nodes? */
+/* Return whether (e, side) is the first side of its owner with these nodes. */
 static int is_first(int e, int side) {
     int a[9], b[9];
     const int n = side_of(e, side, a);

@@ -51,7 +51,7 @@ static inline void whole_add(whole *w, tutti_count *at, int type, int physical,
 }
 
 /* A box of k x k x k cells, each of six tetrahedra (four of prisms, pyramids, hexahedra in some),
- * triangles on two of its sides, an edge and a corner; nodes in an order of no use to anybody. */
+ * triangles on two of its sides, an edge and a corner; nodes in random order. */
 static inline whole whole_box(int k, int mixed) {
     const tutti_count side = k + 1, n = side * side * side;
     whole w = whole_make(n, 6L * k * k * k + 4L * k * k + 2);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # TEST ranks=0 timeout=120
-# tutti mesh: its commands, what they print for programs, and wrong usage.
+# tutti mesh: its commands, their output for programs, and wrong usage.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 command -v python3 >/dev/null || exit 77

@@ -10,7 +10,7 @@
 
 enum { FLIGHTS = 6 };
 
-/* An operation under way, or being carried out. */
+/* A pending or running operation. */
 typedef struct {
     family_call call;
     memory_side memory;
@@ -32,7 +32,7 @@ static struct {
     int same_view;
     flight flight[FLIGHTS], split;
     int flights;                 /* slots used, on any rank */
-    int split_first, split_last; /* operations of the split call under way, on all ranks; or 0 */
+    int split_first, split_last; /* operations of the pending split call, on all ranks; or 0 */
     int defects;
     FILE *record; /* the record to compare with another run, or NULL */
     file_model model;
@@ -185,7 +185,7 @@ static inline void start(flight *f) {
     if (f->call.how == BLOCKING) finish(f, &st);
 }
 
-/* ---- operations under way: known to all ranks, each completes its own as it likes */
+/* ---- pending operations: known to all ranks, completed in any order by each */
 
 static inline void complete_slot(int i, const MPI_Status *st) {
     finish(&w.flight[i], st);

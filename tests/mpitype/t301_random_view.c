@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "mpitype/random_type.h"
 
-/* Does the filetype obey MPI's rules, as far as tiles first ... last show it? */
+/* Return whether the filetype obeys the rules of MPI in tiles first ... last. */
 static int is_legal(const mapped_type *m, int64_t displacement, int64_t first, int64_t last) {
     if (m->at[0] < 0 || displacement + first * m->extent + m->at[0] < 0) return 0;
     for (int64_t i = 1; i < m->n; i++)

@@ -17,7 +17,7 @@ fail() {
 
 python3 "$top/scripts/check_docs.py" || bad=1
 
-# ---- README: length, and what comes first
+# ---- README: length and first lines
 [ "$(wc -l <"$top/README.md")" -le 150 ] || fail "README.md has more than 150 lines"
 for part in 'Status:' 'Licence:' 'Open MPI' 'Tutti is for you if' '## Installation' 'make run' 'make install' '```python' 'tutti run --compare -- mpirun -n 4 ./your_program' \
     'without / with'; do

@@ -13,7 +13,7 @@ static int last(void) {
     return rank == ranks - 1;
 }
 
-/* Rank 0 holds 10 ... 19, rank 1 20 ... 29, and everybody, as a copy, the first item of the next
+/* Rank 0 holds 10 ... 19, rank 1 20 ... 29, and each rank, as a copy, the first item of the next
  * rank. */
 enum { EACH = 10 };
 static int64_t number[EACH + 2];

@@ -195,7 +195,7 @@ static void two_handles(const char *pipeline) {
     free(v);
 }
 
-/* One rank has an independent write under way: no holes are filled then, although no other rank
+/* One rank has a pending independent write: no holes are filled then, although no other rank
  * writes. */
 static void under_way(void) {
     static unsigned char one[EXTENT], two[RUN];
