@@ -23,6 +23,12 @@ found "whom${no:+ }ever, who""ever waits"
 found "the error is\\n * told by wait"
 found "items are dealt\\n# out"
 found "The map of\\n! the house"
+printf 'fail("there is %s"\n     "to put it");\n' "${no}where" >try.c # a message in two parts
+python3 "$top/scripts/check_words.py" try.c >out && { echo "not found in a string"; bad=1; }
+for name in Makefile try.cff try.geo try.F90 try.yml; do
+    printf '# %sbody writes it\n' "$no" >$name
+    python3 "$top/scripts/check_words.py" $name >out && { echo "not found in $name"; bad=1; }
+done
 printf '/* The rank that fails takes part. */\n' >try.c
 python3 "$top/scripts/check_words.py" try.c || { echo "a clean file is refused"; bad=1; }
 exit $bad
