@@ -180,8 +180,8 @@ static void *item_buffer(const tutti_dataset *d, const item *t, tutti_count time
 }
 
 /* Put or get a list or one variable, blocking or with a request. */
-static tutti_err put(tutti_dataset *d, const CFI_cdesc_t *items, const item *one,
-                     tutti__f_handle *r) {
+static tutti_err put_variables(tutti_dataset *d, const CFI_cdesc_t *items, const item *one,
+                               tutti__f_handle *r) {
     const int n = one ? 1 : (int)tutti__f_length(items);
     tutti_put *puts = calloc((size_t)n + 1, sizeof *puts);
     void **copies = calloc((size_t)n + 1, sizeof *copies);
@@ -202,8 +202,8 @@ static tutti_err put(tutti_dataset *d, const CFI_cdesc_t *items, const item *one
     return err;
 }
 
-static tutti_err get(tutti_dataset *d, tutti_count segment, const CFI_cdesc_t *items,
-                     const item *one, tutti__f_handle *r) {
+static tutti_err get_variables(tutti_dataset *d, tutti_count segment, const CFI_cdesc_t *items,
+                               const item *one, tutti__f_handle *r) {
     const int n = one ? 1 : (int)tutti__f_length(items);
     tutti_get *gets = calloc((size_t)n + 1, sizeof *gets);
     void **copies = calloc((size_t)n + 1, sizeof *copies);
@@ -227,12 +227,12 @@ static tutti_err get(tutti_dataset *d, tutti_count segment, const CFI_cdesc_t *i
 
 TUTTI_API void tutti_f_dataset_put_all(const tutti__f_handle *d, const CFI_cdesc_t *puts,
                                        int *ierr) {
-    tutti__f_end(put(d->p, puts, NULL, NULL), ierr);
+    tutti__f_end(put_variables(d->p, puts, NULL, NULL), ierr);
 }
 
 TUTTI_API void tutti_f_dataset_put_start_all(const tutti__f_handle *d, const CFI_cdesc_t *puts,
                                              tutti__f_handle *r, int *ierr) {
-    tutti__f_end(put(d->p, puts, NULL, r), ierr);
+    tutti__f_end(put_variables(d->p, puts, NULL, r), ierr);
 }
 
 TUTTI_API void tutti_f_dataset_put(const tutti__f_handle *d, const CFI_cdesc_t *variable,
@@ -240,7 +240,7 @@ TUTTI_API void tutti_f_dataset_put(const tutti__f_handle *d, const CFI_cdesc_t *
                                    int *ierr, const int *type) {
     item t;
     item_take(&t, variable, entries, buf, type);
-    tutti__f_end(put(d->p, NULL, &t, NULL), ierr);
+    tutti__f_end(put_variables(d->p, NULL, &t, NULL), ierr);
 }
 
 TUTTI_API void tutti_f_dataset_put_start(const tutti__f_handle *d, const CFI_cdesc_t *variable,
@@ -248,18 +248,18 @@ TUTTI_API void tutti_f_dataset_put_start(const tutti__f_handle *d, const CFI_cde
                                          tutti__f_handle *r, int *ierr, const int *type) {
     item t;
     item_take(&t, variable, entries, buf, type);
-    tutti__f_end(put(d->p, NULL, &t, r), ierr);
+    tutti__f_end(put_variables(d->p, NULL, &t, r), ierr);
 }
 
 TUTTI_API void tutti_f_dataset_get_all(const tutti__f_handle *d, tutti_count segment,
                                        const CFI_cdesc_t *gets, int *ierr) {
-    tutti__f_end(get(d->p, segment, gets, NULL, NULL), ierr);
+    tutti__f_end(get_variables(d->p, segment, gets, NULL, NULL), ierr);
 }
 
 TUTTI_API void tutti_f_dataset_get_start_all(const tutti__f_handle *d, tutti_count segment,
                                              const CFI_cdesc_t *gets, tutti__f_handle *r,
                                              int *ierr) {
-    tutti__f_end(get(d->p, segment, gets, NULL, r), ierr);
+    tutti__f_end(get_variables(d->p, segment, gets, NULL, r), ierr);
 }
 
 TUTTI_API void tutti_f_dataset_get(const tutti__f_handle *d, tutti_count segment,
@@ -267,7 +267,7 @@ TUTTI_API void tutti_f_dataset_get(const tutti__f_handle *d, tutti_count segment
                                    const CFI_cdesc_t *buf, int *ierr, const int *type) {
     item t;
     item_take(&t, variable, entries, buf, type);
-    tutti__f_end(get(d->p, segment, NULL, &t, NULL), ierr);
+    tutti__f_end(get_variables(d->p, segment, NULL, &t, NULL), ierr);
 }
 
 TUTTI_API void tutti_f_dataset_get_start(const tutti__f_handle *d, tutti_count segment,
@@ -276,7 +276,7 @@ TUTTI_API void tutti_f_dataset_get_start(const tutti__f_handle *d, tutti_count s
                                          tutti__f_handle *r, int *ierr, const int *type) {
     item t;
     item_take(&t, variable, entries, buf, type);
-    tutti__f_end(get(d->p, segment, NULL, &t, r), ierr);
+    tutti__f_end(get_variables(d->p, segment, NULL, &t, r), ierr);
 }
 
 /* Only a collective call could determine which segments have the variable: the array must be large

@@ -71,8 +71,8 @@ TUTTI_API void tutti_f_access_unpack(const tutti__f_handle *a, const CFI_cdesc_t
 typedef tutti_err plan_fn(tutti_file *f, const tutti_access *a, tutti_plan **p_out);
 
 /* `like`: an array of the shape and strides of those that the plan will be run with; NULL: contiguous ones. */
-static tutti_err plan(plan_fn *make, const tutti__f_handle *f, const tutti__f_handle *a,
-                      tutti__f_plan *p, const CFI_cdesc_t *like) {
+static tutti_err make_plan(plan_fn *make, const tutti__f_handle *f, const tutti__f_handle *a,
+                           tutti__f_plan *p, const CFI_cdesc_t *like) {
     const tutti__f_array v = tutti__f_array_of(like);
     tutti__f_memory m = {.access = a->p};
     tutti_plan *made = NULL;
@@ -92,12 +92,12 @@ static tutti_err plan(plan_fn *make, const tutti__f_handle *f, const tutti__f_ha
 
 TUTTI_API void tutti_f_plan_write(const tutti__f_handle *f, const tutti__f_handle *a,
                                   tutti__f_plan *p, int *ierr, const CFI_cdesc_t *like) {
-    tutti__f_end(plan(tutti_plan_write, f, a, p, like), ierr);
+    tutti__f_end(make_plan(tutti_plan_write, f, a, p, like), ierr);
 }
 
 TUTTI_API void tutti_f_plan_read(const tutti__f_handle *f, const tutti__f_handle *a,
                                  tutti__f_plan *p, int *ierr, const CFI_cdesc_t *like) {
-    tutti__f_end(plan(tutti_plan_read, f, a, p, like), ierr);
+    tutti__f_end(make_plan(tutti_plan_read, f, a, p, like), ierr);
 }
 
 enum { OF_PARTS = -2 };

@@ -67,7 +67,7 @@ static void number_wait(const tutti__team *t, const _Atomic int64_t *number, int
 }
 
 /* This rank has answered; the last one wakes the others. */
-static void arrive(const tutti__team *t) {
+static void count_arrival(const tutti__team *t) {
     const int64_t before = atomic_fetch_add(&head_of(t)->arrived, 1);
     if (before + 1 == t->size * t->consensus.round) tutti__event_signal(&head_of(t)->event);
 }
@@ -80,14 +80,14 @@ void tutti__consensus_answer(tutti__team *t, int64_t yes, int n, const tutti__ra
     answers *mine = answers_of(t, t->rank);
     mine->yes = yes;
     for (int i = 0; i < n; i++) mine->v[i] = range[i].min;
-    arrive(t);
+    count_arrival(t);
 }
 
 void tutti__consensus_post(tutti__team *t, const void *data, size_t bytes) {
     TUTTI_ASSERT(t->consensus.base && bytes <= TUTTI__POST_BYTES);
     t->consensus.round++;
     memcpy(answers_of(t, t->rank)->posted, data, bytes);
-    arrive(t);
+    count_arrival(t);
     tutti__consensus_wait(t);
 }
 

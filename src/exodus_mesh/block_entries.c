@@ -317,8 +317,8 @@ static tutti_count entry_nodes(const tutti__entries *e, tutti_count i, const tut
     return v ? tutti__sort_unique(v, n) : n;
 }
 
-static tutti_err expand(const tutti__exodus_model *m, const tutti_count *starts,
-                        const tutti__entries *faces, tutti__entries *e) {
+static tutti_err expand_faces(const tutti__exodus_model *m, const tutti_count *starts,
+                              const tutti__entries *faces, tutti__entries *e) {
     enum { REPEATS = 64, FREE = 1 << 16 }; /* two elements share a face; lists may repeat some */
     tutti_count most = 0, at = 0;
     for (tutti_count i = 0; i < e->n; i++) {
@@ -362,7 +362,7 @@ tutti_err tutti__entries_to_nodes(tutti_exodus *x, tutti_err local_err, tutti__e
         local_err = faces_wanted(&x->model, starts, e, &n, &wanted);
     }
     local_err = tutti__entries_read(x, TUTTI_EXODUS_FACE_BLOCK, n, wanted, local_err, &faces);
-    if (local_err == TUTTI_OK) local_err = expand(&x->model, starts, &faces, e);
+    if (local_err == TUTTI_OK) local_err = expand_faces(&x->model, starts, &faces, e);
     tutti__entries_free(&faces);
     tutti__free(wanted);
     tutti__free(starts);

@@ -113,8 +113,8 @@ static int block_is_faced(const tutti__read_state *g, tutti_count c) {
 /* ---- edges and faces */
 
 /* Edges (faces) that elements of this rank have: each once, ascending. */
-static tutti_err referred(const tutti__read_state *g, tutti_exodus_kind kind, tutti_count *n_out,
-                          tutti_count **out) {
+static tutti_err find_referred(const tutti__read_state *g, tutti_exodus_kind kind,
+                               tutti_count *n_out, tutti_count **out) {
     const tutti__read_class *e = &g->of[TUTTI_EXODUS_ELEMENT_BLOCK];
     const tutti__read_values *by = kind == TUTTI_EXODUS_EDGE_BLOCK ? e->edges : e->faces;
     tutti_count n = e->lists.start[e->lists.n], k = 0;
@@ -143,7 +143,7 @@ static tutti_err referred(const tutti__read_state *g, tutti_exodus_kind kind, tu
 static tutti_err blocks_get(tutti__read_state *g, tutti_exodus_kind kind, tutti_err local_err) {
     tutti__read_class *h = &g->of[kind];
     h->items.on_root = g->deal->partitioner == TUTTI_EXODUS_ON_ROOT;
-    if (local_err == TUTTI_OK) local_err = referred(g, kind, &h->items.n, &h->items.items);
+    if (local_err == TUTTI_OK) local_err = find_referred(g, kind, &h->items.n, &h->items.items);
     if (h->items.all == 0) { /* no rank has any */
         h->items.halo = tutti__calloc(1, 1);
         h->lists.start = tutti__calloc(1, sizeof *h->lists.start);
@@ -253,7 +253,7 @@ static tutti_err sets_get(tutti__read_state *g, tutti_err local_err) {
 
 /* ---- the call */
 
-static tutti_err get(tutti__read_state *g) {
+static tutti_err get_mesh(tutti__read_state *g) {
     tutti_err local_err = TUTTI_OK;
     g->x->mesh_warning[0] = 0;
     for (int k = TUTTI_EXODUS_NODAL; k <= TUTTI_EXODUS_FACE_BLOCK; k++)
@@ -293,7 +293,7 @@ tutti_err tutti_exodus_get_mesh(tutti_exodus *x, const tutti_exodus_distribution
     const int same[] = {deal ? (int)deal->partitioner : 0, deal ? deal->halo : 0};
     TUTTI_TRY(
         tutti__exodus_call(x, "get_mesh", tutti__hash(TUTTI__HASH_START, same, sizeof same), err));
-    err = get(&g);
+    err = get_mesh(&g);
     TUTTI_ASSERT(mesh_out);
     if (err == TUTTI_OK) {
         tutti__exodus_result_set(&x->mesh_read, g.out, tutti__result_mesh_free);

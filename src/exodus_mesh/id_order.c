@@ -98,7 +98,7 @@ typedef struct {
     tutti__sparse_message *message; /* [ranks] */
 } ordering;
 
-static tutti_err duplicate(const tutti__ids *k, tutti_count a, tutti_count b) {
+static tutti_err fail_duplicate(const tutti__ids *k, tutti_count a, tutti_count b) {
     char name[160];
     if (k->name)
         k->name(k->context, b, name, sizeof name);
@@ -126,7 +126,7 @@ static tutti_err entities_compare(const tutti__ids *k, const tutti__numbered *v,
     const tutti__numbered *w = tutti__numbered_sort(copy, f->n, spare);
     tutti_err err = TUTTI_OK;
     for (tutti_count j = 1; j < f->n && err == TUTTI_OK; j++)
-        if (w[j].number == w[j - 1].number) err = duplicate(k, w[j - 1].index, w[j].index);
+        if (w[j].number == w[j - 1].number) err = fail_duplicate(k, w[j - 1].index, w[j].index);
     tutti__free(copy);
     return err;
 }
@@ -144,7 +144,7 @@ static tutti_err entries_sort(const tutti__ids *k) {
         const tutti__numbered *w = tutti__numbered_sort(v + lo, n, spare);
         if (w != v + lo) memcpy(v + lo, w, (size_t)n * sizeof *w);
         for (tutti_count j = lo + 1; j < lo + n && err == TUTTI_OK; j++)
-            if (v[j].number == v[j - 1].number) err = duplicate(k, v[j - 1].index, v[j].index);
+            if (v[j].number == v[j - 1].number) err = fail_duplicate(k, v[j - 1].index, v[j].index);
     }
     if (err == TUTTI_OK && k->number) err = entities_compare(k, v, spare);
     tutti__free(spare);

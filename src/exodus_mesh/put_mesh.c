@@ -354,7 +354,7 @@ static tutti_err width_set(const put_state *p) {
     return TUTTI_OK;
 }
 
-static tutti_err put(put_state *p) {
+static tutti_err put_mesh(put_state *p) {
     tutti_exodus *x = p->x;
     tutti_err local_err = tutti__order_entries(&p->order);
     local_err = tutti__order_members(&p->order, local_err);
@@ -374,7 +374,7 @@ static tutti_err put(put_state *p) {
 }
 
 /* The largest side of all ranks is part of the agreement that starts the call. */
-static tutti_err start(put_state *p, tutti_err local_err) {
+static tutti_err start_call(put_state *p, tutti_err local_err) {
     tutti__range side = tutti__range_of(0);
     if (local_err == TUTTI_OK) side = tutti__range_of(tutti__largest_side(&p->x->model, p->mesh));
     const tutti__call call = {
@@ -403,12 +403,12 @@ tutti_err tutti_exodus_put_mesh(tutti_exodus *x, const tutti_exodus_mesh *mesh) 
         err = tutti__error_set(TUTTI_ERR_STATE, 0, -1, "call tutti_exodus_init first");
     if (err == TUTTI_OK) err = tutti__mesh_check(&x->model, mesh);
     if (err == TUTTI_OK) err = tutti__mesh_order_make(&p.order);
-    err = start(&p, err);
+    err = start_call(&p, err);
     const int started = err == TUTTI_OK;
     if (started) {
         tutti__exodus_result_set(&x->mesh_read, NULL, NULL);
         tutti__exodus_local_free(x);
-        err = put(&p);
+        err = put_mesh(&p);
     }
     if (err == TUTTI_OK) err = tutti__exodus_file_publish(x);
     if (err != TUTTI_OK && started) {

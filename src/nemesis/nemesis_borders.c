@@ -182,7 +182,7 @@ static int by_position(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static uint64_t mixed(uint64_t h, tutti_count x) {
+static uint64_t mix_hash(uint64_t h, tutti_count x) {
     h = (h ^ (uint64_t)x) * 0x9e3779b97f4a7c15u;
     return h ^ h >> 29;
 }
@@ -235,8 +235,8 @@ static tutti_err element_sides(const bordering *b, const element *e, tutti_count
                   .rank = b->team->rank};
         if (n < 0) err = TUTTI_ERR_NOMEM;
         for (tutti_count q = 0; q < n; q++) {
-            x.key[0] = mixed(x.key[0], v[q]);
-            x.key[1] = mixed(x.key[1], ~v[q]);
+            x.key[0] = mix_hash(x.key[0], v[q]);
+            x.key[1] = mix_hash(x.key[1], ~v[q]);
         }
         if (n > 0) err = side_add(out, &x);
     }
@@ -306,7 +306,7 @@ static tutti_count rank_end(const side *v, tutti_count from, tutti_count to) {
 }
 
 /* Sides v[0 ... n - 1] have the same nodes. */
-static void meet(const side *v, tutti_count n, told *t) {
+static void match_sides(const side *v, tutti_count n, told *t) {
     const side *lowest = v;
     for (tutti_count i = 1; i < n; i++)
         if (v[i].element < lowest->element) lowest = &v[i];
@@ -320,7 +320,7 @@ static void meet(const side *v, tutti_count n, told *t) {
 }
 
 /* Match sides with the same nodes: each rank receives its entries of the maps. */
-static tutti_err meetings(tutti_count n, side *v, told *t) {
+static tutti_err match_all_sides(tutti_count n, side *v, told *t) {
     if (n > 0) qsort(v, (size_t)n, sizeof *v, by_key);
     for (int pass = 0; pass < 2; pass++) {
         if (pass == 1) {
@@ -331,7 +331,7 @@ static tutti_err meetings(tutti_count n, side *v, told *t) {
         t->n = 0;
         for (tutti_count from = 0, to = 0; from < n; from = to) {
             for (to = from; to < n && !memcmp(v[to].key, v[from].key, sizeof v->key);) to++;
-            meet(v + from, to - from, t);
+            match_sides(v + from, to - from, t);
         }
     }
     return TUTTI_OK;
@@ -352,7 +352,7 @@ static tutti_err sides_meet(bordering *b) {
         to[i] = (int)(mine.v[i].key[1] % (uint64_t)b->team->size);
     err = tutti__send_records(b->team, err, sizeof *came, mine.n, mine.v, to, &n, (void **)&came);
     if (err == TUTTI_OK) {
-        const tutti_err met = meetings(n, came, &tell);
+        const tutti_err met = match_all_sides(n, came, &tell);
         err = tutti__send_records(b->team, met, sizeof *tell.out, tell.n, tell.out, tell.to,
                                   &b->side_n, (void **)&b->side);
     }

@@ -80,7 +80,7 @@ static tutti_err fetch_add(reading *r, const char *name, tutti_count first, tutt
     return TUTTI_OK;
 }
 
-static int64_t number(const reading *r, const fetch *f, tutti_count i) {
+static int64_t read_number(const reading *r, const fetch *f, tutti_count i) {
     return tutti__values_ints(&r->bundle, f->type)[f->index + i];
 }
 
@@ -98,8 +98,8 @@ static tutti_err ends_read(reading *r, int wanted) {
     TUTTI_TRY(tutti__values_move(r->x, &r->bundle, 0, 0, NULL, mine));
     for (int k = 0; k < PIECES && wanted && mine == TUTTI_OK; k++) {
         if (f[k].n > 0) {
-            r->hi[k] = number(r, &f[k], f[k].n - 1);
-            r->lo[k] = r->processor > 0 ? number(r, &f[k], 0) : 0;
+            r->hi[k] = read_number(r, &f[k], f[k].n - 1);
+            r->lo[k] = r->processor > 0 ? read_number(r, &f[k], 0) : 0;
         } else if (place_of(r->x, array_of[k], &at)) {
             r->hi[k] = at.entries;
         }
@@ -114,20 +114,20 @@ static tutti_err ends_read(reading *r, int wanted) {
 
 /* ---- pieces */
 
-static tutti_err take(const reading *r, int n, const fetch *f, int64_t **out) {
+static tutti_err take_numbers(const reading *r, int n, const fetch *f, int64_t **out) {
     tutti_count all = 0, k = 0;
     for (int i = 0; i < n; i++) all += f[i].n;
     int64_t *v = *out = tutti__malloc((size_t)(all + 1) * sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
     for (int i = 0; i < n; i++)
-        for (tutti_count q = 0; q < f[i].n; q++) v[k++] = number(r, &f[i], q);
+        for (tutti_count q = 0; q < f[i].n; q++) v[k++] = read_number(r, &f[i], q);
     return TUTTI_OK;
 }
 
 static tutti_err take_ints(const reading *r, const fetch *f, int **out) {
     int *v = *out = tutti__malloc((size_t)(f->n + 1) * sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
-    for (tutti_count q = 0; q < f->n; q++) v[q] = (int)number(r, f, q);
+    for (tutti_count q = 0; q < f->n; q++) v[q] = (int)read_number(r, f, q);
     return TUTTI_OK;
 }
 
@@ -137,9 +137,9 @@ static tutti_err starts_take(const reading *r, int by, const fetch *ends, tutti_
     const tutti_count maps = r->hi[by] - r->lo[by], skip = ends->n - maps; /* 1: the end before */
     tutti_count *v = *out = tutti__calloc((size_t)maps + 1, sizeof *v);
     if (!v) return TUTTI_ERR_NOMEM;
-    *first_out = skip > 0 ? number(r, ends, 0) : 0;
+    *first_out = skip > 0 ? read_number(r, ends, 0) : 0;
     for (tutti_count k = 0; k < maps; k++) {
-        v[k + 1] = number(r, ends, k + skip) - *first_out;
+        v[k + 1] = read_number(r, ends, k + skip) - *first_out;
         TUTTI_CHECK(v[k + 1] >= v[k] && *first_out >= 0, TUTTI_ERR_FORMAT,
                     "communication map %lld of processor %d ends before it begins", (long long)k,
                     r->processor);
@@ -184,10 +184,10 @@ static tutti_err read_all(reading *r) {
     tutti_err err = pieces_add(r, f);
     TUTTI_TRY(tutti__values_move(r->x, &r->bundle, 0, 0, NULL, err));
     struct tutti__nemesis_found *out = r->f = tutti__calloc(1, sizeof *r->f);
-    err = out ? take(r, 3, f, &out->nodes) : TUTTI_ERR_NOMEM;
-    if (err == TUTTI_OK) err = take(r, 2, f + INT_ELEMENTS, &out->elements);
-    if (err == TUTTI_OK) err = take(r, 1, &f[NODE_IDS], &out->node_ids);
-    if (err == TUTTI_OK) err = take(r, 1, &f[ELEMENT_IDS], &out->element_ids);
+    err = out ? take_numbers(r, 3, f, &out->nodes) : TUTTI_ERR_NOMEM;
+    if (err == TUTTI_OK) err = take_numbers(r, 2, f + INT_ELEMENTS, &out->elements);
+    if (err == TUTTI_OK) err = take_numbers(r, 1, &f[NODE_IDS], &out->node_ids);
+    if (err == TUTTI_OK) err = take_numbers(r, 1, &f[ELEMENT_IDS], &out->element_ids);
     if (err == TUTTI_OK)
         err = starts_take(r, NODE_MAPS, &f[NODE_ENDS], &out->node_start, &first[0]);
     if (err == TUTTI_OK)
@@ -196,9 +196,9 @@ static tutti_err read_all(reading *r) {
     if (err == TUTTI_OK) err = mapped_add(r, first, mapped);
     TUTTI_TRY(tutti__values_move(r->x, &r->bundle, 0, 0, NULL, err));
     TUTTI_ASSERT(out);
-    err = take(r, 1, &mapped[MAP_NODES], &out->map_nodes);
+    err = take_numbers(r, 1, &mapped[MAP_NODES], &out->map_nodes);
     if (err == TUTTI_OK) err = take_ints(r, &mapped[MAP_NODE_RANKS], &out->node_processors);
-    if (err == TUTTI_OK) err = take(r, 1, &mapped[MAP_ELEMENTS], &out->map_elements);
+    if (err == TUTTI_OK) err = take_numbers(r, 1, &mapped[MAP_ELEMENTS], &out->map_elements);
     if (err == TUTTI_OK) err = take_ints(r, &mapped[MAP_SIDES], &out->sides);
     if (err == TUTTI_OK) err = take_ints(r, &mapped[MAP_ELEMENT_RANKS], &out->element_processors);
     return tutti__exodus_agree(r->x, err);
@@ -206,8 +206,8 @@ static tutti_err read_all(reading *r) {
 
 /* ---- the call */
 
-static tutti_err check(const tutti_exodus *x, int processor, const tutti_exodus_nemesis *out,
-                       int *processors) {
+static tutti_err check_call(const tutti_exodus *x, int processor, const tutti_exodus_nemesis *out,
+                            int *processors) {
     TUTTI_CHECK(!x->defining, TUTTI_ERR_STATE,
                 "the file has no mesh: call tutti_exodus_put_mesh first");
     const tutti_count in_file = tutti__cdf_find_dim(&x->cdf, "num_procs_file");
@@ -226,7 +226,7 @@ tutti_err tutti_exodus_nemesis_get(tutti_exodus *x, int processor, tutti_exodus_
     TUTTI_TRY(tutti__exodus_live(x));
     reading r = {.x = x, .processor = processor};
     int processors = 0;
-    TUTTI_TRY(tutti__exodus_call(x, "nemesis_get", 0, check(x, processor, out, &processors)));
+    TUTTI_TRY(tutti__exodus_call(x, "nemesis_get", 0, check_call(x, processor, out, &processors)));
     const tutti_err err = read_all(&r);
     tutti__values_free(&r.bundle);
     if (err != TUTTI_OK) {

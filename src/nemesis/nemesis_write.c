@@ -228,7 +228,7 @@ static tutti_err maps_write(writing *w, const map_names *n, const tutti__neighbo
     return list_add(w, n->items, n->items_by, items);
 }
 
-static tutti_err everything(writing *w) {
+static tutti_err add_all_arrays(writing *w) {
     static const map_names nodes = {NODE_MAPS,         MAP_NODES,     "n_comm_ids", "n_comm_stat",
                                     "n_comm_data_idx", "n_comm_nids", "n_comm_proc"};
     static const map_names elements = {ELEMENT_MAPS,  MAP_ELEMENTS,      "e_comm_ids",
@@ -255,5 +255,5 @@ static tutti_err everything(writing *w) {
 tutti_err tutti__nemesis_add(const tutti__nemesis *s, const tutti__cdf *cdf,
                              tutti__values *values) {
     writing w = {.cdf = cdf, .s = s, .values = values};
-    return everything(&w);
+    return add_all_arrays(&w);
 }
