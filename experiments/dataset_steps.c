@@ -179,7 +179,7 @@ static tutti_err read_step(const stage *s, const step_state *k, double *out) {
     return err;
 }
 
-static tutti_err describe(const stage *s, const step_spec *spec, step_state *k) {
+static tutti_err describe_case(const stage *s, const step_spec *spec, step_state *k) {
     char name[16];
     tutti_err err = tutti_dataset_grid(k->d, "space", 1, &s->f.entries);
     for (int v = 0; v < VARIABLES && err == TUTTI_OK; v++)
@@ -192,8 +192,8 @@ static tutti_err describe(const stage *s, const step_spec *spec, step_state *k) 
     return err;
 }
 
-static tutti_err decompose(const stage *s, const step_spec *spec, step_state *k, tutti_count n,
-                           const tutti_count *position) {
+static tutti_err decompose_space(const stage *s, const step_spec *spec, step_state *k,
+                                 tutti_count n, const tutti_count *position) {
     const tutti_count lo = s->f.each * s->f.w->rank;
     const tutti_decomposition_spec block = {
         .kind = TUTTI_BY_SLICE, .slice = {.lo = {lo}, .hi = {lo + s->f.each}}, .whole = 1};
@@ -242,8 +242,8 @@ static int begin_variant(const comparison *r, measure_variant *of) {
     char *path = cli_format("%s.%d", s->path, (int)((const step_spec *)of->what - step_table));
     tutti_count *position = field_deal(&s->f, spec->by == RUNS ? spec->run : 0, &k->n);
     tutti_err err = datasets_open(r->x, path, &variant, &k->d);
-    if (err == TUTTI_OK) err = describe(s, spec, k);
-    if (err == TUTTI_OK) err = decompose(s, spec, k, k->n, position);
+    if (err == TUTTI_OK) err = describe_case(s, spec, k);
+    if (err == TUTTI_OK) err = decompose_space(s, spec, k, k->n, position);
     const int failed = err != TUTTI_OK ? cli_error_tutti() : first_step(s, spec, k, position);
     free(position);
     free(path);

@@ -56,7 +56,7 @@ typedef struct symbol {
     const char *name;
 } symbol;
 
-static int load(void **library, const char *const *names, const symbol *symbols, int n) {
+static int load_file(void **library, const char *const *names, const symbol *symbols, int n) {
     if (*library) return 1;
     for (int i = 0; names[i] && !*library; i++) *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     for (int i = 0; i < n && *library; i++) {
@@ -79,7 +79,7 @@ static int load_netcdf(void) {
                               {&nc.close, "nc_close"},
                               {&nc.set_fill, "nc_set_fill"},
                               {&nc.strerror, "nc_strerror"}};
-    return load(&nc.library, names, symbols, sizeof symbols / sizeof *symbols);
+    return load_file(&nc.library, names, symbols, sizeof symbols / sizeof *symbols);
 }
 
 static int load_hdf5(void) {
@@ -102,7 +102,8 @@ static int load_hdf5(void) {
                               {&h5.close_set, "H5Dclose"},
                               {&h5.type, "H5T_NATIVE_DOUBLE_g"},
                               {&h5.list_class, "H5P_CLS_DATASET_CREATE_ID_g"}};
-    return load(&h5.library, names, symbols, sizeof symbols / sizeof *symbols) && h5.open() >= 0;
+    return load_file(&h5.library, names, symbols, sizeof symbols / sizeof *symbols) &&
+           h5.open() >= 0;
 }
 
 int direct_there(direct_kind kind, const char **package_out) {

@@ -103,7 +103,7 @@ static void share_free(share *s) {
 
 static const char *const names[EACH] = {"v1", "v2", "v3", "v4", "v5", "v6"};
 
-static tutti_err describe(tutti_exodus *x, const share *s) {
+static tutti_err describe_case(tutti_exodus *x, const share *s) {
     const tutti_exodus_elements block = {
         .n = s->elements, .ids = s->element_ids, .nodes = s->connectivity};
     tutti_err err = tutti_exodus_init(x, &(tutti_exodus_parameters){.title = "ALEGRA", .dims = 3});
@@ -133,7 +133,7 @@ static void fields_of(const share *s, tutti_exodus_field out[2 * EACH]) {
 }
 
 /* The last step, number by number. */
-static int compare(tutti_exodus *x, const share *s, int steps) {
+static int compare_values(tutti_exodus *x, const share *s, int steps) {
     for (int v = 0; v < 2 * EACH; v++) {
         tutti_exodus_field fields[2 * EACH];
         fields_of(s, fields);
@@ -162,7 +162,7 @@ static int open_ours(const experiment *x, const share *s, const variant *of, tut
     snprintf(number, sizeof number, "%d", of->megabytes * 1000000);
     if (err == TUTTI_OK) err = tutti_options_set(&io, "cb_buffer_size", number);
     if (err == TUTTI_OK) err = tutti_exodus_create(x->all->comm, s->path, &opt, out);
-    if (err == TUTTI_OK) err = describe(*out, s);
+    if (err == TUTTI_OK) err = describe_case(*out, s);
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
@@ -193,7 +193,7 @@ static int run_ours(comparison *r, const measure_variant *me, double *seconds_ou
         if (err != TUTTI_OK) failed = cli_error_tutti();
     }
     seconds_out[WRITE] = cli_elapsed(w, start, cli_now()) / steps;
-    if (!failed && me->rounds == 0) failed = compare(x, s, steps);
+    if (!failed && me->rounds == 0) failed = compare_values(x, s, steps);
     if (!failed && r->x->results.config->read) {
         const double again = comparison_start(w);
         if (get_steps(x, s, steps) != TUTTI_OK) failed = cli_error_tutti();

@@ -38,7 +38,7 @@ static tutti_err calls_make(const tutti_access *a, char *user, mesh_calls *c) {
     return TUTTI_OK;
 }
 
-static int prepare(bench_job *job, bench_entry *e) {
+static int prepare_case(bench_job *job, bench_entry *e) {
     mesh_calls *c = calls_of(job);
     const tutti_access *a = tutti_replicas_write_access(mesh_inspector(job, e));
     int failed = 0;
@@ -62,7 +62,7 @@ static int write_all(const bench_job *job, const mesh_calls *c) {
     return 0;
 }
 
-static int run(bench_job *job, bench_entry *e) {
+static int run_case(bench_job *job, bench_entry *e) {
     mesh_calls *c = calls_of(job);
     (void)e;
     const int failed = write_all(job, c), fd = c->fd;
@@ -81,4 +81,5 @@ static void end(bench_job *job, bench_entry *e) {
     *c = (mesh_calls){.fd = -1};
 }
 
-const bench_runner mesh_bare = {.prepare = prepare, .run = run, .end = end, .needs_file = 1};
+const bench_runner mesh_bare = {
+    .prepare = prepare_case, .run = run_case, .end = end, .needs_file = 1};

@@ -58,8 +58,8 @@ static tutti_err set_stage(const mesh_point *p, const cli_world *w, mesh_stage *
     return TUTTI_OK;
 }
 
-static tutti_err inspect(const mesh_point *p, const cli_world *w, mesh_stage *s,
-                         tutti_replicas_rule rule) {
+static tutti_err inspect_object(const mesh_point *p, const cli_world *w, mesh_stage *s,
+                                tutti_replicas_rule rule) {
     const tutti_replicas_spec spec = {.n = s->view.nodes,
                                       .numbers = s->view.number,
                                       .own = s->view.own,
@@ -83,7 +83,8 @@ static int mesh_make(const bench_cell *cell, const cli_world *w, bench_pattern *
                            .file_type = MPI_DATATYPE_NULL,
                            .memory_type = MPI_DATATYPE_NULL};
     tutti_err err = set_stage(p, w, s);
-    for (int i = 0; i < MESH_RULES && err == TUTTI_OK; i++) err = inspect(p, w, s, mesh_rule[i]);
+    for (int i = 0; i < MESH_RULES && err == TUTTI_OK; i++)
+        err = inspect_object(p, w, s, mesh_rule[i]);
     if (err == TUTTI_OK)
         err = tutti_access_copy(tutti_replicas_read_access(s->inspector[0]), &out->access);
     if (err == TUTTI_OK) err = bench_pattern_list(out);

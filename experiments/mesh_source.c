@@ -27,7 +27,7 @@ static box box_of(tutti_count nodes) {
     return (box){{n, n, n}};
 }
 
-static void split(const box *b, tutti_count less, tutti_count k, tutti_count at[3]) {
+static void split_text(const box *b, tutti_count less, tutti_count k, tutti_count at[3]) {
     for (int d = 0; d < 3; d++) {
         at[d] = k % (b->n[d] - less);
         k /= b->n[d] - less;
@@ -37,7 +37,7 @@ static void split(const box *b, tutti_count less, tutti_count k, tutti_count at[
 static void place_nodes(const box *b, tutti_count first, tutti_count n, double *xyz) {
     for (tutti_count k = 0; k < n; k++) {
         tutti_count at[3];
-        split(b, 0, first + k, at);
+        split_text(b, 0, first + k, at);
         for (int d = 0; d < 3; d++) {
             const double t = (double)at[d] / (double)(b->n[d] - 1);
             xyz[3 * k + d] = d == 2 ? t * t : t; /* graded */
@@ -51,7 +51,7 @@ static void cut_cell(const box *b, tutti_count cell, tutti_count *node) {
                                       {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     const tutti_count step[3] = {1, b->n[0], b->n[0] * b->n[1]};
     tutti_count at[3];
-    split(b, 1, cell, at);
+    split_text(b, 1, cell, at);
     const tutti_count corner = at[0] + at[1] * step[1] + at[2] * step[2];
     for (int t = 0; t < 6; t++) {
         tutti_count here = corner;

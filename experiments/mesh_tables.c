@@ -33,7 +33,8 @@ typedef struct {
     int *holder, *writers;
 } counting;
 
-static tutti_err choose(const counting *c, tutti_replicas_rule rule, tutti_replicas_stats *out) {
+static tutti_err choose_values(const counting *c, tutti_replicas_rule rule,
+                               tutti_replicas_stats *out) {
     const tutti_replicas_lists lists = {.n = c->v.nodes,
                                         .parts = c->parts,
                                         .start = c->start,
@@ -45,7 +46,7 @@ static tutti_err choose(const counting *c, tutti_replicas_rule rule, tutti_repli
     return tutti_replicas_choose(&lists, &choice, c->writers, NULL, out);
 }
 
-static tutti_err divide(counting *c) {
+static tutti_err divide_mesh(counting *c) {
     tutti_mesh_lists_free(&c->start, &c->holder);
     const tutti_mesh_partitioner by = c->x->results.config->by;
     const tutti_err err = tutti_mesh_partition(c->mesh, c->parts, by, c->load, c->of);
@@ -69,8 +70,9 @@ static void report_rules(FILE *f, const char *key, const tutti_replicas_stats *s
 }
 
 static tutti_err count_all(counting *c, tutti_replicas_stats *s) {
-    tutti_err err = divide(c);
-    for (int i = 0; i < MESH_RULES && err == TUTTI_OK; i++) err = choose(c, mesh_rule[i], &s[i]);
+    tutti_err err = divide_mesh(c);
+    for (int i = 0; i < MESH_RULES && err == TUTTI_OK; i++)
+        err = choose_values(c, mesh_rule[i], &s[i]);
     return err;
 }
 
@@ -88,7 +90,7 @@ static tutti_err report_times(counting *c, FILE *f) {
         seconds[k] = cli_now() - start;
         for (int i = 0; i < MESH_RULES && err == TUTTI_OK; i++) {
             start = cli_now();
-            err = choose(c, mesh_rule[i], &s);
+            err = choose_values(c, mesh_rule[i], &s);
             seconds[(i + 1) * rounds + k] = cli_now() - start;
         }
     }

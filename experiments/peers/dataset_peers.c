@@ -105,7 +105,7 @@ static void distribute_block(tutti_count each, int dims) {
         mine.position[i] = (mine.lo[0] + i / columns) * mine.shape[1] + mine.lo[1] + i % columns;
 }
 
-static void distribute(const job *of, tutti_count each) {
+static void distribute_items(const job *of, tutti_count each) {
     mine.of = of;
     mine.shape[0] = each * standalone_ranks;
     mine.shape[1] = 1;
@@ -420,7 +420,7 @@ static void check_step(const method *w) {
         standalone_check(memcmp(mine.put[v], mine.got[v], (size_t)mine.n * 8) == 0, w->name);
 }
 
-static void run(measure *m, measure_variant *v, double *value) {
+static void run_case(measure *m, measure_variant *v, double *value) {
     const method *w = v->what;
     w->open(w->which);
     const double start = standalone_together();
@@ -435,8 +435,8 @@ static void measure_job(const job *of, tutti_count each, int rounds) {
     static const char *const values[] = {"seconds", NULL};
     char title[64], more[48];
     snprintf(title, sizeof title, "%s, %s", of->name, durable ? "durable" : "visible");
-    measure m = {.title = title, .values = values, .rounds = rounds, .warmup = 1, .run = run};
-    distribute(of, each);
+    measure m = {.title = title, .values = values, .rounds = rounds, .warmup = 1, .run = run_case};
+    distribute_items(of, each);
     for (int i = 0; i < METHODS; i++)
         if (methods[i].which != H5_INDEPENDENT || methods[i].open != h5_open || !of->runs)
             measure_add(&m, methods[i].name, &methods[i]);

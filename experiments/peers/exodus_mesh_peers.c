@@ -237,7 +237,7 @@ static int ex_opened(int mode) {
 }
 
 /* Send n items of 8 bytes to rank 0; counts and displacements are per rank. */
-static void gather(const void *from, int64_t n, void *to) {
+static void gather_values(const void *from, int64_t n, void *to) {
     int count = (int)n, *counts = standalone_alloc((size_t)standalone_ranks, sizeof *counts),
         *places = standalone_alloc((size_t)standalone_ranks, sizeof *places);
     MPI_Gather(&count, 1, MPI_INT, counts, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -253,8 +253,8 @@ static void write_block(int file, int b) {
     int64_t *list =
         standalone_rank == 0 ? standalone_alloc((size_t)CORNERS * all, sizeof *list) : NULL;
     for (int64_t i = 0; i < CORNERS * n; i++) nodes[i] = mesh.id[mesh.corner[b][i]];
-    gather(mesh.element_id[b], n, ids);
-    gather(nodes, CORNERS * n, list);
+    gather_values(mesh.element_id[b], n, ids);
+    gather_values(nodes, CORNERS * n, list);
     if (standalone_rank == 0) {
         int *out = standalone_alloc((size_t)CORNERS * all, sizeof *out);
         for (int64_t i = 0; i < all; i++)
@@ -288,10 +288,10 @@ static double write_gathered(void) {
         for (int k = 0; k < 3; k++) out[k] = standalone_alloc((size_t)mesh.nodes, sizeof *out[k]);
     }
     for (int64_t i = 0; i < mesh.owned; i++) own_ids[i] = mesh.id[mesh.own[i]];
-    gather(own_ids, mesh.owned, ids);
+    gather_values(own_ids, mesh.owned, ids);
     for (int k = 0; k < 3; k++) {
         for (int64_t i = 0; i < mesh.owned; i++) own[i] = mesh.x[k][mesh.own[i]];
-        gather(own, mesh.owned, in);
+        gather_values(own, mesh.owned, in);
         for (int64_t i = 0; i < mesh.nodes && standalone_rank == 0; i++) out[k][ids[i] - 1] = in[i];
     }
     if (standalone_rank == 0)

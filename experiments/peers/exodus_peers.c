@@ -107,7 +107,7 @@ static void make_space(int which, tutti_count all, const unsigned char *held, co
     }
 }
 
-static void distribute(void) {
+static void distribute_items(void) {
     const tutti_count n = edge - 1, elements = n * n * n, nodes = edge * edge * edge;
     const tutti_count half = n / 2 * n * n, begin[3] = {0, half, elements};
     int *lowest = standalone_alloc((size_t)nodes, sizeof *lowest),
@@ -131,7 +131,7 @@ static void distribute(void) {
     free(lowest), free(owner), free(held);
 }
 
-static void fill(int step) {
+static void fill_values(int step) {
     for (int s = 0; s < SPACES; s++)
         for (int v = 0; v < variables; v++) {
             for (tutti_count i = 0; i < at[s].n; i++)
@@ -223,11 +223,11 @@ static void check_step(const method *w) {
             standalone_check(memcmp(at[s].put[v], at[s].got[v], (size_t)at[s].n * 8) == 0, w->name);
 }
 
-static void run(measure *m, measure_variant *v, double *value) {
+static void run_case(measure *m, measure_variant *v, double *value) {
     const method *w = v->what;
     w->open(w->which);
     for (int step = 1; step <= steps; step++) {
-        if (m->round < 0) fill(step);
+        if (m->round < 0) fill_values(step);
         const double start = standalone_together();
         w->write(w->which, step);
         value[0] += standalone_slowest(measure_now() - start) / (double)steps;
@@ -265,13 +265,14 @@ int main(int argc, char **argv) {
         measure_sets(sets, (int)rounds);
         return standalone_end_mpi();
     }
-    distribute();
-    fill(1);
+    distribute_items();
+    fill_values(1);
     char title[64], more[48];
     double bytes = 0;
     snprintf(title, sizeof title, "%s, %s", cubes ? "cubes" : "boxes",
              durable ? "durable" : "visible");
-    measure m = {.title = title, .values = values, .rounds = (int)rounds, .warmup = 1, .run = run};
+    measure m = {
+        .title = title, .values = values, .rounds = (int)rounds, .warmup = 1, .run = run_case};
     add_methods(&m, tutti_methods, 2, only);
     add_methods(&m, limit_methods, 2, only);
     add_methods(&m, netcdf_methods, 99, only);

@@ -26,11 +26,11 @@
 
 static volatile double sink; /* prevents removal of repeated computation */
 
-static void must(tutti_err err) {
+static void check_call(tutti_err err) {
     standalone_check(err == TUTTI_OK, tutti_last_message());
 }
 
-static void relax(const tutti_tile *tile, tutti_count n) {
+static void relax_rows(const tutti_tile *tile, tutti_count n) {
     const tutti_count width = tile->in_shape[1];
     double *out = tile->out;
     for (tutti_count i = tile->core.lo[0]; i < tile->core.hi[0]; i++) {
@@ -54,7 +54,7 @@ typedef struct {
 } scene;
 
 /* One sweep from array `from` to the other, each tile computed s->passes times.  Returns the seconds of computing. */
-static double sweep(scene *s, int from, int kind) {
+static double run_sweep(scene *s, int from, int kind) {
     tutti_array_spec array;
     tutti_tiles_spec spec = s->spec;
     tutti_tiles_stats stats;
@@ -63,23 +63,23 @@ static double sweep(scene *s, int from, int kind) {
     double computing = 0;
     spec.sequential = kind != OVERLAPPED;
     tutti_array_describe(s->a[from], &array);
-    must(tutti_tiles_begin(s->a[from], s->a[1 - from], &spec, &walk));
+    check_call(tutti_tiles_begin(s->a[from], s->a[1 - from], &spec, &walk));
     for (;;) {
-        must(tutti_tiles_next(walk, &tile));
+        check_call(tutti_tiles_next(walk, &tile));
         if (!tile.more) break;
         const double since = measure_now();
-        for (int i = 0; i < s->passes && kind != FILE_ALONE; i++) relax(&tile, array.shape[0]);
+        for (int i = 0; i < s->passes && kind != FILE_ALONE; i++) relax_rows(&tile, array.shape[0]);
         computing += measure_now() - since;
     }
     tutti_tiles_stats_get(walk, &stats);
     s->memory = stats.memory;
-    must(tutti_tiles_end(&walk));
+    check_call(tutti_tiles_end(&walk));
     return standalone_slowest(computing);
 }
 
-static void run(measure *m, measure_variant *v, double *value) {
+static void run_case(measure *m, measure_variant *v, double *value) {
     const double start = standalone_together();
-    value[1] = sweep(m->data, m->round & 1, (int)(intptr_t)v->what);
+    value[1] = run_sweep(m->data, m->round & 1, (int)(intptr_t)v->what);
     value[0] = standalone_slowest(measure_now() - start);
 }
 
@@ -87,11 +87,11 @@ static void run(measure *m, measure_variant *v, double *value) {
 static int passes_for(scene *s) {
     s->passes = 1;
     for (int i = 0; i < 2; i++)
-        (void)sweep(s, i, SEQUENTIAL); /* allocates the blocks of both arrays */
+        (void)run_sweep(s, i, SEQUENTIAL); /* allocates the blocks of both arrays */
     const double start = standalone_together();
-    (void)sweep(s, 0, FILE_ALONE);
+    (void)run_sweep(s, 0, FILE_ALONE);
     const double seconds = standalone_slowest(measure_now() - start),
-                 once = sweep(s, 1, SEQUENTIAL);
+                 once = run_sweep(s, 1, SEQUENTIAL);
     const double passes = seconds / (once > 0 ? once : 1e-9);
     return passes < 1 ? 1 : passes > 1e6 ? 1000000 : (int)(passes + 0.5);
 }
@@ -120,23 +120,23 @@ int main(int argc, char **argv) {
                         .halo = {1, 1}}};
     tutti_options opt;
     char path[2][4096], more[96];
-    must(tutti_options_init(&opt));
+    check_call(tutti_options_init(&opt));
     if (!buffered) opt.direct_io = 1;
     for (int i = 0; i < 2; i++) {
         snprintf(path[i], sizeof path[i], "%s/jacobi_overlap.%d", argv[0], i);
-        must(tutti_array_create(MPI_COMM_WORLD, path[i], &array, &opt, &s.a[i]));
+        check_call(tutti_array_create(MPI_COMM_WORLD, path[i], &array, &opt, &s.a[i]));
     }
     s.passes = passes_for(&s);
     measure m = {
-        .title = "sweeps", .values = values, .rounds = (int)rounds, .data = &s, .run = run};
+        .title = "sweeps", .values = values, .rounds = (int)rounds, .data = &s, .run = run_case};
     for (int k = 0; k < 3; k++) measure_add(&m, names[k], (const void *)(intptr_t)k);
     measure_rounds(&m);
     snprintf(more, sizeof more, ", \"passes\": %d, \"tile_rows\": %lld, \"memory\": %lld", s.passes,
              (long long)height, (long long)s.memory);
     standalone_report(&m, more);
     for (int i = 0; i < 2; i++) {
-        must(tutti_array_close(&s.a[i]));
-        if (rank == 0) must(tutti_file_delete(path[i], NULL));
+        check_call(tutti_array_close(&s.a[i]));
+        if (rank == 0) check_call(tutti_file_delete(path[i], NULL));
     }
     return standalone_end_mpi();
 }

@@ -27,7 +27,7 @@ static long pss(void) {
     return kib;
 }
 
-static void *watch(void *unused) {
+static void *watch_memory(void *unused) {
     (void)unused;
     while (!atomic_load(&over)) {
         const long now = pss();
@@ -64,7 +64,8 @@ static void run(measure *m, measure_variant *v, double *value) {
     (void)v;
     standalone_together();
     const long before = pss();
-    standalone_check(pthread_create(&watcher, NULL, watch, NULL) == 0, "cannot start a thread");
+    standalone_check(pthread_create(&watcher, NULL, watch_memory, NULL) == 0,
+                     "cannot start a thread");
     write_file(m->data, *(const long *)v->what);
     standalone_together();
     atomic_store(&over, 1);

@@ -40,7 +40,7 @@ typedef struct {
     char *buf, *share;
 } scene;
 
-static void must(int code, const char *what) {
+static void check_call(int code, const char *what) {
     char text[MPI_MAX_ERROR_STRING] = "";
     int n = 0;
     if (code == MPI_SUCCESS) return;
@@ -81,7 +81,7 @@ static void read_limit(const scene *s, double *value) {
     close(fd);
 }
 
-static void run(measure *m, measure_variant *v, double *value) {
+static void run_case(measure *m, measure_variant *v, double *value) {
     const scene *s = m->data;
     if (strcmp(v->name, "limit") == 0) {
         read_limit(s, value);
@@ -99,21 +99,22 @@ static void run(measure *m, measure_variant *v, double *value) {
     if (standalone_rank == 0 && disk && !write && measure_drop_cache(path, &left))
         standalone_fail("cannot drop '%s' from the page cache", path);
     double start = standalone_together();
-    must(MPI_File_open(MPI_COMM_WORLD, path,
-                       write ? MPI_MODE_CREATE | MPI_MODE_WRONLY : MPI_MODE_RDONLY, MPI_INFO_NULL,
-                       &f),
-         "open");
-    must(MPI_File_set_view(f, 0, MPI_BYTE, s->p.file_type, "native", MPI_INFO_NULL), "set_view");
+    check_call(MPI_File_open(MPI_COMM_WORLD, path,
+                             write ? MPI_MODE_CREATE | MPI_MODE_WRONLY : MPI_MODE_RDONLY,
+                             MPI_INFO_NULL, &f),
+               "open");
+    check_call(MPI_File_set_view(f, 0, MPI_BYTE, s->p.file_type, "native", MPI_INFO_NULL),
+               "set_view");
     if (limit) start = standalone_together();
     const double cpu = measure_cpu();
     for (int i = 0; i < s->calls; i++)
-        must(write ? MPI_File_write_all(f, s->buf, 1, s->p.memory_type, MPI_STATUS_IGNORE)
-                   : MPI_File_read_all(f, s->buf, 1, s->p.memory_type, MPI_STATUS_IGNORE),
-             v->name);
+        check_call(write ? MPI_File_write_all(f, s->buf, 1, s->p.memory_type, MPI_STATUS_IGNORE)
+                         : MPI_File_read_all(f, s->buf, 1, s->p.memory_type, MPI_STATUS_IGNORE),
+                   v->name);
     if (limit) value[1] = standalone_sum(measure_cpu() - cpu);
     const double moved = limit ? standalone_together() : 0;
-    if (disk && write) must(MPI_File_sync(f), "sync");
-    must(MPI_File_close(&f), "close");
+    if (disk && write) check_call(MPI_File_sync(f), "sync");
+    check_call(MPI_File_close(&f), "close");
     value[0] = (limit ? moved : standalone_together()) - start;
     v->is_resting = write && limit;
     if (verify && !write) standalone_check(buffer_is_right(s), "wrong bytes were read");
@@ -135,7 +136,8 @@ static void measure_pattern(const cli_world *w, const char *name) {
         standalone_fail("%s", cli_message());
     if (!pattern) s.calls = others[i].calls;
     s.buf = standalone_alloc((size_t)s.p.memory, 1);
-    measure m = {.title = name, .values = values, .rounds = (int)rounds, .data = &s, .run = run};
+    measure m = {
+        .title = name, .values = values, .rounds = (int)rounds, .data = &s, .run = run_case};
     measure_add(&m, "write", NULL);
     measure_add(&m, "read", NULL);
     if (limit) {

@@ -14,7 +14,7 @@
 #include <tutti/tutti.h>
 #include "measure/standalone.h"
 
-static void must(tutti_err err) {
+static void check_call(tutti_err err) {
     standalone_check(err == TUTTI_OK, tutti_last_message());
 }
 
@@ -33,7 +33,7 @@ static tutti_access *items(tutti_count n, tutti_off bytes, int shared, int kind)
                             : owner == standalone_rank || second == standalone_rank)
             index[kept++] = i;
     }
-    must(tutti_access_indices(0, bytes, kept, index, &a));
+    check_call(tutti_access_indices(0, bytes, kept, index, &a));
     free(index);
     return a;
 }
@@ -45,19 +45,19 @@ typedef struct {
 
 static double write_once(tutti_file *f, const tutti_access *a, const void *buf) {
     const double start = standalone_together();
-    must(tutti_file_write(f, a, buf, NULL));
+    check_call(tutti_file_write(f, a, buf, NULL));
     return standalone_slowest(measure_now() - start);
 }
 
-static void run(measure *m, measure_variant *v, double *value) {
+static void run_case(measure *m, measure_variant *v, double *value) {
     const scene *s = m->data;
     tutti_options opt;
     tutti_file *f = NULL;
-    must(tutti_options_init(&opt));
-    must(tutti_options_set(&opt, "method", "two-phase"));
-    must(tutti_file_open(MPI_COMM_WORLD, s->path, TUTTI_WRITE | TUTTI_CREATE, &opt, &f));
+    check_call(tutti_options_init(&opt));
+    check_call(tutti_options_set(&opt, "method", "two-phase"));
+    check_call(tutti_file_open(MPI_COMM_WORLD, s->path, TUTTI_WRITE | TUTTI_CREATE, &opt, &f));
     for (int i = 0; i < 2; i++) value[i] = write_once(f, v->what, s->buf);
-    must(tutti_file_close(&f));
+    check_call(tutti_file_close(&f));
 }
 
 int main(int argc, char **argv) {
@@ -73,7 +73,7 @@ int main(int argc, char **argv) {
     standalone_start_mpi(&program, &argc, &argv);
     scene s;
     measure m = {
-        .title = "writes", .values = values, .rounds = (int)rounds, .data = &s, .run = run};
+        .title = "writes", .values = values, .rounds = (int)rounds, .data = &s, .run = run_case};
     snprintf(s.path, sizeof s.path, "%s/overlaps", argv[0]);
     for (int k = 0; k < KINDS; k++) {
         s.access[k] = items(n, bytes, (int)shared, k);

@@ -22,7 +22,7 @@
 
 /* ---- the mesh */
 
-static int64_t spread(int64_t x) {
+static int64_t spread_items(int64_t x) {
     int64_t out = 0;
     for (int bit = 0; bit < 20; bit++) out |= (x >> bit & 1) << (3 * bit);
     return out;
@@ -71,7 +71,7 @@ static tutti_count nodes(int side, int64_t **numbers_out, unsigned char **own_ou
     for (x[2] = all.lo[2]; x[2] < all.hi[2]; x[2]++)
         for (x[1] = all.lo[1]; x[1] < all.hi[1]; x[1]++)
             for (x[0] = all.lo[0]; x[0] < all.hi[0]; x[0]++) {
-                numbers[n] = spread(x[0]) | spread(x[1]) << 1 | spread(x[2]) << 2;
+                numbers[n] = spread_items(x[0]) | spread_items(x[1]) << 1 | spread_items(x[2]) << 2;
                 owns[n++] = (unsigned char)inside(&own, x);
             }
     *numbers_out = numbers;
@@ -81,7 +81,7 @@ static tutti_count nodes(int side, int64_t **numbers_out, unsigned char **own_ou
 
 /* ---- measuring */
 
-static void run(measure *m, measure_variant *v, double *value) {
+static void run_case(measure *m, measure_variant *v, double *value) {
     const tutti_replicas_spec *spec = m->data;
     tutti_replicas *r = NULL;
     tutti_replicas_stats s = {0};
@@ -119,7 +119,8 @@ static void measure_side(int side, tutti_replicas_rule rule, int rounds) {
                                 .value_bytes = 8,
                                 .choice = {.rule = rule}};
     snprintf(title, sizeof title, "%d^3 nodes", side);
-    measure m = {.title = title, .values = values, .rounds = rounds, .data = &spec, .run = run};
+    measure m = {
+        .title = title, .values = values, .rounds = rounds, .data = &spec, .run = run_case};
     measure_add(&m, tutti_replicas_rule_name(rule), NULL);
     measure_rounds(&m);
     standalone_report(&m, "");

@@ -45,7 +45,7 @@ static void places(const tutti_access *a) {
 }
 
 /* Columns of a row-major array, memory by columns: a nest of 10^10 runs of one element. */
-static void transposed(void) {
+static void test_transposed(void) {
     tutti_section f = {.ndims = 2, .element_size = 8, .shape = {N, N}, .hi = {N, N}}, m = f;
     m.order = TUTTI_COL_MAJOR;
     tutti_access *a = NULL, *c = NULL;
@@ -62,7 +62,7 @@ static void transposed(void) {
 }
 
 /* Interleaved copies of a vector: sorted as loops, never expanded. */
-static void interleaved(void) {
+static void test_interleaved(void) {
     tutti_access *v = NULL, *a = NULL;
     CHECK_OK(tutti_access_vector(0, N, 8, 8 * N, &v));
     CHECK_OK(tutti_access_tile(v, N / 2, 16, 8 * N, &a));
@@ -92,8 +92,8 @@ int main(void) {
     questions(a, 4 * N * N * 8);
     places(a);
     tutti_access_free(&a);
-    transposed();
-    interleaved();
+    test_transposed();
+    test_interleaved();
     CHECK_EQ(tutti__memory_live(), live);
     return check_done();
 }

@@ -72,7 +72,7 @@ static tutti_err (*const makers[])(tutti_access **) = {
     make_section,    make_concat,    make_concat_at, make_tile,    make_tile_list, make_join,
     make_clip,       make_clip_list, make_copy,      make_parsed};
 
-static void exhaust(int which) {
+static void exhaust_memory(int which) {
     const long live = tutti__memory_live();
     for (long k = 1; k < 1000; k++) {
         tutti_access *a = NULL;
@@ -125,7 +125,7 @@ int main(void) {
     CHECK_OK(make_concat(&all));
     wire_size = tutti_access_serialise(all, wire, sizeof wire);
     tutti_access_free(&all);
-    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) exhaust((int)i);
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) exhaust_memory((int)i);
     exhaust_iter();
     for (int i = 0; i < 2000 && check_failures_ < 20; i++) exhaust_random();
     tutti_access_free(&nest);

@@ -79,7 +79,7 @@ static void normal_forms(void) {
 }
 
 /* An irregular list costs a few bytes per item; clipped nests remain nests. */
-static void compact(void) {
+static void test_compact(void) {
     const int64_t n = 10000;
     tutti_off *offsets = malloc((size_t)n * sizeof *offsets), at = 0;
     for (int64_t i = 0; i < n; i++) offsets[i] = at += 65 + rnd(50);
@@ -122,7 +122,7 @@ static void damage_node(tutti__side s, tutti__node *n) {
     CHECK(tutti__side_is_valid(s), "kind %d", (int)n->kind);
 }
 
-static void damage(void) {
+static void damage_bytes(void) {
     const tutti_off at[] = {0, 10, 17, 40, 41 << 10};
     const tutti_off lengths[] = {3, 2, 9, 1, 5};
     tutti__side part[3], all = {0, NULL}, loop = {0, NULL};
@@ -170,7 +170,7 @@ static void damage(void) {
 }
 
 /* Nest deeper until the description is flattened; bytes are correct at every depth. */
-static void depths(void) {
+static void test_depths(void) {
     tutti_access *a = contiguous(0, 1);
     model m = {0, 0, NULL, NULL, NULL};
     model_add(&m, 0, 0);
@@ -203,7 +203,7 @@ static void depths(void) {
     CHECK(err == TUTTI_OK || err == TUTTI_ERR_UNSUPPORTED, "%s", tutti_last_message());
 }
 
-static void refused(void) {
+static void test_refused(void) {
     tutti_access *a = NULL;
     tutti_off minus = -1, one = 1, huge = INT64_MAX;
     CHECK_ERR(tutti_access_contiguous(-1, 5, &a), TUTTI_ERR_ARG);
@@ -248,7 +248,7 @@ static void described(tutti_access *a, const char *expect) {
     tutti_access_free(&a);
 }
 
-static void descriptions(void) {
+static void test_descriptions(void) {
     described(contiguous(7, 100), "100 bytes at 7");
     described(contiguous(7, 0), "empty");
     described(vector(0, 4096, 16384, 65536), "4096 x [16384 bytes every 65536] at 0");
@@ -260,7 +260,7 @@ static void descriptions(void) {
 }
 
 /* All queries of empty accesses. */
-static void empty(void) {
+static void test_empty(void) {
     tutti_access *a = contiguous(100, 0), *b = NULL;
     tutti_off lo = 1, hi = 1;
     tutti_access_bounds(a, &lo, &hi);
@@ -277,12 +277,12 @@ int main(void) {
     const long live = tutti__memory_live();
     check_seed(20240606);
     normal_forms();
-    compact();
-    damage();
-    depths();
-    refused();
-    descriptions();
-    empty();
+    test_compact();
+    damage_bytes();
+    test_depths();
+    test_refused();
+    test_descriptions();
+    test_empty();
     CHECK_EQ(tutti__memory_live(), live);
     return check_done();
 }

@@ -81,7 +81,7 @@ static int64_t mentions(request *q, const model *m, int64_t by, int64_t size) {
 }
 
 /* Returns how many bytes it counts. */
-static int64_t expect(request *q, int64_t by, int64_t size) {
+static int64_t check_expected(request *q, int64_t by, int64_t size) {
     for (int64_t i = 0; i < q->room; i++) q->from[i] = NOTHING;
     const int64_t n = mentions(q, &q->m, by, size) + mentions(q, q->m.lost, by, size);
     for (int64_t i = 0, k = 0; i < model_lost(&q->m);
@@ -174,7 +174,7 @@ static void read_all_ways(tutti_file *f, request *q, int64_t size, int64_t by) {
         tutti_off n = -1;
         memset(q->memory, UNTOUCHED, (size_t)q->room);
         CHECK_OK(calls[k].run(f, q, by, &n));
-        CHECK_EQ(n, expect(q, calls[k].shifts ? by : 0, size));
+        CHECK_EQ(n, check_expected(q, calls[k].shifts ? by : 0, size));
         check_memory(q, calls[k].name);
     }
 }
@@ -332,7 +332,7 @@ static void plans_differ(void) {
 }
 
 /* Loops remain loops: one element for many, by two loops, and tiles of these. */
-static void small(void) {
+static void test_small(void) {
     enum { COUNT = 100000 };
     tutti_access *a = NULL, *b = NULL, *c = NULL;
     tutti_off n = 0;
@@ -393,7 +393,7 @@ int main(int argc, char **argv) {
     by_hand();
     by_pieces();
     plans_differ();
-    small();
+    test_small();
     no_memory();
     random_rounds(10);
     int failures = check_failures_;

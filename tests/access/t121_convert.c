@@ -56,7 +56,7 @@ static unsigned double_to_half(double v) {
     return sign | (below < above || (below == above && lo % 2 == 0) ? lo : hi);
 }
 
-static value load(tutti__number t, const void *p) {
+static value load_file(tutti__number t, const void *p) {
     value v = {INTEGER, 0, 0};
     uint64_t bits = 0;
     float f;
@@ -111,7 +111,7 @@ static int store(tutti__number t, value v, void *p) {
 }
 
 static int same(tutti__number t, const void *a, const void *b) {
-    if (is_floating(t) && isnan(load(t, a).real)) return isnan(load(t, b).real);
+    if (is_floating(t) && isnan(load_file(t, a).real)) return isnan(load_file(t, b).real);
     return memcmp(a, b, (size_t)(int)tutti_type_size(type_of[t])) == 0;
 }
 
@@ -155,7 +155,7 @@ static void array(tutti__number from, tutti__number to, const unsigned char *v, 
             if (from == to)
                 memcpy(right, v + i * fs, (size_t)fs);
             else
-                fits = store(to, load(from, v + i * fs), right);
+                fits = store(to, load_file(from, v + i * fs), right);
             if (ieee && is_floating(to)) fits = 1;
             if (!fits && expect < 0) expect = i;
             if (order == TUTTI_BIG_ENDIAN && out) turn(mine, ts);
@@ -219,7 +219,7 @@ static void all_pairs(void) {
 }
 
 /* Convert each number alone, at every position of a group that is converted at once, and after it. */
-static void edges(void) {
+static void test_edges(void) {
     const double edge[] = {
         0x1.fffffep127, 0x1.fffffefffffffp127, 0x1.ffffffp127, 0x1p128, INFINITY, NAN, 1e300,
         0x1p-150};
@@ -307,7 +307,7 @@ int main(void) {
     const long live = tutti__memory_live();
     check_seed(20261117);
     all_pairs();
-    edges();
+    test_edges();
     complex_numbers();
     for (int i = 0; i < 4000 && check_failures_ < 10; i++) {
         const int both = rnd(6) == 0;

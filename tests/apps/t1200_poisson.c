@@ -43,7 +43,7 @@ static double wave(const double at[3]) {
 
 /* Solve -laplace(u) = source * u with the exact u on the surface; returns the error in the
  * 2-norm. */
-static double solve(const domain *d, double (*exact)(const double[3]), double source) {
+static double solve_system(const domain *d, double (*exact)(const double[3]), double source) {
     matrix *a = matrix_make(d);
     double *b = room(d->held, sizeof *b), *u = room(d->held, sizeof *u), error = 0;
     for (int i = 0; i < d->own; i++) {
@@ -98,10 +98,10 @@ int main(int argc, char **argv) {
         check_where(bent ? "bent" : "straight");
         CHECK_EQ(fine->nodes, 13 * 13 * 13);
         check_geometry(fine, bent);
-        const double e0 = solve(fine, linear, 0);
+        const double e0 = solve_system(fine, linear, 0);
         CHECK(e0 < 1e-11, "a linear function has the error %g", e0);
         const double source = 3 * M_PI * M_PI;
-        const double e1 = solve(coarse, wave, source), e2 = solve(fine, wave, source);
+        const double e1 = solve_system(coarse, wave, source), e2 = solve_system(fine, wave, source);
         CHECK(log2(e1 / e2) > 1.85 && log2(e1 / e2) < 2.3, "errors %g, %g: order %.2f", e1, e2,
               log2(e1 / e2));
         domain_free(coarse);

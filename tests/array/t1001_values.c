@@ -6,7 +6,7 @@
 #include "array/arrays.h"
 
 /* ---- types */
-static void types(void) {
+static void test_types(void) {
     tutti_type t = TUTTI_BYTES;
     CHECK_OK(tutti_type_parse("float64", &t));
     CHECK_EQ(t, TUTTI_FLOAT64);
@@ -24,7 +24,7 @@ static void types(void) {
 }
 
 /* ---- slices */
-static void slices(void) {
+static void test_slices(void) {
     tutti_slice s;
     tutti_count shape[3];
     const tutti_count lower[] = {1, 32, 5}, upper[] = {100, 64, 4}, stride[] = {1, 2, 1};
@@ -128,7 +128,7 @@ static void try_series(const tutti_dist_dim *k, tutti_count n) {
     tutti_distribution_free(&d);
 }
 
-static void distributions(void) {
+static void test_distributions(void) {
     scheme s;
     for (int i = 0; i < 3000 && check_failures_ == 0; i++) {
         const tutti_count n = rnd(60);
@@ -150,7 +150,7 @@ static void distributions(void) {
     tutti_distribution_free(&d);
 }
 
-static void refused(const tutti_dist_dim *k, tutti_count n, tutti_err code) {
+static void check_refused(const tutti_dist_dim *k, tutti_count n, tutti_err code) {
     tutti_distribution *d = NULL;
     CHECK_ERR(tutti_distribution_make(1, &n, k, &d), code);
     CHECK(d == NULL, "a distribution after an error");
@@ -158,16 +158,16 @@ static void refused(const tutti_dist_dim *k, tutti_count n, tutti_err code) {
 
 static void bad_distributions(void) {
     const tutti_count down[] = {0, 5, 3, 8}, short_of[] = {0, 2, 7}, late[] = {1, 8};
-    refused(&(tutti_dist_dim){TUTTI_DIST_BLOCK, 0, 0, NULL}, 8, TUTTI_ERR_ARG);
-    refused(&(tutti_dist_dim){TUTTI_DIST_BLOCK, -2, 0, NULL}, 8, TUTTI_ERR_ARG);
-    refused(&(tutti_dist_dim){TUTTI_DIST_NONE, 2, 0, NULL}, 8, TUTTI_ERR_ARG);
-    refused(&(tutti_dist_dim){TUTTI_DIST_BLOCK_CYCLIC, 2, 0, NULL}, 8, TUTTI_ERR_ARG);
-    refused(&(tutti_dist_dim){TUTTI_DIST_RAGGED, 3, 0, NULL}, 8, TUTTI_ERR_ARG);
-    refused(&(tutti_dist_dim){TUTTI_DIST_RAGGED, 3, 0, down}, 8, TUTTI_ERR_ARG);
-    refused(&(tutti_dist_dim){TUTTI_DIST_RAGGED, 2, 0, short_of}, 8, TUTTI_ERR_ARG);
-    refused(&(tutti_dist_dim){TUTTI_DIST_RAGGED, 1, 0, late}, 8, TUTTI_ERR_ARG);
-    refused(&(tutti_dist_dim){(tutti_dist_kind)7, 2, 0, NULL}, 8, TUTTI_ERR_ARG);
-    refused(&(tutti_dist_dim){TUTTI_DIST_CYCLIC, 2, 0, NULL}, -1, TUTTI_ERR_ARG);
+    check_refused(&(tutti_dist_dim){TUTTI_DIST_BLOCK, 0, 0, NULL}, 8, TUTTI_ERR_ARG);
+    check_refused(&(tutti_dist_dim){TUTTI_DIST_BLOCK, -2, 0, NULL}, 8, TUTTI_ERR_ARG);
+    check_refused(&(tutti_dist_dim){TUTTI_DIST_NONE, 2, 0, NULL}, 8, TUTTI_ERR_ARG);
+    check_refused(&(tutti_dist_dim){TUTTI_DIST_BLOCK_CYCLIC, 2, 0, NULL}, 8, TUTTI_ERR_ARG);
+    check_refused(&(tutti_dist_dim){TUTTI_DIST_RAGGED, 3, 0, NULL}, 8, TUTTI_ERR_ARG);
+    check_refused(&(tutti_dist_dim){TUTTI_DIST_RAGGED, 3, 0, down}, 8, TUTTI_ERR_ARG);
+    check_refused(&(tutti_dist_dim){TUTTI_DIST_RAGGED, 2, 0, short_of}, 8, TUTTI_ERR_ARG);
+    check_refused(&(tutti_dist_dim){TUTTI_DIST_RAGGED, 1, 0, late}, 8, TUTTI_ERR_ARG);
+    check_refused(&(tutti_dist_dim){(tutti_dist_kind)7, 2, 0, NULL}, 8, TUTTI_ERR_ARG);
+    check_refused(&(tutti_dist_dim){TUTTI_DIST_CYCLIC, 2, 0, NULL}, -1, TUTTI_ERR_ARG);
     const tutti_count shape[] = {8, 8, 8};
     const tutti_dist_dim many[] = {{TUTTI_DIST_CYCLIC, 65536, 0, NULL},
                                    {TUTTI_DIST_CYCLIC, 65536, 0, NULL},
@@ -196,7 +196,7 @@ static void spec_refused(const tutti_array_spec *s, tutti_err code) {
     CHECK_EQ(bytes, -1);
 }
 
-static void specs(void) {
+static void test_specs(void) {
     const tutti_array_spec good = {.ndims = 2, .shape = {3, 5}, .type = TUTTI_FLOAT64};
     tutti_array_spec s = good, out;
     tutti_off bytes = 0;
@@ -222,11 +222,11 @@ static void specs(void) {
 
 int main(void) {
     check_seed(851);
-    types();
-    slices();
-    distributions();
+    test_types();
+    test_slices();
+    test_distributions();
     bad_distributions();
-    specs();
+    test_specs();
     CHECK_EQ(tutti__memory_live(), 0);
     return check_done();
 }

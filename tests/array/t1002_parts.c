@@ -215,7 +215,7 @@ static void one_round(int round) {
 }
 
 /* ---- partitioned in-core: each partition is distributed over all ranks and read whole */
-static void partitions(void) {
+static void test_partitions(void) {
     const tutti_array_spec spec = {
         .ndims = 2, .shape = {37, 11}, .order = TUTTI_COL_MAJOR, .type = TUTTI_INT32};
     tutti_array *a = NULL;
@@ -258,6 +258,6 @@ int main(int argc, char **argv) {
     snprintf(third, sizeof third, "%s.c", path);
     const int rounds = ranks > 3 ? 10 : 15;
     for (int i = 0; i < rounds && check_failures_ == 0; i++) one_round(i);
-    partitions();
+    test_partitions();
     return harness_end();
 }

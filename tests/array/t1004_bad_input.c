@@ -158,7 +158,7 @@ static void create_refused(tutti_array_spec s, tutti_err code, const char *words
     unchanged(words);
 }
 
-static void creation(void) {
+static void test_creation(void) {
     tutti_array_spec s = good;
     tutti_array *a = NULL;
     check_where("creation");
@@ -192,7 +192,7 @@ static void expect_refused(tutti_array_spec s, const char *words) {
     CHECK(a == NULL, "an array after an error");
 }
 
-static void opening(void) {
+static void test_opening(void) {
     tutti_array_spec s = good;
     tutti_array *a = NULL;
     check_where("opening");
@@ -228,7 +228,7 @@ static void part_alone(const char *name) {
     CHECK_SAME(tutti_array_close(&a), TUTTI_OK);
 }
 
-static void locals(void) {
+static void test_locals(void) {
     char mine[600];
     const tutti_dist_dim dims[2] = {{TUTTI_DIST_BLOCK, ranks, 0, NULL},
                                     {TUTTI_DIST_NONE, 1, 0, NULL}};
@@ -337,10 +337,10 @@ int main(int argc, char **argv) {
         slices(a);
         frames(a);
         parts(a);
-        creation();
-        opening();
+        test_creation();
+        test_opening();
         states(a);
-        locals();
+        test_locals();
         if (i) account_check(start);
     }
     v[5] = 0; /* a correct call works */

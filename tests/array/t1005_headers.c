@@ -25,7 +25,7 @@ static tutti__header header_good(void) {
 }
 
 /* Damage to one slot leaves the other one valid; damage to both is reported. */
-static void damage(void) {
+static void damage_bytes(void) {
     unsigned char block[TUTTI__HEADER_BYTES];
     tutti__header h = header_good(), back;
     tutti__header_write(&h, block);
@@ -52,11 +52,11 @@ static void damage(void) {
 }
 
 /* Set the checksum of a slot, regardless of its contents. */
-static void seal(unsigned char *slot) {
+static void set_checksum(unsigned char *slot) {
     tutti__store_le64(slot + HALF - 8, tutti__hash(TUTTI__HASH_START, slot, HALF - 8));
 }
 
-static void put(unsigned char *at, uint64_t v, int bytes) {
+static void put_values(unsigned char *at, uint64_t v, int bytes) {
     for (int i = 0; i < bytes; i++) at[i] = (unsigned char)(v >> (8 * i));
 }
 
@@ -64,14 +64,14 @@ static void lie(int at, int bytes, uint64_t v, const char *words) {
     unsigned char block[TUTTI__HEADER_BYTES];
     tutti__header h = header_good(), back;
     tutti__header_write(&h, block);
-    put(block + at, v, bytes);
-    seal(block);
+    put_values(block + at, v, bytes);
+    set_checksum(block);
     memcpy(block + HALF, block, HALF);
     CHECK_ERR(tutti__header_read(block, &back), TUTTI_ERR_FORMAT);
     CHECK(strstr(tutti_last_message(), words), "'%s' not in: %s", words, tutti_last_message());
 }
 
-static void lies(void) {
+static void test_lies(void) {
     lie(0, 1, 0x88, "wrong signature");
     lie(8, 4, 2, "newer");
     lie(8, 4, 0, "format is 0");
@@ -156,7 +156,7 @@ static void cut_off(void) {
     CHECK_OK(try_open(path));
 }
 
-static void foreign(void) {
+static void test_foreign(void) {
     check_where("foreign");
     unsigned char other[8000];
     for (size_t i = 0; i < sizeof other; i++) other[i] = mix(3, i);
@@ -171,7 +171,7 @@ static void foreign(void) {
 }
 
 /* The file shrinks while it is open: the next read fails on all ranks. */
-static void shrinks(void) {
+static void test_shrinks(void) {
     tutti_array *a = NULL;
     float v[40];
     tutti_request *q = NULL;
@@ -237,8 +237,8 @@ static void descriptors(const unsigned char *v, int64_t n, unsigned char *x) {
                  {80, 8, 6}};
     for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
         memcpy(x, v, (size_t)n);
-        put(x + tries[i].at, tries[i].v, tries[i].bytes);
-        seal(x);
+        put_values(x + tries[i].at, tries[i].v, tries[i].bytes);
+        set_checksum(x);
         memcpy(x + HALF, x, HALF);
         file_put(name, x, n);
         const tutti_err err = try_open(name);
@@ -246,7 +246,7 @@ static void descriptors(const unsigned char *v, int64_t n, unsigned char *x) {
     }
     for (int i = 0; i <= ranks; i++) { /* bounds */
         memcpy(x, v, (size_t)n);
-        put(x + 4096 + 8 * i, i % 2 ? UINT64_MAX : 77, 8);
+        put_values(x + 4096 + 8 * i, i % 2 ? UINT64_MAX : 77, 8);
         file_put(name, x, n);
         CHECK_ERR(try_open(name), TUTTI_ERR_FORMAT);
     }
@@ -271,9 +271,9 @@ static void bad_parts(const unsigned char *w, int64_t n) {
     for (int i = 0; i < 4; i++) {
         memcpy(x, w, (size_t)n);
         if (i == 0) x[64] ^= 1;
-        if (i == 1) put(x + 72, 1000, 4), put(x + 76, 999, 4);
+        if (i == 1) put_values(x + 72, 1000, 4), put_values(x + 76, 999, 4);
         if (i == 2) x[100] ^= 1;
-        if (i != 2) seal(x);
+        if (i != 2) set_checksum(x);
         memcpy(x + HALF, x, HALF);
         part_put(x, i == 3 ? n - 1 : n);
         const tutti_err err = try_open(name);
@@ -285,7 +285,7 @@ static void bad_parts(const unsigned char *w, int64_t n) {
     free(x);
 }
 
-static void locals(void) {
+static void test_locals(void) {
     tutti_array *a = NULL;
     tutti_distribution *d = NULL;
     tutti_count bounds[MOST_RANKS + 1] = {0};
@@ -320,16 +320,16 @@ int main(int argc, char **argv) {
     tutti__header h = header_good();
     tutti__header_write(&h, whole);
     if (rank == 0) {
-        damage();
-        lies();
+        damage_bytes();
+        test_lies();
         round_trips();
     }
     check_seed(856); /* only rank 0 has drawn */
     cut_off();
-    foreign();
-    shrinks();
+    test_foreign();
+    test_shrinks();
     resize_cut_off();
-    locals();
+    test_locals();
     file_remove(path);
     return harness_end();
 }

@@ -15,7 +15,7 @@ static double value(tutti_count i, tutti_count j) {
 }
 
 /* Columns [from, to) of n are in rank r's block so many times. */
-static tutti_count share(tutti_count n, int r, tutti_count from, tutti_count to) {
+static tutti_count share_of(tutti_count n, int r, tutti_count from, tutti_count to) {
     const tutti_count lo = n * r / ranks, hi = n * (r + 1) / ranks;
     const tutti_count a = from > lo ? from : lo, b = to < hi ? to : hi;
     return b > a ? b - a : 0;
@@ -39,7 +39,7 @@ static void common(tutti_array *a, tutti_count n, tutti_count rows, tutti_count 
             break;
         }
     const tutti_stats last = last_of(a);
-    const tutti_count mine = share(n, rank, from, to);
+    const tutti_count mine = share_of(n, rank, from, to);
     if (rows == ROWS)
         CHECK_EQ(last.file_read_bytes, mine * ROWS * 8);
     else /* small holes are read too: a rank with none of these columns reads nothing */
@@ -61,11 +61,11 @@ static void rows_in_turn(tutti_array *a, tutti_count n, tutti_count from, tutti_
     for (tutti_count k = 0; k < rows * (to - from); k++)
         v[k] = value(rank + k % rows * ranks, from + k / rows);
     CHECK_SAME(tutti_array_write(a, &s, NULL, v), TUTTI_OK);
-    CHECK_EQ(last_of(a).file_write_bytes, share(n, rank, from, to) * ROWS * 8);
+    CHECK_EQ(last_of(a).file_write_bytes, share_of(n, rank, from, to) * ROWS * 8);
     free(v);
 }
 
-static void columns(void) {
+static void test_columns(void) {
     const tutti_array_spec spec = {
         .ndims = 2, .shape = {ROWS, WIDE}, .order = TUTTI_COL_MAJOR, .type = TUTTI_FLOAT64};
     const tutti_options opt = options_of("domains=array method=two-phase");
@@ -144,7 +144,7 @@ static void other_file(void) {
 int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1011);
     snprintf(path, sizeof path, "%s", scratch_path("domains"));
-    columns();
+    test_columns();
     planes("");
     planes("direct_io=1");
     planes("exchange=two-sided step=5 window_size=4k");

@@ -56,7 +56,7 @@ static tutti_err walk_on(tutti_tiles *t, int in_place) {
     }
 }
 
-static outcome walk(tutti_array *from, tutti_array *to, long fail_after) {
+static outcome walk_tiles(tutti_array *from, tutti_array *to, long fail_after) {
     outcome o = {1, TUTTI_OK, TUTTI_OK, TUTTI_OK};
     const tutti_slice rows = my_rows();
     const tutti_tiles_spec s = {.budget = 1 << 20,
@@ -107,7 +107,7 @@ static void try_fault(const char *options, const char *what, int n, int in_place
     tutti_array *from = open_array(path, reads || in_place ? &opt : &plain), *to = from;
     if (!in_place) to = open_array(to_path, reads ? &plain : &opt);
     outcome o = {0, TUTTI_OK, TUTTI_OK, TUTTI_OK};
-    if (from && to) o = walk(from, to, 0);
+    if (from && to) o = walk_tiles(from, to, 0);
     if (failed(&o)) CHECK_EQ(o.begun ? o.begun : o.went ? o.went : o.ended, TUTTI_ERR_NO_SPACE);
     *past_out = o.opened && !failed(&o);
     if (to && !in_place) (void)same_everywhere(tutti_array_close(&to));
@@ -154,7 +154,7 @@ static int still_pending(int n) {
 static void each_allocation(const char *options) {
     const tutti_options opt = options_of(options);
     tutti_array *from = open_array(path, &opt), *to = open_array(to_path, &opt);
-    outcome o = walk(from, to, 0); /* allocates memory that is kept */
+    outcome o = walk_tiles(from, to, 0); /* allocates memory that is kept */
     char text[200];
     CHECK(!failed(&o), "without a fault");
     int past = 0, n = 1;
@@ -162,7 +162,7 @@ static void each_allocation(const char *options) {
         snprintf(text, sizeof text, "allocation %d of '%s'%s", n, options, local ? ", local" : "");
         check_where(text);
         const account before = account_now();
-        o = walk(from, to, n);
+        o = walk_tiles(from, to, n);
         if (rank == who) past = still_pending(n);
         MPI_Bcast(&past, 1, MPI_INT, who, MPI_COMM_WORLD);
         if (o.begun) CHECK_EQ(o.begun, TUTTI_ERR_NOMEM);

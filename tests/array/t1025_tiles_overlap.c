@@ -12,7 +12,8 @@ enum { TILES = 6, ROWS = 8, WIDTH = 256 };
 
 static char path[512], to_path[520];
 
-static tutti_array *create(const char *p, const tutti_array_spec *spec, const char *options) {
+static tutti_array *create_objects(const char *p, const tutti_array_spec *spec,
+                                   const char *options) {
     const tutti_options opt = options_of(options);
     tutti_array *a = NULL;
     CHECK_SAME(tutti_array_create(MPI_COMM_WORLD, p, spec, &opt, &a), TUTTI_OK);
@@ -39,7 +40,7 @@ static void expect_under_way(tutti_array *from, tutti_array *to, int i) {
     CHECK(writes == (i > 0), "tile %d: %d writes are under way", i, writes);
 }
 
-static void walk(tutti_array *from, tutti_array *to, int sequential) {
+static void walk_tiles(tutti_array *from, tutti_array *to, int sequential) {
     const tutti_slice of = my_rows((tutti_count)TILES * ROWS * ranks, WIDTH);
     const tutti_tiles_spec s = {.budget = 1 << 20,
                                 .region = &of,
@@ -69,12 +70,12 @@ static void walk(tutti_array *from, tutti_array *to, int sequential) {
 static void overlap(int in_place, const char *options) {
     const tutti_array_spec spec = {
         .ndims = 2, .shape = {(tutti_count)TILES * ROWS * ranks, WIDTH}, .type = TUTTI_INT8};
-    tutti_array *from = create(path, &spec, options), *to = from;
+    tutti_array *from = create_objects(path, &spec, options), *to = from;
     tutti_stats s;
     check_where(options);
-    if (!in_place) to = create(to_path, &spec, options);
-    walk(from, to, 1);
-    walk(from, to, 0);
+    if (!in_place) to = create_objects(to_path, &spec, options);
+    walk_tiles(from, to, 1);
+    walk_tiles(from, to, 0);
     tutti_file_stats(tutti_array_file(from), NULL, &s);
     CHECK_EQ(s.background, (in_place ? 2 : 1) * TILES);
     CHECK_EQ(s.foreground, 0);
@@ -93,7 +94,8 @@ static size_t heap(void) {
 static void budget(tutti_off bytes, const char *options) {
     enum { SIDE = 2048, SLACK = 64 << 10 };
     const tutti_array_spec spec = {.ndims = 2, .shape = {SIDE, SIDE}, .type = TUTTI_FLOAT64};
-    tutti_array *from = create(path, &spec, options), *to = create(to_path, &spec, options);
+    tutti_array *from = create_objects(path, &spec, options),
+                *to = create_objects(to_path, &spec, options);
     const tutti_slice of = my_rows(SIDE, SIDE);
     const tutti_tiles_spec s = {.budget = bytes, .region = &of, .halo = {1, 1}};
     tutti_tiles *t = NULL;
@@ -135,7 +137,8 @@ static tutti_off staging_of(tutti_array *a) {
 static void sparse(tutti_off bytes, const char *options, int expect_background) {
     enum { SIDE = 1200 };
     const tutti_array_spec spec = {.ndims = 2, .shape = {SIDE, SIDE}, .type = TUTTI_FLOAT64};
-    tutti_array *from = create(path, &spec, options), *to = create(to_path, &spec, options);
+    tutti_array *from = create_objects(path, &spec, options),
+                *to = create_objects(to_path, &spec, options);
     const tutti_slice of = my_rows(SIDE, SIDE);
     const tutti_tiles_spec s = {.budget = bytes, .region = &of, .tile = {60, 60}};
     tutti_tiles *t = NULL;
@@ -176,9 +179,9 @@ static void sparse(tutti_off bytes, const char *options, int expect_background) 
 }
 
 /* Tiles are chosen so that the engine can have their bytes in the background. */
-static void staging(void) {
+static void test_staging(void) {
     const tutti_array_spec spec = {.ndims = 1, .shape = {1 << 22}, .type = TUTTI_INT8};
-    tutti_array *from = create(path, &spec, "background_bytes=2m window_size=64k");
+    tutti_array *from = create_objects(path, &spec, "background_bytes=2m window_size=64k");
     tutti_slice of = tutti_slice_all(1, spec.shape);
     const tutti_tiles_spec s = {.budget = 1 << 30, .region = &of};
     tutti_tiles *t = NULL;
@@ -207,6 +210,6 @@ int main(int argc, char **argv) {
     overlap(1, "background=auto fault=*:slow:1");
     budget(4 << 20, "");
     budget(3 << 20, "background=none");
-    staging();
+    test_staging();
     return harness_end();
 }

@@ -10,7 +10,7 @@ enum { ROWS = 24, WIDTH = 10, TILE = 3 };
 static char path[512], other[520];
 static const tutti_array_spec spec = {.ndims = 2, .shape = {ROWS, WIDTH}, .type = TUTTI_INT32};
 
-static tutti_array *create(const char *name, const char *options) {
+static tutti_array *create_objects(const char *name, const char *options) {
     const tutti_options opt = options_of(options);
     tutti_array *a = NULL;
     CHECK_SAME(tutti_array_create(MPI_COMM_WORLD, name, &spec, &opt, &a), TUTTI_OK);
@@ -66,8 +66,8 @@ static void check_tile(const tutti_tile *tile, int32_t more) {
     }
 }
 
-static void walk(const char *options, int sequential, int32_t more) {
-    tutti_array *a = create(path, options), *b = create(other, options);
+static void walk_tiles(const char *options, int sequential, int32_t more) {
+    tutti_array *a = create_objects(path, options), *b = create_objects(other, options);
     tutti_slice mine = tutti_slice_all(2, spec.shape);
     tutti_tiles_stats stats;
     tutti_tiles *t = NULL;
@@ -112,9 +112,9 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s", scratch_path("calls"));
     snprintf(other, sizeof other, "%s.to", path);
     for (int sequential = 0; sequential < 2; sequential++) {
-        walk("", sequential, 1);
-        walk("background=io-only", sequential, 2);
-        walk("background=none method=list nodes=single", sequential, 3);
+        walk_tiles("", sequential, 1);
+        walk_tiles("background=io-only", sequential, 2);
+        walk_tiles("background=none method=list nodes=single", sequential, 3);
     }
     file_remove(path);
     file_remove(other);

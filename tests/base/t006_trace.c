@@ -172,7 +172,7 @@ static void test_no_memory(void) {
     CHECK_EQ(tutti__memory_live(), start);
 }
 
-static void *record(void *unused) {
+static void *record_event(void *unused) {
     (void)unused;
     for (int i = 0; i < 2000; ++i) tutti__trace_event("thread", "n", tutti__now(), i, -1);
     return NULL;
@@ -181,7 +181,7 @@ static void *record(void *unused) {
 static void test_threads(void) {
     pthread_t threads[4];
     CHECK_OK(tutti__trace_enable(1));
-    for (int i = 0; i < 4; ++i) CHECK_EQ(pthread_create(&threads[i], NULL, record, NULL), 0);
+    for (int i = 0; i < 4; ++i) CHECK_EQ(pthread_create(&threads[i], NULL, record_event, NULL), 0);
     char *early = tutti__trace_json();
     CHECK(early && count_objects(early) >= 1);
     tutti__free(early);

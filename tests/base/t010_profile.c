@@ -122,7 +122,7 @@ static void test_pick(void) {
     tutti__profile_set_free(&set);
 }
 
-static void refused(const char *text, int line) {
+static void check_refused(const char *text, int line) {
     char where[32];
     tutti__profile_set set;
     snprintf(where, sizeof where, "line %d ", line);
@@ -135,32 +135,32 @@ static void refused(const char *text, int line) {
 #define HEAD "version = 1\n"
 
 static void test_refusals(void) {
-    refused("", 1);
-    refused("\n\n# nothing\n", 4);
-    refused("version = 2\n", 1);
-    refused(HEAD "version = 1\n", 2);
-    refused("[machine]\n", 1);
-    refused("cores = 2\n", 1);
-    refused(HEAD "cores = 2\n", 2);
-    refused(HEAD "[machine]\ncores = 2\ncores = 2\n", 4);
-    refused(HEAD "[machine]\n[machine]\n", 3);
-    refused(HEAD "[machine]\nwrite_one_4k = 1e6\n", 3);
-    refused(HEAD "[filesystem /x]\ncores = 2\n", 3);
-    refused(HEAD "[filesystem /x]\n[filesystem /x]\n", 3);
-    refused(HEAD "[filesystem x]\n", 2);
-    refused(HEAD "[filesystem ]\n", 2);
-    refused(HEAD "[filesystem /x\n", 2);
-    refused(HEAD "[disk /x]\n", 2);
-    refused(HEAD "[filesystem /x]\ntype = a_very_long_type_of_files\n", 3);
-    refused(HEAD "[filesystem /x]\ntype = a\ntype = a\n", 4);
-    refused(HEAD "[filesystem /x]\ndevice = 1\n", 3);
-    refused(HEAD "[filesystem /x]\ndevice = 1:2:3\n", 3);
-    refused(HEAD "[filesystem /x]\ndevice = 9999999999:2\n", 3);
-    refused(HEAD "[filesystem /x]\ntype = a\nnonsense\n", 4);
-    refused(HEAD "[filesystem /x]\nfastness = 3\n", 3);
-    refused(HEAD "[filesystem /x]\noverlap_uring = 1.5\n", 3);
-    refused(HEAD "[filesystem /x]\nremote = 0.5\n", 3);
-    refused(HEAD "[machine]\ncopy_64 = 1\001\n", 3);
+    check_refused("", 1);
+    check_refused("\n\n# nothing\n", 4);
+    check_refused("version = 2\n", 1);
+    check_refused(HEAD "version = 1\n", 2);
+    check_refused("[machine]\n", 1);
+    check_refused("cores = 2\n", 1);
+    check_refused(HEAD "cores = 2\n", 2);
+    check_refused(HEAD "[machine]\ncores = 2\ncores = 2\n", 4);
+    check_refused(HEAD "[machine]\n[machine]\n", 3);
+    check_refused(HEAD "[machine]\nwrite_one_4k = 1e6\n", 3);
+    check_refused(HEAD "[filesystem /x]\ncores = 2\n", 3);
+    check_refused(HEAD "[filesystem /x]\n[filesystem /x]\n", 3);
+    check_refused(HEAD "[filesystem x]\n", 2);
+    check_refused(HEAD "[filesystem ]\n", 2);
+    check_refused(HEAD "[filesystem /x\n", 2);
+    check_refused(HEAD "[disk /x]\n", 2);
+    check_refused(HEAD "[filesystem /x]\ntype = a_very_long_type_of_files\n", 3);
+    check_refused(HEAD "[filesystem /x]\ntype = a\ntype = a\n", 4);
+    check_refused(HEAD "[filesystem /x]\ndevice = 1\n", 3);
+    check_refused(HEAD "[filesystem /x]\ndevice = 1:2:3\n", 3);
+    check_refused(HEAD "[filesystem /x]\ndevice = 9999999999:2\n", 3);
+    check_refused(HEAD "[filesystem /x]\ntype = a\nnonsense\n", 4);
+    check_refused(HEAD "[filesystem /x]\nfastness = 3\n", 3);
+    check_refused(HEAD "[filesystem /x]\noverlap_uring = 1.5\n", 3);
+    check_refused(HEAD "[filesystem /x]\nremote = 0.5\n", 3);
+    check_refused(HEAD "[machine]\ncopy_64 = 1\001\n", 3);
     static const char *const numbers[] = {
         "",     "x",     "-1",    "nan",   "inf", "0x10", "1,5",   "1.",  ".5",
         "1e",   "1e+",   "1e999", "1e-99", "0",   "1 2",  "1e3.5", "++1", "12345678901234567890",
@@ -168,7 +168,7 @@ static void test_refusals(void) {
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         char text[128];
         snprintf(text, sizeof text, HEAD "[machine]\ncopy_64 = %s\n", numbers[i]);
-        refused(text, 3);
+        check_refused(text, 3);
     }
 }
 

@@ -21,7 +21,7 @@ static tutti_access *mine(void) {
     return a;
 }
 
-static tutti_file *opened(void) {
+static tutti_file *open_file(void) {
     tutti_file *f = NULL;
     tutti_options opt;
     tutti_options_defaults(&opt);
@@ -104,9 +104,9 @@ static void array_refuses(tutti_array *a) {
     CHECK(!r && !t, "something has been made");
 }
 
-static void stale(void) {
+static void test_stale(void) {
     tutti_access *a = mine(), *gone = a, *b = mine();
-    tutti_file *f = opened(), *closed = f;
+    tutti_file *f = open_file(), *closed = f;
     tutti_plan *p = NULL, *freed;
     tutti_request *r = NULL, *waited;
     check_where("stale access");
@@ -168,11 +168,11 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     snprintf(path, sizeof path, "%s/t012", check_dir());
     snprintf(array_path, sizeof array_path, "%s.tutti", path);
-    stale();
+    test_stale();
 
     /* all objects that can be left open */
     tutti_access *a = mine();
-    tutti_file *f = opened(), *planned = opened(), *split = opened();
+    tutti_file *f = open_file(), *planned = open_file(), *split = open_file();
     tutti_plan *p = NULL, *started = NULL;
     tutti_request *r = NULL, *alone = NULL, *left = NULL;
     tutti_tiles *walk = NULL;

@@ -66,7 +66,7 @@ static void round_trip(int version) {
 }
 
 /* As many variables as a mesh with thousands of sets has; quadratic algorithms would take minutes. */
-static void many(void) {
+static void test_many(void) {
     enum { N = 60000 };
     tutti__cdf c, back;
     char name[40];
@@ -95,7 +95,7 @@ static void many(void) {
     tutti__cdf_free(&back);
 }
 
-static void refused(void) {
+static void test_refused(void) {
     static const char *const names[] = {"",    "a/b",  " a",    "a ",       "-a",
                                         "a\n", "\x7f", "a\xff", "\xc0\x80", "\xed\xa0\x80"};
     tutti__cdf c;
@@ -134,7 +134,7 @@ static void refused(void) {
 }
 
 /* Limits of offsets and sizes in each version. */
-static void large(void) {
+static void test_large(void) {
     static const struct {
         int version, records;
         tutti_count first, second; /* lengths of two variables of bytes; 0: no second variable */
@@ -220,9 +220,9 @@ int main(void) {
         static const int versions[] = {1, 2, 5};
         round_trip(versions[i % 3]);
     }
-    many();
-    refused();
-    large();
+    test_many();
+    test_refused();
+    test_large();
     no_memory();
     for (int t = -1; t < 13; t++)
         CHECK(t == TUTTI__CDF_CHAR || tutti__cdf_size(t) == 0 ||

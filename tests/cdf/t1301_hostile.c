@@ -7,12 +7,12 @@
 #include <unistd.h>
 #include "headers.h"
 
-static void put(unsigned char *to, int bytes, uint64_t v) {
+static void put_values(unsigned char *to, int bytes, uint64_t v) {
     for (int i = bytes; i-- > 0; v >>= 8) to[i] = (unsigned char)v;
 }
 
 /* Truncate a header at every position and change every byte. */
-static void harm(int version) {
+static void harm_bytes(int version) {
     model m;
     tutti__cdf c, back;
     void *bytes = NULL;
@@ -56,7 +56,7 @@ typedef struct wrong {
     tutti_err code;
 } wrong;
 
-static void places(void) {
+static void test_places(void) {
     static const wrong cases[] = {
         {"right", -1, 0, 0, 4, 2, TUTTI_OK},
         {"in the header", 0, 8, -1, 4, 2, TUTTI_ERR_FORMAT},
@@ -105,22 +105,22 @@ static void places(void) {
 }
 
 /* Large counts in a few bytes of a file whose size is declared to be large. */
-static void counts(void) {
+static void test_counts(void) {
     unsigned char h[64];
     tutti__cdf back;
     for (int list = 0; list < 3; list++)
         for (int size = 0; size < 64; size++) {
             memset(h, 0, sizeof h);
             memcpy(h, "CDF\5", 4);
-            put(h + 12 + 12 * (size_t)list, 4, (uint64_t[]){10, 12, 11}[list]);
-            put(h + 16 + 12 * (size_t)list, 8, (uint64_t)1 << size);
+            put_values(h + 12 + 12 * (size_t)list, 4, (uint64_t[]){10, 12, 11}[list]);
+            put_values(h + 16 + 12 * (size_t)list, 8, (uint64_t)1 << size);
             const tutti_err e = tutti__cdf_decode(h, sizeof h, INT64_MAX, &back);
             CHECK(e == TUTTI_ERR_TRUNCATED || e == TUTTI_ERR_FORMAT, "%d %d: %s", list, size,
                   tutti_error_name(e));
         }
 }
 
-static void others(void) {
+static void test_others(void) {
     static const char hdf5[] = "\211HDF\r\n\032\n and more of it";
     tutti__cdf back;
     CHECK_ERR(tutti__cdf_decode(hdf5, sizeof hdf5, sizeof hdf5, &back), TUTTI_ERR_UNSUPPORTED);
@@ -179,10 +179,10 @@ static void in_files(int version) {
 
 int main(void) {
     check_seed((uint64_t)getpid());
-    for (int i = 0; i < 6; i++) harm((int[]){1, 2, 5}[i % 3]);
-    places();
-    counts();
-    others();
+    for (int i = 0; i < 6; i++) harm_bytes((int[]){1, 2, 5}[i % 3]);
+    test_places();
+    test_counts();
+    test_others();
     in_files(1);
     in_files(5);
     return check_done();

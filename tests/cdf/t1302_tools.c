@@ -10,8 +10,8 @@
 
 static char dir[500];
 
-static int run(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static int run(const char *format, ...) {
+static int run_case(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static int run_case(const char *format, ...) {
     char command[1500];
     va_list args;
     va_start(args, format);
@@ -58,7 +58,7 @@ static int read_file(const char *name, tutti__cdf *c) {
 /* Begins of all variables as ncoffsets prints them: fixed ones, then record variables. */
 static void offsets(const tutti__cdf *c) {
     char line[600], path[600];
-    run("cd %s && ncoffsets a.nc >offsets", dir);
+    run_case("cd %s && ncoffsets a.nc >offsets", dir);
     snprintf(path, sizeof path, "%s/offsets", dir);
     FILE *f = fopen(path, "r");
     CHECK(f != NULL);
@@ -75,7 +75,7 @@ static void offsets(const tutti__cdf *c) {
     if (f) fclose(f);
 }
 
-static void compare(int version) {
+static void compare_values(int version) {
     static const char *const kinds[] = {[1] = "classic", [2] = "64-bit-offset", [5] = "cdf5"};
     const tutti__cdf_align align = {rnd(2) ? 0 : 1024, rnd(2) ? 0 : 4096};
     model m;
@@ -87,10 +87,10 @@ static void compare(int version) {
     CHECK_OK(tutti__cdf_layout(&c, &align));
     c.records = c.record_bytes ? rnd(4) : 0;
     write_file("a.nc", &c);
-    CHECK(run("cd %s && ncvalidator a.nc >said 2>&1 || { cat said >&2; exit 1; }", dir) == 0);
+    CHECK(run_case("cd %s && ncvalidator a.nc >said 2>&1 || { cat said >&2; exit 1; }", dir) == 0);
     offsets(&c);
-    CHECK(run("cd %s && ncdump -h -p 9,17 a.nc >a.cdl && ncgen -k %s -o b.nc a.cdl", dir,
-              kinds[version]) == 0);
+    CHECK(run_case("cd %s && ncdump -h -p 9,17 a.nc >a.cdl && ncgen -k %s -o b.nc a.cdl", dir,
+                   kinds[version]) == 0);
     if (read_file("b.nc", &back)) {
         model made = m;
         for (int i = 0; i < m.vars_n; i++) /* as ncgen 4.9 has it */
@@ -98,7 +98,7 @@ static void compare(int version) {
         model_same(&back, &made);
         tutti__cdf_free(&back);
     }
-    CHECK(run("cd %s && nccopy -k cdf5 a.nc c.nc", dir) == 0);
+    CHECK(run_case("cd %s && nccopy -k cdf5 a.nc c.nc", dir) == 0);
     if (read_file("c.nc", &back)) {
         m.version = 5;
         model_same(&back, &m);
@@ -108,12 +108,13 @@ static void compare(int version) {
     tutti__cdf_free(&c);
 }
 
-static void others(void) {
+static void test_others(void) {
     void *bytes = NULL;
     size_t n = 0;
     tutti_off size = 0;
     char path[600];
-    CHECK(run("cd %s && echo 'netcdf a { dimensions: x = 3 ; variables: int v(x) ; }' | ncgen -k "
+    CHECK(run_case(
+              "cd %s && echo 'netcdf a { dimensions: x = 3 ; variables: int v(x) ; }' | ncgen -k "
               "nc4 -o d.nc",
               dir) == 0);
     snprintf(path, sizeof path, "%s/d.nc", dir);
@@ -127,7 +128,7 @@ int main(void) {
     }
     check_seed((uint64_t)getpid());
     snprintf(dir, sizeof dir, "%s", check_dir());
-    for (int i = 0; i < 18; i++) compare((int[]){1, 2, 5}[i % 3]);
-    others();
+    for (int i = 0; i < 18; i++) compare_values((int[]){1, 2, 5}[i % 3]);
+    test_others();
     return check_done();
 }

@@ -12,7 +12,7 @@
 #include "bench/pattern_block.c"
 #include "bench/patterns.c"
 
-static void mark(const bench_pattern *p, unsigned char *file, unsigned char *memory) {
+static void mark_bytes(const bench_pattern *p, unsigned char *file, unsigned char *memory) {
     for (tutti_count i = 0; i < p->pieces; i++) {
         const tutti_piece *q = &p->piece[i];
         CHECK(q->file >= 0 && q->file + q->bytes <= p->total);
@@ -57,7 +57,7 @@ static void check_pattern(const char *name, int ranks, tutti_off size) {
         if (!file) file = calloc(1, (size_t)(total = p.total));
         unsigned char *memory = calloc(1, (size_t)p.memory);
         CHECK_EQ(p.total, total);
-        mark(&p, file, memory);
+        mark_bytes(&p, file, memory);
         CHECK_EQ(count_not(memory, p.memory, 0), p.bytes);
         check_types(&p);
         free(memory);

@@ -107,7 +107,8 @@ static void opens_refused(int who) {
 enum { NULL_BUFFER, NULL_ACCESS, KINDS };
 
 /* One call that moves bytes, by each of the ways. */
-static tutti_err call(tutti_file *f, int way, const tutti_access *a, void *buf, tutti_off *count) {
+static tutti_err make_call(tutti_file *f, int way, const tutti_access *a, void *buf,
+                           tutti_off *count) {
     tutti_plan *p = NULL;
     tutti_err err;
     switch (way) {
@@ -139,8 +140,9 @@ static void requests_refused(tutti_file *f, int who) {
             const tutti_access *a = rank == who && kind == NULL_ACCESS ? NULL : good;
             snprintf(where, sizeof where, "request kind %d way %d on rank %d", kind, way, who);
             check_where(where);
-            CHECK_SAME(call(f, way, a, rank == who && kind == NULL_BUFFER ? NULL : buf, &count),
-                       TUTTI_ERR_ARG);
+            CHECK_SAME(
+                make_call(f, way, a, rank == who && kind == NULL_BUFFER ? NULL : buf, &count),
+                TUTTI_ERR_ARG);
             CHECK_EQ(tutti_last_error()->rank, who);
             CHECK_EQ(count, -7);
             for (int i = 0; i < 64; i++) CHECK(buf[i] == 0xee, "the buffer was touched");
@@ -204,7 +206,7 @@ static void modes_refused(void) {
             TUTTI_OK);
         if (!f) continue;
         for (int way = writes; way < 6; way += 2)
-            CHECK_SAME(call(f, way, a, buf, &count), TUTTI_ERR_MODE);
+            CHECK_SAME(make_call(f, way, a, buf, &count), TUTTI_ERR_MODE);
         const tutti_err own = writes ? tutti_file_read_independent(f, a, buf, &count)
                                      : tutti_file_write_independent(f, a, buf, &count);
         CHECK(own == TUTTI_ERR_MODE && tutti_last_error()->rank == rank, "%s",
@@ -274,7 +276,8 @@ static void nothing_refused(void) {
     CHECK_ERR(tutti_file_sync(NULL), TUTTI_ERR_ARG);
     CHECK_ERR(tutti_file_options(NULL, &opt), TUTTI_ERR_ARG);
     CHECK_ERR(tutti_file_change(NULL, &opt), TUTTI_ERR_ARG);
-    for (int way = 0; way < 6; way++) CHECK_ERR(call(NULL, way, NULL, NULL, &n), TUTTI_ERR_ARG);
+    for (int way = 0; way < 6; way++)
+        CHECK_ERR(make_call(NULL, way, NULL, NULL, &n), TUTTI_ERR_ARG);
     CHECK_ERR(tutti_file_write_independent(NULL, NULL, NULL, &n), TUTTI_ERR_ARG);
     CHECK_ERR(tutti_file_read_independent(NULL, NULL, NULL, &n), TUTTI_ERR_ARG);
     CHECK_ERR(tutti_file_write_end(NULL, &n), TUTTI_ERR_ARG);

@@ -179,7 +179,7 @@ static void wrong_order(void) {
 }
 
 /* ---- independent: one rank alone, the others do nothing or make other calls */
-static void alone(void) {
+static void test_alone(void) {
     tutti_file *f = NULL;
     model m = {NULL, 0, 0};
     tutti_off count = -7;
@@ -251,7 +251,7 @@ int main(int argc, char **argv) {
         plans_in_turn();
         access_gone();
         wrong_order();
-        alone();
+        test_alone();
         small_plans();
         if (check_failures_ > 20) break;
     }

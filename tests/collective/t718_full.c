@@ -127,7 +127,7 @@ static void no_shared_memory(const char *path) {
 }
 
 /* Where every write waits for the disk, it continues in the background by default. */
-static void synchronous(void) {
+static void test_synchronous(void) {
     char path[600], data[1000] = "";
     tutti_access *a = NULL;
     tutti_stats s;
@@ -162,7 +162,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < TEXTS; i++) no_space(texts[i]);
     read_only();
     unmounted(home);
-    synchronous();
+    test_synchronous();
     no_shared_memory(path);
     if (rank == 0) (void)rmdir(home);
     return harness_end();

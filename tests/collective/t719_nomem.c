@@ -71,7 +71,7 @@ static scene scene_make(int op) {
     return s;
 }
 
-static tutti_err act(scene *s, int op) {
+static tutti_err make_step(scene *s, int op) {
     tutti_err err;
     tutti_request *r = NULL;
     switch (op) {
@@ -125,7 +125,7 @@ static void scene_end(scene *s) {
 static int fails_at(int op, int who, int k) {
     scene s = scene_make(op);
     if (rank == who) tutti__memory_fail_after(k);
-    const tutti_err mine = act(&s, op);
+    const tutti_err mine = make_step(&s, op);
     int pending = rank == who ? still_pending(k) : 0;
     const tutti_err err = same_everywhere(mine);
     MPI_Bcast(&pending, 1, MPI_INT, who, MPI_COMM_WORLD);

@@ -191,7 +191,7 @@ static void flight_wait(flight *x, tutti_off *count) {
 }
 
 /* Complete all non-blocking operations, in a different order and manner on each rank. */
-static void complete(scene *s, uint64_t *mine) {
+static void complete_request(scene *s, uint64_t *mine) {
     const uint64_t keep = check_state_;
     check_state_ = *mine;
     const int first = (int)rnd(MOST), turn = rnd(2) ? 1 : MOST - 1;
@@ -231,14 +231,14 @@ static void meanwhile(scene *s) {
     }
 }
 
-static void play(scene *s, uint64_t *mine) {
+static void play_case(scene *s, uint64_t *mine) {
     for (int step = 0; step < 14; step++) {
         depart(s);
         if (rnd(3) == 0) meanwhile(s);
         if (rnd(3) == 0) split_end(s, (int)rnd(FILES));
-        if (rnd(4) == 0) complete(s, mine);
+        if (rnd(4) == 0) complete_request(s, mine);
     }
-    complete(s, mine);
+    complete_request(s, mine);
     for (int file = 0; file < FILES; file++)
         for (int i = 0; i < MOST; i++) split_end(s, file);
 }
@@ -285,7 +285,7 @@ static void combination(const int *choice, const char *path, uint64_t *mine) {
                    TUTTI_OK);
         CHECK_SAME(tutti_file_resize(s.f[i], LANES * LANE), TUTTI_OK);
     }
-    play(&s, mine);
+    play_case(&s, mine);
     for (int i = 0; i < FILES; i++) {
         whole_check(&s, i);
         CHECK_SAME(tutti_file_close(&s.f[i]), TUTTI_OK);

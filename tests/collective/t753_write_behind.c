@@ -96,17 +96,17 @@ static void write_by(kind k, const char *text, tutti_off mine, tutti_off expecte
     tutti_access_free(&a);
 }
 
-static void refuse(int on) {
+static void check_refused(int on) {
     pthread_mutex_lock(&lock);
     refuses = on;
     pthread_mutex_unlock(&lock);
 }
 
 /* A call returns that the kernel refuses; this may be detected late, but not in four cases of six. */
-static void refused(void) {
+static void test_refused(void) {
     tutti_file *f = open_with(path, "background=none");
     tutti_access *a = pieces(MINE, PIECE);
-    refuse(1);
+    check_refused(1);
     for (int i = 0; i < 6; i++) {
         CHECK_SAME(tutti_file_write_begin(f, a, data), TUTTI_OK);
         for (int k = 0; k < 2000 && asked_so_far() == 0; k++) usleep(5000);
@@ -116,7 +116,7 @@ static void refused(void) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     const tutti_off n = asked_so_far(), once = (tutti_off)MINE; /* about */
     CHECK(n > 0 && n < 4 * once, "asked for %lld bytes", (long long)n);
-    refuse(0);
+    check_refused(0);
     (void)wrong_so_far();
     tutti_access_free(&a);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -144,7 +144,7 @@ int main(int argc, char **argv) {
     write_by(STARTED, "background=none", MINE, all);
     write_by(STARTED, "background=io-only", MINE, all);
     write_by(ALONE, "", MINE, all);
-    if (!in_memory()) refused();
+    if (!in_memory()) test_refused();
     account_check(start);
     file_remove(path);
     free(data);

@@ -19,12 +19,12 @@ typedef struct {
 
 static char path[512];
 
-static void expect(job *j, int ok) {
+static void check_expected(job *j, int ok) {
     if (!ok) j->wrong++;
 }
 
 /* Pieces of a lane that belongs to one thread of one rank. */
-static tutti_access *place(const job *j, int at) {
+static tutti_access *place_items(const job *j, int at) {
     tutti_access *a = NULL;
     const tutti_off lane = (tutti_off)(j->id * ranks + rank) * LANE;
     if (tutti_access_vector(lane + (tutti_off)at * PIECE, PIECES, PIECE, PLACES * PIECE, &a) !=
@@ -35,32 +35,32 @@ static tutti_access *place(const job *j, int at) {
 
 static void write_turn(job *j, int turn, int at) {
     unsigned char v[PIECES * PIECE];
-    tutti_access *a = place(j, at);
+    tutti_access *a = place_items(j, at);
     tutti_off count = 0;
     j->places[at] = (unsigned char)(1 + turn);
     memset(v, j->places[at], sizeof v);
     if (turn % 5 == 0) {
         tutti_request *r = NULL;
-        expect(j, tutti_file_write_independent_start(j->f, a, v, &r) == TUTTI_OK);
-        expect(j, tutti_request_wait(&r, &count) == TUTTI_OK);
+        check_expected(j, tutti_file_write_independent_start(j->f, a, v, &r) == TUTTI_OK);
+        check_expected(j, tutti_request_wait(&r, &count) == TUTTI_OK);
     } else {
-        expect(j, tutti_file_write_independent(j->f, a, v, &count) == TUTTI_OK);
+        check_expected(j, tutti_file_write_independent(j->f, a, v, &count) == TUTTI_OK);
     }
-    expect(j, count == (tutti_off)sizeof v);
+    check_expected(j, count == (tutti_off)sizeof v);
     tutti_access_free(&a);
 }
 
 static void read_turn(job *j, int at) {
     unsigned char v[PIECES * PIECE];
-    tutti_access *a = place(j, at);
+    tutti_access *a = place_items(j, at);
     tutti_off count = 0, size = -1;
-    expect(j, tutti_file_read_independent(j->f, a, v, &count) == TUTTI_OK);
+    check_expected(j, tutti_file_read_independent(j->f, a, v, &count) == TUTTI_OK);
     for (int i = 0; i < (int)count; i++)
         if (v[i] != j->places[at]) {
-            expect(j, 0);
+            check_expected(j, 0);
             break;
         }
-    expect(j, tutti_file_size_independent(j->f, &size) == TUTTI_OK && size > 0);
+    check_expected(j, tutti_file_size_independent(j->f, &size) == TUTTI_OK && size > 0);
     tutti_access_free(&a);
 }
 
@@ -74,8 +74,8 @@ static void *thread_main(void *context) {
             read_turn(j, at);
         j->operations++;
         /* errors belong to the thread that had them */
-        expect(j, tutti_file_read_independent(j->f, NULL, j, NULL) == TUTTI_ERR_ARG);
-        expect(j, tutti_last_error()->code == TUTTI_ERR_ARG);
+        check_expected(j, tutti_file_read_independent(j->f, NULL, j, NULL) == TUTTI_ERR_ARG);
+        check_expected(j, tutti_last_error()->code == TUTTI_ERR_ARG);
     }
     return NULL;
 }
@@ -151,14 +151,14 @@ int MPI_Irecv(void *v, int n, MPI_Datatype type, int from, int tag, MPI_Comm com
 
 static void *stranger_main(void *context) {
     job *j = context;
-    tutti_access *a = place(j, 0);
+    tutti_access *a = place_items(j, 0);
     for (int turn = 0; turn < 20; turn++) {
         unsigned char v[PIECES * PIECE] = {0};
         tutti_request *r = NULL;
-        expect(j, tutti_file_write_independent_start(j->f, a, v, &r) == TUTTI_OK);
+        check_expected(j, tutti_file_write_independent_start(j->f, a, v, &r) == TUTTI_OK);
         for (int done = 0; turn % 2 && r && !done;)
-            expect(j, tutti_request_test(&r, &done, NULL) == TUTTI_OK);
-        if (r) expect(j, tutti_request_wait(&r, NULL) == TUTTI_OK);
+            check_expected(j, tutti_request_test(&r, &done, NULL) == TUTTI_OK);
+        if (r) check_expected(j, tutti_request_wait(&r, NULL) == TUTTI_OK);
     }
     tutti_access_free(&a);
     return NULL;

@@ -79,7 +79,7 @@ static void write_all(model *m, const form *g, tutti_off shift, int odd, uint64_
 }
 
 /* One access by a call of the kind `how`. */
-static void call(tutti_file *f, int is_write, int how, const request *q, tutti_off *count) {
+static void make_call(tutti_file *f, int is_write, int how, const request *q, tutti_off *count) {
     tutti_request *r = NULL;
     if (how == 0 && is_write) {
         CHECK_SAME(tutti_file_write(f, q->access, q->base, count), TUTTI_OK);
@@ -110,14 +110,14 @@ static void turn(tutti_file *f, model *m, const form *g) {
         request q = part_of(g, rank, shift, odd);
         request_fill(&q, key + (uint64_t)rank);
         write_all(m, g, shift, odd, key);
-        call(f, 1, how, &q, &count);
+        make_call(f, 1, how, &q, &count);
         CHECK_EQ(count, tutti_access_bytes(q.access));
         request_free(&q);
     } else {
         request q = part_of(g, rank, shift, odd), want = part_of(g, rank, shift, odd);
         const tutti_off expect = model_read(m, &want, 0, key);
         request_fill(&q, key);
-        call(f, 0, how, &q, &count);
+        make_call(f, 0, how, &q, &count);
         CHECK_EQ(count, expect);
         CHECK(memcmp(q.memory, want.memory, q.room) == 0, "read differs");
         request_free(&q);
@@ -164,7 +164,7 @@ static tutti_access *pieces(tutti_off at, int runs, int bytes) {
 }
 
 /* Write a byte into pieces and read them; the tally shows whether a new plan was made. */
-static void step(tutti_file *f, tutti_off at, int runs, int bytes, int byte) {
+static void make_step(tutti_file *f, tutti_off at, int runs, int bytes, int byte) {
     tutti_access *a = pieces(at, runs, bytes);
     const size_t n = (size_t)(runs * bytes);
     unsigned char *v = malloc(n + 1);
@@ -204,62 +204,62 @@ static void hits_and_misses(const char *text) {
     tutti_file *f = NULL;
     begin_with(text, &f);
     tally t = tally_of(f);
-    for (int i = 0; i < 12; i++) step(f, 40960 * i, 30, 100, 10 + i);
+    for (int i = 0; i < 12; i++) make_step(f, 40960 * i, 30, 100, 10 + i);
     counted(f, &t, 1, 11, "a row of steps");
-    step(f, 40960 * 2, 30, 101, 5);
+    make_step(f, 40960 * 2, 30, 101, 5);
     counted(f, &t, 1, 0, "other lengths");
-    step(f, 40960 * 2, 31, 100, 6);
+    make_step(f, 40960 * 2, 31, 100, 6);
     counted(f, &t, 1, 0, "one more");
-    step(f, 40960 * 3, 30, 100, 7);
+    make_step(f, 40960 * 3, 30, 100, 7);
     counted(f, &t, 0, 1, "the first one again");
-    step(f, 40960 * 3 + 77, 30, 100, 7); /* small: shared pages cost less than a plan */
+    make_step(f, 40960 * 3 + 77, 30, 100, 7); /* small: shared pages cost less than a plan */
     counted(f, &t, 0, 1, "askew");
     if (ranks > 1) {
-        step(f, 0, rank == 1 ? 20 : 30, 100, 8);
+        make_step(f, 0, rank == 1 ? 20 : 30, 100, 8);
         counted(f, &t, 1, 0, "one rank asks for less");
-        step(f, 0, rank == 1 ? 20 : 30, 100, 9);
+        make_step(f, 0, rank == 1 ? 20 : 30, 100, 9);
         counted(f, &t, 0, 1, "and again");
-        step(f, 4096 + (rank == 1 ? 8192 : 0), 30, 100, 8);
+        make_step(f, 4096 + (rank == 1 ? 8192 : 0), 30, 100, 8);
         counted(f, &t, 1, 0, "one rank is elsewhere");
-        step(f, rank == 1 ? 8192 : 0, 30, 100, 8);
+        make_step(f, rank == 1 ? 8192 : 0, 30, 100, 8);
         counted(f, &t, 0, 1, "as far from the others as before");
     }
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
 /* Large staged writes do not share pages between ranks. */
-static void aligned(void) {
+static void test_aligned(void) {
     enum { BYTES = 2 << 20, PIECE = 512 };
     tutti_file *f = NULL;
     begin_with("method=two-phase cb_nodes=2", &f);
     tally t = tally_of(f);
     const int runs = 2 * BYTES / PIECE;
-    step(f, 0, runs, PIECE, 1);
-    step(f, 4096 * 3, runs, PIECE, 2);
+    make_step(f, 0, runs, PIECE, 1);
+    make_step(f, 4096 * 3, runs, PIECE, 2);
     counted(f, &t, 1, 1, "whole pages");
-    step(f, 4096 * 3 + 8, runs, PIECE, 3);
+    make_step(f, 4096 * 3 + 8, runs, PIECE, 3);
     counted(f, &t, 1, 0, "parts of pages");
-    step(f, 4096 * 7 + 8, runs, PIECE, 4);
+    make_step(f, 4096 * 7 + 8, runs, PIECE, 4);
     counted(f, &t, 0, 1, "from there whole pages");
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-static void eviction(void) {
+static void test_eviction(void) {
     tutti_file *f = NULL;
     begin_with("plan_cache=2", &f);
     tally t = tally_of(f);
-    for (int i = 0; i < 9; i++) step(f, 0, 10 + i % 3, 100, 1 + i);
+    for (int i = 0; i < 9; i++) make_step(f, 0, 10 + i % 3, 100, 1 + i);
     counted(f, &t, 9, 0, "three in turn, room for two");
-    for (int i = 0; i < 8; i++) step(f, 0, 20 + i % 2, 100, 1 + i);
+    for (int i = 0; i < 8; i++) make_step(f, 0, 20 + i % 2, 100, 1 + i);
     counted(f, &t, 2, 6, "two in turn");
-    step(f, 0, 20, 100, 1);
-    step(f, 0, 22, 100, 1); /* replaces 21 */
-    step(f, 0, 20, 100, 1);
+    make_step(f, 0, 20, 100, 1);
+    make_step(f, 0, 22, 100, 1); /* replaces 21 */
+    make_step(f, 0, 20, 100, 1);
     counted(f, &t, 1, 2, "the last one used stays");
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     begin_with("plan_cache=0", &f);
     t = tally_of(f);
-    for (int i = 0; i < 4; i++) step(f, 0, 10, 100, 1 + i);
+    for (int i = 0; i < 4; i++) make_step(f, 0, 10, 100, 1 + i);
     counted(f, &t, 4, 0, "nothing is remembered");
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
@@ -270,7 +270,7 @@ static void alike_for_some(void) {
     if (ranks == 1) return;
     begin_with("", &f);
     tally t = tally_of(f);
-    for (int i = 0; i < 8; i++) step(f, 0, rank == 0 ? 5 + i % 2 : 5, 100, 1 + i);
+    for (int i = 0; i < 8; i++) make_step(f, 0, rank == 0 ? 5 + i % 2 : 5, 100, 1 + i);
     counted(f, &t, 2, 6, "rank 0 alternates, the others do not");
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
@@ -308,7 +308,7 @@ static void trouble(const char *text) {
     unsigned char v[BYTES];
     tutti_off count = -7;
     begin_with(text, &f);
-    for (int i = 0; i < 12; i++) step(f, 0, RUNS, BYTES, 1 + i);
+    for (int i = 0; i < 12; i++) make_step(f, 0, RUNS, BYTES, 1 + i);
     tutti_access *a = pieces(0, RUNS, BYTES);
     memset(v, 99, sizeof v);
     CHECK_SAME(tutti_file_write(f, a, rank == ranks - 1 ? NULL : v, &count), TUTTI_ERR_ARG);
@@ -317,7 +317,7 @@ static void trouble(const char *text) {
     CHECK_OK(tutti_file_read_independent(f, a, v, NULL));
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_EQ(v[7], 12); /* refused: nothing has changed */
-    for (int i = 0; i < 4; i++) step(f, 0, RUNS, BYTES, 20 + i);
+    for (int i = 0; i < 4; i++) make_step(f, 0, RUNS, BYTES, 20 + i);
     tutti_access_free(&a);
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
@@ -343,7 +343,7 @@ static void full(const char *text) {
 }
 
 /* A repeated small write without holes is one system call of one rank. */
-static void jointly(void) {
+static void test_jointly(void) {
     tutti_file *f = NULL;
     begin_with("method=two-phase cb_nodes=2 window_size=4k", &f);
     for (int i = 0; i < 20; i++) {
@@ -434,13 +434,13 @@ static void read_too_soon(void) {
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
 }
 
-static void exactly(void) {
+static void test_exactly(void) {
     hits_and_misses("");
     hits_and_misses("method=two-phase");
     hits_and_misses("method=list");
     hits_and_misses("exchange=two-sided step=4 method=two-phase");
-    aligned();
-    eviction();
+    test_aligned();
+    test_eviction();
     alike_for_some();
     in_flight("background=io-only");
     in_flight("background=none");
@@ -448,7 +448,7 @@ static void exactly(void) {
     trouble("");
     trouble("check=1");
     trouble("method=two-phase");
-    jointly();
+    test_jointly();
     read_too_soon();
     full("");
     full("method=list nodes=2");
@@ -461,9 +461,9 @@ int main(int argc, char **argv) {
     char where[500];
     harness_begin(&argc, &argv, 763);
     snprintf(path, sizeof path, "%s", scratch_path("remember"));
-    exactly();
+    test_exactly();
     const account start = account_now();
-    exactly();
+    test_exactly();
     account_check(start);
     pairs *p = pairs_make(axes, AXES);
     while (pairs_next(p, choice) && check_failures_ < 20) {

@@ -202,7 +202,7 @@ typedef struct {
     tutti_off bytes;
 } request_parts;
 
-static request_parts ask(const scene *s, int who, uint64_t memory_salt, tutti_off by) {
+static request_parts ask_store(const scene *s, int who, uint64_t memory_salt, tutti_off by) {
     request_parts q = {.n = parts_of(s, who)};
     for (int i = 0; i < q.n; i++) {
         const part p = q.part[i] = part_make(s, who, i, memory_salt);
@@ -251,8 +251,8 @@ static void ask_free(request_parts *q) {
 
 /* ---- the operation, in any of its ways */
 
-static void transfer(tutti_file *f, int how, int is_write, request_parts *q, tutti_off by,
-                     tutti_off expected) {
+static void transfer_bytes(tutti_file *f, int how, int is_write, request_parts *q, tutti_off by,
+                           tutti_off expected) {
     tutti_off count = -1;
     tutti_request *r = NULL;
     tutti_plan *p = NULL;
@@ -356,9 +356,9 @@ static tutti_off bytes_before(const scene *s, const request_parts *q, tutti_off 
 
 static void write_once(tutti_file *f, const scene *s, int how, int round, tutti_off by, model *m) {
     const tutti_off planned = how == PLAN || how == FLIGHT ? by : 0;
-    request_parts q = ask(s, rank, 0, by - planned);
+    request_parts q = ask_store(s, rank, 0, by - planned);
     ask_fill(&q, s, round);
-    transfer(f, how, 1, &q, planned, q.bytes);
+    transfer_bytes(f, how, 1, &q, planned, q.bytes);
     model_put(m, s, round, by);
     ask_free(&q);
 }
@@ -366,15 +366,15 @@ static void write_once(tutti_file *f, const scene *s, int how, int round, tutti_
 /* In another order and as other types than they were written. */
 static void read_once(tutti_file *f, const scene *s, int how, tutti_off by, const model *m) {
     const tutti_off planned = how == PLAN || how == FLIGHT ? by : 0;
-    request_parts q = ask(s, (rank + 1) % ranks, s->salt, by - planned);
-    transfer(f, how, 0, &q, planned, bytes_before(s, &q, m->size, by));
+    request_parts q = ask_store(s, (rank + 1) % ranks, s->salt, by - planned);
+    transfer_bytes(f, how, 0, &q, planned, bytes_before(s, &q, m->size, by));
     read_compare(m, s, &q, by);
     ask_free(&q);
 }
 
 static void independently(tutti_file *f, const scene *s, model *m) {
     tutti_off count = -1;
-    request_parts q = ask(s, rank, 0, 0), back = ask(s, rank, s->salt, 0);
+    request_parts q = ask_store(s, rank, 0, 0), back = ask_store(s, rank, s->salt, 0);
     ask_fill(&q, s, 7);
     for (int turn = 0; turn < ranks; turn++) { /* the highest rank last */
         if (turn == rank) CHECK_OK(tutti_file_write_parts_independent(f, q.n, q.asked, &count));

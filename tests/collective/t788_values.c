@@ -27,7 +27,7 @@ static tutti_part floats(tutti_access *a, double *v) {
 
 /* ---- refused: nothing changes */
 
-static void refusals(void) {
+static void test_refusals(void) {
     char buf[64] = {0};
     tutti_access *a = block(64 * rank, 16), *odd = block(64 * rank, 6);
     const tutti_off at = 64 * rank, eight = 8, two = 2;
@@ -156,7 +156,7 @@ static void misfit_read(void) {
 
 /* ---- repeats: a read fills every mention */
 
-static void repeats(void) {
+static void test_repeats(void) {
     enum { ITEMS = 6 };
     const tutti_count index[ITEMS] = {4, 1, 4, 3, 1, 4};
     float image[8];
@@ -187,7 +187,7 @@ static void repeats(void) {
 
 /* ---- a rank with one access may call tutti_file_write; offsets beyond 2 and 4 GiB */
 
-static void mixed(void) {
+static void test_mixed(void) {
     enum { ITEMS = 5 };
     const tutti_off base = ((tutti_off)5 << 30) + 2046, step = ((tutti_off)1 << 31) + 4094;
     int64_t wide[ITEMS], back[ITEMS];
@@ -222,7 +222,7 @@ static void mixed(void) {
 
 /* ---- very many parts, and very many records */
 
-static void many(void) {
+static void test_many(void) {
     enum { PARTS = 10000, ITEMS = 3 };
     tutti_part *parts = calloc(PARTS, sizeof *parts);
     tutti_access **a = calloc(PARTS, sizeof *a);
@@ -335,7 +335,7 @@ static void memory_fails(const char *options, int is_write, int started) {
 
 /* ---- counts: many parts are one operation */
 
-static void counts(void) {
+static void test_counts(void) {
     enum { PARTS = 32, BYTES = 4096 };
     tutti_part parts[PARTS];
     tutti_stats last;
@@ -382,13 +382,13 @@ int main(int argc, char **argv) {
     CHECK_SAME(tutti_file_open(MPI_COMM_WORLD, path,
                                TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt, &f),
                TUTTI_OK);
-    refusals();
+    test_refusals();
     for (int i = 0; i < 5; i++) misfit_write(methods[i]);
     misfit_read();
-    repeats();
-    mixed();
-    many();
-    counts();
+    test_repeats();
+    test_mixed();
+    test_many();
+    test_counts();
     CHECK_SAME(tutti_file_close(&f), TUTTI_OK);
     const account start = account_now();
     for (int i = 0; i < 3 && ranks <= 3; i++) memory_fails(starved[i], i == 2, i == 2);

@@ -186,7 +186,7 @@ static void combination(const int *choice) {
 }
 
 /* Ranks that request blocks of different sizes. */
-static void disagree(void) {
+static void test_disagree(void) {
     tutti__sums sums = {.bytes = rank == 0 ? 512 : 1024};
     tutti_file *f = NULL;
     tutti_access *a = NULL;
@@ -206,7 +206,7 @@ int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 789);
     snprintf(path, sizeof path, "%s", scratch_path("sums"));
     combinations_run(axes, AXES, combination, 20);
-    disagree();
+    test_disagree();
     file_remove(path);
     return harness_end();
 }

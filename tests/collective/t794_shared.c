@@ -68,7 +68,7 @@ static void overwrite(const tutti_options *opt, const char *path) {
 }
 
 /* Check the file as another program sees it. */
-static void look(const char *path) {
+static void check_contents(const char *path) {
     struct stat st;
     sizes += stat(path, &st) != 0 || st.st_size != (off_t)PIECE * PIECES * ranks;
 }
@@ -84,7 +84,7 @@ static void reuse(const tutti_options *opt, const char *path) {
         CHECK_OK(tutti_file_close(&f));
 }
 
-static void tell(const char *what, int mine) {
+static void print_result(const char *what, int mine) {
     int all = 0;
     MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0) printf("shared: %s: %d\n", what, all);
@@ -105,14 +105,14 @@ int main(int argc, char **argv) {
         CHECK_OK(tutti_options_set(&opt, "method", methods[i]));
         overwrite(&opt, path);
         MPI_Barrier(MPI_COMM_WORLD);
-        if (all) look(path);
+        if (all) check_contents(path);
         if (all) reuse(&opt, path);
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0) unlink(path);
     }
     check_where("");
-    if (all) tell("ranks that saw another size after the close", sizes);
-    if (all) tell("ranks that could not use a name again", names);
+    if (all) print_result("ranks that saw another size after the close", sizes);
+    if (all) print_result("ranks that could not use a name again", names);
     const int rc = check_done_all();
     if (rank == 0 && argc > 1) printf("shared: %s: %d ranks\n", rc ? "failed" : "passed", ranks);
     fflush(stdout);

@@ -46,7 +46,7 @@ static void answers(tutti__team *t, int round) {
 }
 
 /* One rank sums the values that all ranks stored in shared memory. */
-static void work(tutti__team *t, int round) {
+static void do_work(tutti__team *t, int round) {
     const int who = round % 3 ? -1 : round % ranks;
     int64_t *mine = (int64_t *)(void *)tutti__consensus_data(t) + rank;
     *mine = 1000 * round + rank;
@@ -128,7 +128,7 @@ int main(int argc, char **argv) {
         if (rnd(200) == rank) usleep(100);
         answers(t, round);
         if (round % 4 == 0) votes(t, round);
-        if (ranks > 1) work(t, round);
+        if (ranks > 1) do_work(t, round);
         if (round % 300 == 0) mpi_moves_on(t);
     }
     agreement(t);

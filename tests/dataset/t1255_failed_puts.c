@@ -60,7 +60,8 @@ static tutti_err put_block(tutti_dataset *d, const char *name, tutti_decompositi
 }
 
 /* Entries [lo, hi) of the last segment have their values, all others are `fill`. */
-static void holds(tutti_dataset *d, const char *name, tutti_count lo, tutti_count hi, double fill) {
+static void check_holds(tutti_dataset *d, const char *name, tutti_count lo, tutti_count hi,
+                        double fill) {
     tutti_decomposition *p = block(d, 0, N);
     const tutti_count from = (tutti_count)N * rank / ranks,
                       to = (tutti_count)N * (rank + 1) / ranks;
@@ -103,13 +104,13 @@ static void halves(int container, double fill) {
     commit_refused(d, "u");
     CHECK_OK(put_block(d, "u", b, N / 2, N, 0));
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-    holds(d, "u", 0, N, fill);
+    check_holds(d, "u", 0, N, fill);
     /* the first put fails, then a part of the space: the rest is filled */
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 1, 1));
     CHECK_ERR(put_block(d, "u", c, 10, N - 10, 1), TUTTI_ERR_VALUE);
     CHECK_OK(put_block(d, "u", c, 10, N - 10, 0));
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-    holds(d, "u", 10, N - 10, fill);
+    check_holds(d, "u", 10, N - 10, fill);
     tutti_decomposition_free(&a);
     tutti_decomposition_free(&b);
     tutti_decomposition_free(&c);
@@ -150,8 +151,8 @@ static void smaller_frames(void) {
     CHECK_OK(put_block(d, "packed", all, 0, N, 0));
     CHECK_OK(put_block(d, "u", some_, 100, 200, 0));
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-    holds(d, "packed", 0, N, 0);
-    holds(d, "u", 100, 200, 0);
+    check_holds(d, "packed", 0, N, 0);
+    check_holds(d, "u", 100, 200, 0);
     /* no bytes after the segment: the next one begins with zeros */
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 1, 1));
     CHECK_SAME(tutti_dataset_put(d, 1, &(tutti_put){"packed", all, TUTTI_FLOAT64, noise}),
@@ -161,7 +162,7 @@ static void smaller_frames(void) {
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 2, 2));
     CHECK_OK(put_block(d, "u", some_, 100, 200, 0));
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-    holds(d, "u", 100, 200, 0);
+    check_holds(d, "u", 100, 200, 0);
     free(noise);
     tutti_decomposition_free(&all);
     tutti_decomposition_free(&some_);
@@ -180,8 +181,8 @@ static void failed_trailer(int container) {
     reader_end(db);
     CHECK_OK(put_block(d, "w", more, 5000, 5100, 0));
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-    holds(d, "u", 0, 3, 0);
-    holds(d, "w", 5000, 5100, 0);
+    check_holds(d, "u", 0, 3, 0);
+    check_holds(d, "w", 5000, 5100, 0);
     tutti_decomposition_free(&few);
     tutti_decomposition_free(&more);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
@@ -203,7 +204,7 @@ static void failed_discard(void) {
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 1, 1));
     CHECK_OK(put_block(d, "u", few, 0, 3, 0));
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-    holds(d, "u", 0, 3, 0);
+    check_holds(d, "u", 0, 3, 0);
     tutti_decomposition_free(&all);
     tutti_decomposition_free(&few);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
@@ -234,8 +235,8 @@ static int ranked(int n, int other) {
     }
     CHECK_OK(put_block(d, "w", p, 100, 5000, 0));
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-    holds(d, "u", 100, 5000, FILL);
-    holds(d, "w", 100, 5000, FILL);
+    check_holds(d, "u", 100, 5000, FILL);
+    check_holds(d, "w", 100, 5000, FILL);
     tutti_decomposition_free(&p);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
     return any;
@@ -261,14 +262,14 @@ static void abandoned(int container, tutti_layout layout, int ends_by_discard) {
     }
     CHECK_OK(put_block(d, "u", p, 100, 5000, 0));
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-    holds(d, "u", 100, 5000, FILL);
+    check_holds(d, "u", 100, 5000, FILL);
     /* a request that is not abandoned must be completed */
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 1, 1));
     CHECK_SAME(tutti_dataset_put_start(d, 1, &put, &r), TUTTI_OK);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_request_wait(&r, NULL), TUTTI_OK);
     CHECK_SAME(tutti_dataset_commit(d), TUTTI_OK);
-    holds(d, "u", 100, 5000, FILL);
+    check_holds(d, "u", 100, 5000, FILL);
     CHECK_OK(tutti_dataset_begin(d, TUTTI_STATE, 2, 2));
     CHECK_SAME(tutti_dataset_put_start(d, 1, &put, &r), TUTTI_OK);
     tutti_request_abandon(&r);
@@ -288,7 +289,7 @@ static void abandoned_commit(void) {
     tutti_request_abandon(&r);
     CHECK_ERR(put_block(d, "u", p, 0, N, 0), TUTTI_ERR_STATE); /* no segment has begun */
     CHECK_EQ(tutti_dataset_segments(d), 1);
-    holds(d, "u", 0, N, FILL);
+    check_holds(d, "u", 0, N, FILL);
     tutti_decomposition_free(&p);
     CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
 }

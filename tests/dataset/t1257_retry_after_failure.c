@@ -38,7 +38,7 @@ static double u_of(int64_t index, tutti_count i) {
 
 /* ---- the dataset */
 
-static void opened(int mode) {
+static void open_file(int mode) {
     tutti_dataset_options opt;
     tutti_dataset_options_init(&opt);
     opt.lock_timeout = 0.02;
@@ -46,7 +46,7 @@ static void opened(int mode) {
     CHECK_SAME(tutti_dataset_open(MPI_COMM_WORLD, path, mode, &opt, &d), TUTTI_OK);
 }
 
-static void described(void) {
+static void test_described(void) {
     const int native = container == TUTTI_CONTAINER_NATIVE;
     const tutti_variable_spec u = {.space = "x", .type = TUTTI_FLOAT32, .fill = FILL};
     const tutti_variable_spec z = {.space = "x", .type = TUTTI_FLOAT64};
@@ -191,7 +191,7 @@ static void state(int64_t index) {
             parts_free();
             (void)TRY(CLOSE, tutti_dataset_close(&d));
             CHECK(d == NULL, "still open");
-            opened(TUTTI_READ | TUTTI_WRITE);
+            open_file(TUTTI_READ | TUTTI_WRITE);
             parts_make(-1);
         } else {
             (void)TRY(DISCARD, tutti_dataset_discard(d));
@@ -290,13 +290,13 @@ int main(int argc, char **argv) {
     for (container = 0; container < 2; container++) {
         dataset_remove(path);
         rounds = 0;
-        opened(TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE);
-        described();
+        open_file(TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE);
+        test_described();
         for (int at = 0; at < CALLS; at++) hits += fault_table(at, one);
         check_where("all of it");
         CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);
         CHECK_SAME(tutti_dataset_close(&d), TUTTI_OK);
-        opened(TUTTI_READ);
+        open_file(TUTTI_READ);
         CHECK_EQ(tutti_dataset_segments(d), 3 * rounds);
         for (int64_t k = 0; k < rounds; k++) round_holds(k);
         CHECK_SAME(tutti_dataset_verify(d, NULL), TUTTI_OK);

@@ -72,7 +72,7 @@ static void filled(set *s) {
     free(v);
 }
 
-static void right(set *s, tutti_count segment) {
+static void check_values(set *s, tutti_count segment) {
     tutti_count *index = malloc(ENTRIES * sizeof *index);
     double *v = malloc(ENTRIES * sizeof *v);
     tutti_segment g;
@@ -117,7 +117,7 @@ static void lock_forget(void) {
 
 /* ---- calls that are refused during the commit */
 
-static void refused(set *s) {
+static void check_refused(set *s) {
     tutti_dataset *d = s->d, *again = d;
     tutti_decomposition *p = NULL;
     tutti_request *r = NULL;
@@ -161,8 +161,8 @@ static void overlaps(set *s, set *other, int level) {
     }
     filled(other); /* another dataset is written completely */
     CHECK_SAME(tutti_dataset_commit(other->d), TUTTI_OK);
-    right(other, 0);
-    refused(s);
+    check_values(other, 0);
+    check_refused(s);
     CHECK_OK(tutti_request_test(&r, &done, NULL));
     CHECK(!done, "it ended under somebody's lock");
     lock_set(s, F_UNLCK);
@@ -173,10 +173,10 @@ static void overlaps(set *s, set *other, int level) {
     }
     CHECK(!r, "the request is still there");
     CHECK_EQ(tutti_dataset_segments(s->d), 2);
-    right(s, 1);
+    check_values(s, 1);
     filled(s);
     CHECK_SAME(tutti_dataset_commit(s->d), TUTTI_OK);
-    right(s, 2);
+    check_values(s, 2);
     set_close(s);
     set_close(other);
     lock_forget();
@@ -207,7 +207,7 @@ static void again(set *s) {
     CHECK_EQ(tutti_dataset_segments(s->d), 2);
     CHECK_SAME(tutti_dataset_commit_start(s->d, &r), TUTTI_OK);
     tutti_request_abandon(&r);
-    for (tutti_count i = 0; i < 2; i++) right(s, i);
+    for (tutti_count i = 0; i < 2; i++) check_values(s, i);
     CHECK_EQ(tutti_dataset_segments(s->d), 3);
     set_close(s);
     lock_forget();

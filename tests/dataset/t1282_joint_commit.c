@@ -39,7 +39,7 @@ static void share_free(share *s) {
     free(s->v);
 }
 
-static void put(tutti_dataset *d, share *s, int64_t index) {
+static void put_values(tutti_dataset *d, share *s, int64_t index) {
     for (tutti_count i = 0; i < s->n; i++) s->v[i] = value(index, s->ids[i]);
     const tutti_put both[] = {{"u", s->p, TUTTI_FLOAT64, s->v}, {"w", s->p, TUTTI_FLOAT64, s->v}};
     CHECK_SAME(tutti_dataset_put(d, 2, both), TUTTI_OK);
@@ -59,9 +59,9 @@ static void adapt(tutti_dataset *d, int64_t t) {
     CHECK_SAME(tutti_dataset_begin_also(d, TUTTI_TOPOLOGY, 10 * t, 0), TUTTI_ERR_ARG);
     CHECK_SAME(tutti_dataset_begin_also(d, TUTTI_STATE, 10 * t, 0), TUTTI_OK);
     share s = share_of(d, -1, t);
-    put(d, &s, 10 * t);
+    put_values(d, &s, 10 * t);
     CHECK_SAME(tutti_dataset_begin_also(d, TUTTI_STATE, 10 * t + 1, 0), TUTTI_OK);
-    put(d, &s, 10 * t + 1);
+    put_values(d, &s, 10 * t + 1);
     of.segment = first + 2;
     CHECK_SAME(tutti_dataset_info_set(d, &of, "why", TUTTI_BYTES, 4, "next"), TUTTI_OK);
     CHECK_EQ(tutti_dataset_segments(d), first);
@@ -69,7 +69,7 @@ static void adapt(tutti_dataset *d, int64_t t) {
     free(ids);
 }
 
-static void right(tutti_dataset *d, tutti_count segment, int64_t t, int64_t index) {
+static void check_values(tutti_dataset *d, tutti_count segment, int64_t t, int64_t index) {
     static const char *const names[] = {"u", "w"};
     share s = share_of(d, segment, t);
     for (int k = 0; k < 2; k++) {
@@ -99,8 +99,8 @@ static void whole(tutti_dataset *d, tutti_count times) {
         CHECK(strcmp(why, "next") == 0, "'%s'", why);
         CHECK_OK(tutti_dataset_segment(d, 3 * t + 2, &g));
         CHECK_EQ(g.topology, 3 * t);
-        right(d, 3 * t + 1, t, 10 * t);
-        right(d, 3 * t + 2, t, 10 * t + 1);
+        check_values(d, 3 * t + 1, t, 10 * t);
+        check_values(d, 3 * t + 2, t, 10 * t + 1);
     }
 }
 

@@ -68,7 +68,7 @@ static void check_counts(const variant *v, int step, const int64_t count[3]) {
     }
 }
 
-static void run(const variant *v) {
+static void run_case(const variant *v) {
     const tutti_count shape = v->entries * ranks;
     tutti_dataset_options opt;
     tutti_dataset *d = NULL;
@@ -117,6 +117,6 @@ static void run(const variant *v) {
 int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 1298);
     snprintf(path, sizeof path, "%s/t1298.tutti", check_dir());
-    for (size_t i = 0; i < sizeof VARIANTS / sizeof *VARIANTS; i++) run(&VARIANTS[i]);
+    for (size_t i = 0; i < sizeof VARIANTS / sizeof *VARIANTS; i++) run_case(&VARIANTS[i]);
     return harness_end();
 }

@@ -256,7 +256,7 @@ static void foreign_fields(void) {
 }
 
 /* One rank makes a different call on the same communicator: all ranks get an error, and no rank hangs. */
-static void different(void) {
+static void test_different(void) {
     const tutti__decomposed space = nodes();
     const tutti_decomposition_spec s = fine(TUTTI_BY_VALUE);
     tutti_decomposition *p = NULL;
@@ -280,7 +280,7 @@ static void different(void) {
                TUTTI_ERR_NOT_FOUND);
 }
 
-static void stale(void) {
+static void test_stale(void) {
     const tutti__decomposed space = nodes();
     const tutti_decomposition_spec s = fine(TUTTI_BY_INDEX);
     tutti_decomposition *p = NULL, *q = NULL;
@@ -337,8 +337,8 @@ int main(int argc, char **argv) {
     bad_maps();
     bad_arguments();
     foreign_fields();
-    different();
-    stale();
+    test_different();
+    test_stale();
     if (ranks <= 3) no_memory();
     return decomposed_end();
 }

@@ -35,7 +35,7 @@ static int settled(void) {
     return colour(got, BYTES, "settled");
 }
 
-static void fill(unsigned char *v, int round) {
+static void fill_values(unsigned char *v, int round) {
     memset(v, 1 + (rank + 16 * round) % 250, BYTES);
 }
 
@@ -43,7 +43,7 @@ static void fill(unsigned char *v, int round) {
 static void independent_round(tutti_file *f, int round) {
     unsigned char mine[BYTES], got[BYTES];
     tutti_off count = -7;
-    fill(mine, round);
+    fill_values(mine, round);
     MPI_Barrier(MPI_COMM_WORLD);
     if (round % 3 == 0) {
         tutti_request *w = NULL, *r = NULL;
@@ -65,7 +65,7 @@ static void independent_round(tutti_file *f, int round) {
 static void growing(tutti_file *f) {
     unsigned char mine[BYTES], got[BYTES];
     CHECK_SAME(tutti_file_resize(f, 0), TUTTI_OK);
-    fill(mine, 3);
+    fill_values(mine, 3);
     if (rank == 0) {
         CHECK_OK(tutti_file_write_independent(f, pieces, mine, NULL));
     } else {
@@ -78,7 +78,7 @@ static void growing(tutti_file *f) {
 static void collective_round(tutti_file *f, tutti_plan *p, int round) {
     unsigned char mine[BYTES], got[BYTES];
     tutti_off count = -7;
-    fill(mine, round);
+    fill_values(mine, round);
     if (round % 4 == 0) {
         CHECK_SAME(tutti_plan_run(p, mine, 0, &count), TUTTI_OK);
     } else if (round % 4 == 1) {

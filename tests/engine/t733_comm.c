@@ -44,7 +44,7 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
     return code;
 }
 
-static tutti_file *opened(const char *exchange, const char *pipeline, const char *fault) {
+static tutti_file *open_file(const char *exchange, const char *pipeline, const char *fault) {
     char all[300];
     tutti_file *f = NULL;
     snprintf(all, sizeof all,
@@ -67,7 +67,7 @@ static tutti_access *shares(int windows) {
 static void one_request(const char *exchange, const char *pipeline) {
     tutti_stats s;
     tutti_access *a = shares(3);
-    tutti_file *f = opened(exchange, pipeline, "");
+    tutti_file *f = open_file(exchange, pipeline, "");
     for (int is_write = 1; is_write >= 0; is_write--) {
         CHECK_OK(is_write ? tutti_file_write(f, a, buffer, NULL)
                           : tutti_file_read(f, a, buffer, NULL));
@@ -83,7 +83,7 @@ static void one_request(const char *exchange, const char *pipeline) {
 static void goes_on(const char *exchange) {
     char byte;
     tutti_access *a = shares(2);
-    tutti_file *f = opened(exchange, "comm", "*:held:199");
+    tutti_file *f = open_file(exchange, "comm", "*:held:199");
     messages = rank == 1 ? 0 : -1;
     CHECK_SAME(tutti_file_write(f, a, buffer, NULL), TUTTI_OK);
     CHECK_EQ(messages, rank == 1 ? 3 : -1);

@@ -47,7 +47,7 @@ static void model_make(void) {
     new = m.v;
 }
 
-static tutti_file *opened(const char *text, int who, const char *what, int n) {
+static tutti_file *open_file(const char *text, int who, const char *what, int n) {
     tutti_options opt = options_of(text);
     tutti_file *f = NULL;
     snprintf(opt.fault, sizeof opt.fault, "%d:%s:%d:ENOSPC", who, what, n);
@@ -83,7 +83,7 @@ static int write_fails(const char *text, int who, int n) {
     tutti_plan *p = NULL;
     tutti_off count = -1;
     file_put(path, old, size);
-    tutti_file *f = opened(text, who, "write", n);
+    tutti_file *f = open_file(text, who, "write", n);
     if (!f) return 0;
     CHECK_OK(tutti_plan_write(f, q.access, &p));
     const tutti_err err = judged(tutti_plan_run(p, q.base, 0, &count), who);
@@ -106,7 +106,7 @@ static int read_fails(const char *text, int who, int n) {
     tutti_off count = -1;
     const tutti_off expect = model_read(&m, &want, 0, 3);
     request_fill(&q, 3);
-    tutti_file *f = opened(text, who, "read", n);
+    tutti_file *f = open_file(text, who, "read", n);
     if (!f) return 0;
     const tutti_err err = judged(tutti_file_read(f, q.access, q.base, &count), who);
     if (err == TUTTI_OK) {

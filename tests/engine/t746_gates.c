@@ -79,7 +79,7 @@ static events events_read(void) {
 }
 
 /* All cycles are there. */
-static void complete(const span *s, const char *what) {
+static void complete_request(const span *s, const char *what) {
     for (int k = 0; k < CYCLES; k++) CHECK(s[k].end > 0, "cycle %d has no %s", k, what);
 }
 
@@ -193,18 +193,18 @@ static tutti_file *slow_file(const char *text, int milliseconds) {
     return f;
 }
 
-static void tarry(void *context, tutti_off done, tutti_off total, const char *phase) {
+static void wait_randomly(void *context, tutti_off done, tutti_off total, const char *phase) {
     (void)context, (void)done, (void)total, (void)phase;
     usleep(3000);
 }
 
 /* Every rank has its share of every window. */
-static events run(const char *text, int milliseconds, int is_write) {
+static events run_case(const char *text, int milliseconds, int is_write) {
     tutti_access *a = NULL;
     tutti_off count = -1;
     const tutti_off share = WINDOW / ranks;
     tutti_file *f = slow_file(text, milliseconds);
-    if (rank == 1 && milliseconds == 1) tutti_file_on_progress(f, tarry, NULL);
+    if (rank == 1 && milliseconds == 1) tutti_file_on_progress(f, wait_randomly, NULL);
     CHECK_OK(tutti_access_vector(rank * share, CYCLES, share, WINDOW, &a));
     CHECK_OK(is_write ? tutti_file_write(f, a, buffer, &count)
                       : tutti_file_read(f, a, buffer, &count));
@@ -212,8 +212,8 @@ static events run(const char *text, int milliseconds, int is_write) {
     CHECK_OK(tutti_file_close(&f));
     tutti_access_free(&a);
     const events e = events_read();
-    complete(is_write ? e.fill : e.serve, is_write ? "fill" : "serve");
-    complete(is_write ? e.write : e.read, is_write ? "write" : "read");
+    complete_request(is_write ? e.fill : e.serve, is_write ? "fill" : "serve");
+    complete_request(is_write ? e.write : e.read, is_write ? "write" : "read");
     return e;
 }
 
@@ -229,7 +229,7 @@ static void gates(const char *pipeline, int is_write, rules *judge) {
     check_where(where);
     int missing = 1;
     for (int i = 0; i < DELAYS && missing; i++) {
-        const events e = run(text, delays[i], is_write);
+        const events e = run_case(text, delays[i], is_write);
         missing = judge(&e);
     }
     CHECK(!missing, "nothing overlaps");
@@ -241,9 +241,9 @@ static void held(const char *pipeline) {
     char text[64];
     snprintf(text, sizeof text, "cb_nodes=1 pipeline=%s", pipeline);
     check_where(text);
-    events e = run(text, 1, 1);
+    events e = run_case(text, 1, 1);
     after(e.fill, e.fill, "fill after fill");
-    e = run(text, 1, 0);
+    e = run_case(text, 1, 0);
     after(e.serve, e.serve, "serve after serve");
     check_where("");
 }
@@ -313,7 +313,7 @@ static void begin_returns(void) {
         CHECK_OK(tutti_file_close(&f));
         tutti_access_free(&a);
         const events e = events_read();
-        complete(e.write, "write");
+        complete_request(e.write, "write");
         for (int k = 0; k < CYCLES; k++) last = e.write[k].end > last ? e.write[k].end : last;
         CHECK(e.write_begin.end > 0 && e.write_end.end > 0, "no begin, no end");
         late = e.write_begin.end >= last || last >= e.write_end.start;
@@ -336,7 +336,7 @@ static void all_of(const char *by, int in_order) {
     gates("write-comm-2", 0, read_write_comm_2);
 }
 
-static void alone(void) {
+static void test_alone(void) {
     all_of("", 0);
     all_of("exchange=two-sided step=4", 0);
     all_of("exchange=fence", 1);
@@ -361,7 +361,7 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s", scratch_path("gates"));
     snprintf(trace, sizeof trace, "%s.json", strrchr(path, '/') + 1); /* an option is short */
     CHECK(chdir(check_dir()) == 0, "no scratch directory");
-    if (ranks == 1) alone();
+    if (ranks == 1) test_alone();
     if (ranks == 2) in_company();
     held("write");
     held("write-comm");

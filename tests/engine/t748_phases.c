@@ -35,7 +35,7 @@ static tutti_file *slow_file(const char *text, int milliseconds) {
     return f;
 }
 
-static void move(tutti_file *f, const tutti_access *a, int how, int is_write) {
+static void move_bytes(tutti_file *f, const tutti_access *a, int how, int is_write) {
     tutti_request *q = NULL;
     if (how == BLOCKING) {
         CHECK_OK(is_write ? tutti_file_write(f, a, buffer, NULL)
@@ -52,13 +52,13 @@ static void move(tutti_file *f, const tutti_access *a, int how, int is_write) {
 }
 
 /* Every rank has its share of every window. */
-static tutti_stats run(const char *text, int milliseconds, int how, int is_write) {
+static tutti_stats run_case(const char *text, int milliseconds, int how, int is_write) {
     tutti_access *a = NULL;
     tutti_stats last;
     const tutti_off share = WINDOW / ranks;
     tutti_file *f = slow_file(text, milliseconds);
     CHECK_OK(tutti_access_vector(rank * share, CYCLES, share, WINDOW, &a));
-    move(f, a, how, is_write);
+    move_bytes(f, a, how, is_write);
     tutti_file_stats(f, &last, NULL);
     CHECK_EQ(last.windows, rank == 0 ? CYCLES : 0);
     CHECK(last.seconds_plan >= 0 && last.seconds_exchange >= 0 && last.seconds_file >= 0,
@@ -96,7 +96,7 @@ static void counts_as_file(const char *exchange, const char *pipeline, int how, 
     int missing = 1;
     tutti_stats s = {0};
     for (int i = 0; i < 4 && missing; i++) {
-        s = run(text, delays[i], how, is_write);
+        s = run_case(text, delays[i], how, is_write);
         const int mine = s.seconds_file < 0.8e-3 * n * delays[i];
         MPI_Allreduce(&mine, &missing, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     }

@@ -72,7 +72,7 @@ static void went(tutti_file *f, int exchange, int pipeline, const char *backgrou
 }
 
 /* Begin or start, and end or wait; with io-only the file is held in between. */
-static void operate(tutti_file *f, int is_write, int started, int held, request *q) {
+static void run_operation(tutti_file *f, int is_write, int started, int held, request *q) {
     tutti_off count = -1;
     tutti_request *r = NULL;
     if (held) gate_shut();
@@ -113,10 +113,10 @@ static void one(int exchange, int pipeline, const char *background, int started)
     model_of(&m, salt);
     for (int again = 0; again < 2; again++) { /* the second by the plan of the first */
         request q = request_of(rank, salt);
-        operate(f, 1, started, held, &q);
+        run_operation(f, 1, started, held, &q);
         went(f, exchange, pipeline, background, started);
         request_fill(&q, salt ^ 77);
-        operate(f, 0, started, held, &q);
+        run_operation(f, 0, started, held, &q);
         went(f, exchange, pipeline, background, started);
         request want = request_of(rank, salt);
         (void)model_read(&m, &want, 0, salt ^ 77);

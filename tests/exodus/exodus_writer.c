@@ -27,13 +27,13 @@ static struct {
 
 static int file;
 
-static void must(int status, const char *what) {
+static void check_call(int status, const char *what) {
     if (status < 0) {
         fprintf(stderr, "exodus_writer: %s: code %d\n", what, status);
         exit(1);
     }
 }
-#define MUST(call) must(call, #call)
+#define MUST(call) check_call(call, #call)
 
 /* A text of the length that names have at most, but short ones for 32. */
 static char *name_of(const char *stem, int i) {
@@ -335,7 +335,7 @@ int main(int argc, char **argv) {
     ex_opts(EX_VERBOSE);
     if (want.int64) want.mode = EX_NETCDF4;
     file = ex_create(want.path, EX_CLOBBER | want.mode | want.int64, &memory_bytes, &want.real);
-    must(file, want.path);
+    check_call(file, want.path);
     MUST(ex_set_int64_status(file, EX_ALL_INT64_API));
     if (want.names != 32) MUST(ex_set_option(file, EX_OPT_MAX_NAME_LENGTH, want.names));
     int maps = want.maps;

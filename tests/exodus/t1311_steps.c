@@ -29,7 +29,7 @@ static int64_t size_now(void) {
 }
 
 /* ncvalidator accepts the file, if it is installed. */
-static void valid(void) {
+static void test_valid(void) {
     char command[800];
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0 && system("command -v ncvalidator >/dev/null") == 0) {
@@ -47,13 +47,13 @@ static void put_rubbish(int fields) {
     for (int f = 0; f < SAMPLE_FIELDS; f++) free(v[f].buf);
 }
 
-static void lives(void) {
+static void test_lives(void) {
     tutti_exodus *reader = NULL;
     int changed = -1;
     check_where("lives");
     sample_write(MPI_COMM_WORLD, path, &opt, 2);
     const int64_t two = size_now();
-    valid();
+    test_valid();
     open_as(TUTTI_READ | TUTTI_WRITE);
     CHECK_SAME(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, &opt, &reader), TUTTI_OK);
     CHECK_SAME(tutti_exodus_begin(x, 1.0), TUTTI_ERR_ARG); /* as late as the last */
@@ -75,12 +75,12 @@ static void lives(void) {
     CHECK_EQ(changed, 0);
     CHECK_SAME(tutti_exodus_close(&reader), TUTTI_OK);
     sample_check(MPI_COMM_WORLD, path, &opt, 3);
-    valid();
+    test_valid();
     open_as(TUTTI_READ | TUTTI_WRITE);
     CHECK_SAME(tutti_exodus_erase_after(x, 4), TUTTI_ERR_ARG);
     CHECK_SAME(tutti_exodus_erase_after(x, 1), TUTTI_OK);
     CHECK_EQ(tutti_exodus_steps(x), 1);
-    valid();
+    test_valid();
     sample_put_step(x, p, 2);
     let_go();
     CHECK_EQ(size_now(), two);
@@ -88,7 +88,7 @@ static void lives(void) {
     open_as(TUTTI_READ | TUTTI_WRITE);
     CHECK_SAME(tutti_exodus_erase_after(x, 0), TUTTI_OK);
     let_go();
-    valid();
+    test_valid();
     open_as(TUTTI_READ | TUTTI_WRITE);
     sample_put_step(x, p, 1);
     sample_put_step(x, p, 2);
@@ -97,7 +97,7 @@ static void lives(void) {
 }
 
 /* Values that are not put are 0 at any position; an empty step has its time. */
-static void pieces(void) {
+static void test_pieces(void) {
     tutti_exodus_field v[SAMPLE_FIELDS];
     tutti_request *r[2] = {NULL, NULL};
     double got[SAMPLE_FACES], one = -7, times[5];
@@ -114,7 +114,7 @@ static void pieces(void) {
     CHECK_SAME(tutti_exodus_commit(x), TUTTI_OK);
     CHECK_SAME(tutti_exodus_begin(x, sample_time(4)), TUTTI_OK);
     CHECK_SAME(tutti_exodus_commit(x), TUTTI_OK);
-    valid();
+    test_valid();
     tutti_exodus_field w[2] = {v[1], v[6]};
     double *back = malloc((size_t)tutti_decomposition_entries(p[1]) * sizeof *back);
     w[0].buf = back;
@@ -143,7 +143,7 @@ static void pieces(void) {
 }
 
 /* One node through time, on each rank another one; a global variable; all of a block. */
-static void follows(void) {
+static void test_follows(void) {
     enum { STEPS = 5 };
     double v[STEPS + 1], all[STEPS * SAMPLE_TETS];
     tutti_decomposition *node = NULL, *tets = NULL;
@@ -194,7 +194,7 @@ static void follows(void) {
 }
 
 /* Bytes that change are found, and where. */
-static void damage(void) {
+static void damage_bytes(void) {
     tutti_off bytes = -1;
     unsigned char byte = 0;
     double v[1];
@@ -236,7 +236,7 @@ static void damage(void) {
 }
 
 /* A mesh that is changed after it was compared. */
-static void late(void) {
+static void test_late(void) {
     tutti_off bytes = 0;
     char other[640];
     check_where("late");
@@ -268,12 +268,12 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/steps.e", dir);
     tutti_exodus_options_init(&opt);
     opt.level = TUTTI_VISIBLE;
-    lives();
+    test_lives();
     const account start = account_now(); /* teams are kept */
-    pieces();
-    follows();
-    damage();
-    late();
+    test_pieces();
+    test_follows();
+    damage_bytes();
+    test_late();
     account_check(start);
     MPI_Finalize();
     return check_done();

@@ -12,7 +12,7 @@ static const char *word(char *to, const char *begin, int most) {
     return to;
 }
 
-static void make(tutti__exodus_model *m) {
+static void make_objects(tutti__exodus_model *m) {
     static const char *const TOPOLOGIES[] = {"HEX8", "TET4", "WEDGE6", "nsided"};
     char title[96], name[64];
     tutti__exodus_model_init(m);
@@ -148,7 +148,7 @@ static void round_trip(void) {
     tutti__cdf c;
     char *head = NULL;
     size_t n = 0;
-    make(&m);
+    make_objects(&m);
     CHECK_OK(tutti__exodus_encode(&m, &c));
     CHECK_OK(tutti__cdf_layout(&c, NULL));
     CHECK_OK(tutti__exodus_head(&m, &c, (void **)&head, &n));
@@ -172,7 +172,7 @@ static void round_trip(void) {
 }
 
 /* Invalid arguments of one rank. */
-static void refused(void) {
+static void test_refused(void) {
     tutti__exodus_model m;
     const tutti_exodus_entity good = {
         .kind = TUTTI_EXODUS_ELEMENT_BLOCK, .id = 1, .topology = "HEX8", .entries = 3};
@@ -221,6 +221,6 @@ static void refused(void) {
 int main(void) {
     check_seed(1312);
     for (int i = 0; i < 25; i++) round_trip();
-    refused();
+    test_refused();
     return check_done();
 }

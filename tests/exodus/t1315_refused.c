@@ -14,7 +14,7 @@ static tutti_exodus *x;
 /* The last rank passes a different value than the others. */
 #define LAST(other, usual) (rank == ranks - 1 ? (other) : (usual))
 
-static void opening(void) {
+static void test_opening(void) {
     tutti_exodus *y = NULL;
     char other[640];
     check_where("opening");
@@ -47,7 +47,7 @@ static void opening(void) {
     CHECK_ERR(tutti_exodus_commit(NULL), TUTTI_ERR_ARG);
 }
 
-static void defining(void) {
+static void test_defining(void) {
     const tutti_exodus_parameters p = {.title = "t", .dims = 3, .nodes = 10};
     tutti_exodus_parameters q = p;
     tutti_exodus_entity e = {
@@ -133,7 +133,7 @@ static void defining(void) {
     CHECK_SAME(tutti_exodus_put_arrays(x, 1, &b), TUTTI_OK);
 }
 
-static void results(void) {
+static void test_results(void) {
     double v[10] = {0};
     tutti_decomposition *nodes = NULL, *elements = NULL, *bad = NULL;
     tutti_count at[] = {0, 3};
@@ -213,9 +213,9 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/refused.e", dir);
     tutti_exodus_options_init(&opt);
     opt.level = TUTTI_VISIBLE;
-    opening();
-    defining();
-    results();
+    test_opening();
+    test_defining();
+    test_results();
     MPI_Finalize();
     return check_done();
 }

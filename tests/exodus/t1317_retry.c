@@ -34,7 +34,7 @@ static void fields_free(void) {
     for (int f = 0; f < SAMPLE_FIELDS; f++) free(fields[f].buf);
 }
 
-static void begin(tutti_count step) {
+static void begin_case(tutti_count step) {
     if (TRY(BEGIN, tutti_exodus_begin(x, sample_time(step))) != TUTTI_OK)
         CHECK_SAME(tutti_exodus_begin(x, sample_time(step)), TUTTI_OK);
 }
@@ -54,7 +54,7 @@ static tutti_err start_and_abandon(void) {
     return err == TUTTI_ERR_NOMEM ? TUTTI_OK : err;
 }
 
-static void put(void) {
+static void test_put(void) {
     if (TRY(PUT, tutti_exodus_put(x, HALF, fields)) != TUTTI_OK) {
         if (fault.what != FAULT_MEMORY) CHECK_SAME(tutti_exodus_commit(x), TUTTI_ERR_STATE);
         CHECK_SAME(tutti_exodus_put(x, HALF, fields), TUTTI_OK);
@@ -113,13 +113,13 @@ static void commit(int64_t safe) {
     CHECK_SAME(tutti_exodus_commit(x), TUTTI_OK);
 }
 
-static void opened(void) {
+static void test_opened(void) {
     CHECK_SAME(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ | TUTTI_WRITE, &opt, &x),
                TUTTI_OK);
     sample_decompose(MPI_COMM_WORLD, x, p);
 }
 
-static void closed(void) {
+static void test_closed(void) {
     for (int f = 0; f < SAMPLE_FIELDS; f++) tutti_decomposition_free(&p[f]);
     (void)TRY(CLOSE, tutti_exodus_close(&x));
     CHECK(x == NULL, "still open");
@@ -135,13 +135,13 @@ static int one(int at, fault_kind what, int n) {
     const int64_t safe = size_now();
     fields_make(step);
     if (at == DISCARD || at == CLOSE) {
-        begin(step);
-        put();
+        begin_case(step);
+        test_put();
         if (at == DISCARD) (void)TRY(DISCARD, tutti_exodus_discard(x));
         if (at == CLOSE) {
             fields_free();
-            closed();
-            opened();
+            test_closed();
+            test_opened();
             fields_make(step);
         }
         CHECK_EQ(tutti_exodus_steps(x), steps);
@@ -156,8 +156,8 @@ static int one(int at, fault_kind what, int n) {
         fields_free();
         fields_make(step);
     }
-    begin(step);
-    put();
+    begin_case(step);
+    test_put();
     commit(safe);
     fields_free();
     steps++;
@@ -177,13 +177,13 @@ int main(int argc, char **argv) {
     opt.lock_timeout = 0.02;
     sample_write(MPI_COMM_WORLD, path, &opt, 1);
     steps = 1;
-    opened();
+    test_opened();
     int hits = one(COMMIT, ranks == 1 ? FAULT_SYNC : FAULT_SYNC_LAST, 1);
     for (; fault.before_last < ranks; fault.before_last++)
         for (int at = 0; at < CALLS; at++) hits += fault_table(at, one);
     CHECK(hits > (ranks == 1 ? 20 : 10 * ranks), "%d faults", hits);
     check_where("");
-    closed();
+    test_closed();
     sample_check(MPI_COMM_WORLD, path, &opt, steps);
     return harness_end();
 }

@@ -9,7 +9,7 @@
 
 #include "io_faults.h"
 
-static tutti_exodus *create(const char *path) {
+static tutti_exodus *create_objects(const char *path) {
     tutti_exodus_options opt;
     tutti_exodus *x = NULL;
     tutti_exodus_options_init(&opt);
@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     char path[600];
     snprintf(path, sizeof path, "%s/mesh.e", getenv("TUTTI_TEST_DIR"));
-    tutti_exodus *x = create(path);
+    tutti_exodus *x = create_objects(path);
     if (rank == ranks - 1) io_fault_set(IO_SYNC, "mesh.e$", 1, EIO);
     CHECK_SAME(tutti_exodus_begin(x, 1), TUTTI_ERR_IO);
     CHECK(rank != ranks - 1 || io_fault_end() == 1, "the fault did not happen once");
@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_ERR_STATE);
     CHECK(!x, "the handle is still there");
 
-    x = create(path);
+    x = create_objects(path);
     if (rank == ranks - 1) io_fault_set(IO_SYNC, "mesh.e$", 1, EIO);
     CHECK_SAME(tutti_exodus_new_topology(x), TUTTI_ERR_IO);
     CHECK(rank != ranks - 1 || io_fault_end() == 1, "the fault did not happen once");
@@ -45,7 +45,7 @@ int main(int argc, char **argv) {
     CHECK_SAME(tutti_exodus_new_topology(x), TUTTI_ERR_STATE);
     CHECK_SAME(tutti_exodus_close(&x), TUTTI_OK);
 
-    x = create(path);
+    x = create_objects(path);
     CHECK_SAME(tutti_exodus_begin(x, 1), TUTTI_OK);
     CHECK_SAME(tutti_exodus_commit(x), TUTTI_OK);
     CHECK_SAME(tutti_exodus_verify(x, NULL), TUTTI_OK);

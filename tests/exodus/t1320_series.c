@@ -115,7 +115,7 @@ static tutti_exodus *create_plate(const char *path, int other, int steps_per_fil
 /* ---- names */
 
 /* A series of the corpus, from its first file to its last. */
-static void follow(const char *first, const char *const *rest) {
+static void follow_steps(const char *first, const char *const *rest) {
     tutti_exodus *x = open_file(in_dir(first), TUTTI_READ, 0);
     check_where(first);
     for (; *rest; rest++) {
@@ -295,8 +295,8 @@ int main(int argc, char **argv) {
     snprintf(dir, sizeof dir, "%s", check_dir());
     if (rank == 0) corpus_write(dir);
     MPI_Barrier(MPI_COMM_WORLD);
-    follow("libmesh.e", (const char *const[]){"libmesh.e-s002", "libmesh.e-s003", NULL});
-    follow("ioss.e", (const char *const[]){"ioss.e-s0002", NULL});
+    follow_steps("libmesh.e", (const char *const[]){"libmesh.e-s002", "libmesh.e-s003", NULL});
+    follow_steps("ioss.e", (const char *const[]){"ioss.e-s0002", NULL});
     continue_golden();
     const int fds = fd_count();
     new_series();

@@ -52,7 +52,7 @@ static void piece_make(const char *topology, int nodes, int dims, piece *p) {
             p->factors[at++] = factor(p->id[p->members[i]], p->sides[i], k);
 }
 
-static void put(const char *topology, int nodes, int dims) {
+static void put_values(const char *topology, int nodes, int dims) {
     const int listed = strcmp(topology, "nsided") == 0;
     tutti_exodus_options opt;
     tutti_exodus *x = NULL;
@@ -85,7 +85,7 @@ static void put(const char *topology, int nodes, int dims) {
     free(p);
 }
 
-static void get(const char *topology, int nodes, int dims) {
+static void get_values(const char *topology, int nodes, int dims) {
     const tutti_exodus_mesh *m = NULL;
     tutti_exodus *x = NULL;
     CHECK_SAME(tutti_exodus_open(MPI_COMM_WORLD, path, TUTTI_READ, NULL, &x), TUTTI_OK);
@@ -117,8 +117,8 @@ int main(int argc, char **argv) {
         CHECK_EQ(tutti_exodus_topology_sides(topology, nodes, dims), cases[i].sides);
         CHECK_EQ(tutti_exodus_side_nodes(topology, nodes, dims, 1, NULL), cases[i].first);
         if (i > 0 && ranks > 3 && i != 5) continue; /* the values above do not depend on ranks */
-        put(topology, nodes, dims);
-        get(topology, nodes, dims);
+        put_values(topology, nodes, dims);
+        get_values(topology, nodes, dims);
     }
     int which[9];
     check_where("a side of a TRI3 in space");

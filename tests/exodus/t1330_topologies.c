@@ -5,7 +5,7 @@
 #include <tutti/exodus.h>
 #include "check.h"
 
-static void names(void) {
+static void test_names(void) {
     static const struct {
         const char *name;
         int nodes, sides;
@@ -69,7 +69,7 @@ static void solid(const char *name, int nodes) {
 }
 
 int main(void) {
-    names();
+    test_names();
     solid("TET", 4);
     solid("TET", 10);
     solid("TET", 14);

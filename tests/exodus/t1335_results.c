@@ -21,7 +21,7 @@ static void get_step(tutti_exodus *x, const tutti_exodus_mesh *m, int step) {
     fields_of(m, step, 1, f);
 }
 
-static void trial(int k) {
+static void run_trial(int k) {
     tutti_exodus_options opt;
     tutti_exodus *x = NULL;
     const tutti_exodus_mesh *m = NULL;
@@ -67,7 +67,7 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/t1335.e", check_dir());
     for (int k = 0; k < 2; k++) {
         check_state_ = check_seed_ + (uint64_t)k * 1000003;
-        trial(k);
+        run_trial(k);
     }
     MPI_Finalize();
     return check_done();

@@ -188,7 +188,7 @@ static void order_check(tutti_exodus *x, int p, int q) {
     }
 }
 
-static void trial(int k) {
+static void run_trial(int k) {
     tutti_exodus_options opt;
     tutti_exodus *x = NULL;
     tutti_exodus_nemesis n;
@@ -232,7 +232,7 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/t1336.e", check_dir());
     for (int k = 0; k < (ranks < 5 ? 3 : 1); k++) {
         check_state_ = check_seed_ + (uint64_t)k * 1000003;
-        trial(k);
+        run_trial(k);
         if (k == 0) start = account_now(); /* teams are kept for the next time */
     }
     MPI_Barrier(MPI_COMM_WORLD);

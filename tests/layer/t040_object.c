@@ -150,7 +150,7 @@ static void begins(int who) {
           TUTTI_ERR_ARG, "", "", "");
 }
 
-static void handles(void) {
+static void test_handles(void) {
     widget w = {.handle.class = &widget_class, .other = 1};
     check_where("handles");
     CHECK_ERR(tutti__object_live(NULL, &widget_class), TUTTI_ERR_ARG);
@@ -172,7 +172,7 @@ int main(int argc, char **argv) {
     widget w = {.handle.class = &widget_class, .path = path};
     tutti__segment memory = {NULL, 0, 0};
     harness_begin(&argc, &argv, 40);
-    handles();
+    test_handles();
     CHECK_OK(tutti__team_take(MPI_COMM_WORLD, "", &w.team));
     for (int shared = 0; shared < 2; shared++) {
         if (shared && ranks > 1) { /* from now on by consensus */

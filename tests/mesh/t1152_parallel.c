@@ -199,7 +199,7 @@ static void parts_of(const whole *w, int how) {
 }
 
 /* ---- invalid calls */
-static void refused(const whole *w) {
+static void check_refused(const whole *w) {
     tutti_mesh *m = whole_mesh(w, MPI_COMM_WORLD), *none = NULL;
     tutti_mesh_part *part = NULL;
     tutti_mesh_view v;
@@ -290,7 +290,7 @@ static void short_of_memory(const whole *w) {
 }
 
 /* ---- predicted cost of writes, as used by `tutti mesh tree` */
-static void forecasts(void) {
+static void test_forecasts(void) {
     tutti_profile profile;
     tutti_options opt = options_of("");
     tutti_forecast f = {.is_write = 1, .ranks = 8, .nodes = 8, .bytes = 8 << 20, .pieces = 4096};
@@ -343,12 +343,12 @@ int main(int argc, char **argv) {
         parts_of(&tiny, how);
         parts_of(&none, how);
     }
-    refused(&box);
+    check_refused(&box);
     if (ranks <= 3) short_of_memory(&box);
     whole_free(&box);
     whole_free(&mixed);
     whole_free(&tiny);
     whole_free(&none);
-    if (rank == 0) forecasts();
+    if (rank == 0) test_forecasts();
     return harness_end();
 }

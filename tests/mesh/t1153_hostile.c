@@ -11,7 +11,7 @@ static const char *const words[] = {"-1",  "0",         "99999999999999999999", 
                                     "4.1", "$Elements", "-9223372036854775808", "15",     "\xff"};
 
 /* One kind of damage, or several. */
-static int64_t spoil(unsigned char *v, int64_t n, int64_t room) {
+static int64_t spoil_bytes(unsigned char *v, int64_t n, int64_t room) {
     for (int64_t times = 1 + rnd(3); times > 0 && n > 1; times--) {
         const int64_t at = rnd(n), k = 1 + rnd(16);
         const char *w = words[rnd(sizeof words / sizeof *words)];
@@ -51,7 +51,7 @@ static int64_t spoil(unsigned char *v, int64_t n, int64_t room) {
 }
 
 /* Use a mesh that was read. */
-static void use(tutti_mesh *m) {
+static void use_object(tutti_mesh *m) {
     tutti_mesh_view v;
     tutti_mesh_info info;
     CHECK_OK(tutti_mesh_view_get(m, &v));
@@ -61,7 +61,7 @@ static void use(tutti_mesh *m) {
     CHECK_OK(tutti_mesh_renumber(m, TUTTI_MESH_CURVE));
 }
 
-static void hammer(tutti_mesh *m, tutti_mesh_format f, int rounds) {
+static void hammer_store(tutti_mesh *m, tutti_mesh_format f, int rounds) {
     int64_t n = 0;
     int read = 0;
     CHECK_OK(tutti_mesh_write(m, path, f, NULL));
@@ -69,11 +69,11 @@ static void hammer(tutti_mesh *m, tutti_mesh_format f, int rounds) {
     for (int i = 0; i < rounds; i++) {
         tutti_mesh *back = NULL;
         memcpy(bad, good, (size_t)n);
-        file_put(path, bad, spoil(bad, n, n + 200));
+        file_put(path, bad, spoil_bytes(bad, n, n + 200));
         const tutti_err err = tutti_mesh_open(MPI_COMM_WORLD, path, NULL, &back);
         if (err == TUTTI_OK) {
             read++;
-            use(back);
+            use_object(back);
         } else {
             CHECK(err == TUTTI_ERR_FORMAT || err == TUTTI_ERR_UNSUPPORTED, "round %d: %s", i,
                   tutti_last_message());
@@ -101,7 +101,7 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/hostile", shm ? shm : check_dir());
     CHECK_OK(tutti_mesh_set_groups(m, 1, &group));
     for (int f = TUTTI_MESH_NATIVE; f <= TUTTI_MESH_GMSH_22_BINARY; f++)
-        hammer(m, (tutti_mesh_format)f, rounds);
+        hammer_store(m, (tutti_mesh_format)f, rounds);
     tutti_mesh_free(&m);
     whole_free(&w);
     struct rusage used;

@@ -84,7 +84,7 @@ static void blocking(MPI_File fh) {
     same("pointer");
 }
 
-static void split(MPI_File fh) {
+static void split_text(MPI_File fh) {
     MPI_Status status;
     renew(4);
     CHECK_MPI(MPI_File_write_at_all_begin(fh, 0, out, N, MPI_INT));
@@ -165,7 +165,7 @@ int main(int argc, char **argv) {
         MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &fh));
     view_set(fh);
     blocking(fh);
-    split(fh);
+    split_text(fh);
     requests(fh);
     ordered(fh);
     shared(fh);

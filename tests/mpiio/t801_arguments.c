@@ -122,7 +122,7 @@ static void views(MPI_File fh) {
     MPI_Type_free(&backwards);
 }
 
-static void split(MPI_File fh) {
+static void split_text(MPI_File fh) {
     MPI_Status status;
     CHECK_CLASS(MPI_File_read_at_all_end(fh, buf, &status), MPI_ERR_IO);
     CHECK_MPI(MPI_File_write_at_all_begin(fh, 8 * rank, buf, 8, MPI_BYTE));
@@ -157,7 +157,7 @@ int main(int argc, char **argv) {
     independent(fh);
     collective(fh);
     views(fh);
-    split(fh);
+    split_text(fh);
     representations(fh);
     CHECK_MPI(MPI_File_close(&fh));
     return test_end();

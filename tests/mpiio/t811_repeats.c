@@ -83,7 +83,7 @@ static void gaps(MPI_File fh, const shape *s) {
 }
 
 /* A view with overlapping tiles can be used for writes within one tile. */
-static void refused(MPI_File fh, const shape *s, int only_tiles) {
+static void check_refused(MPI_File fh, const shape *s, int only_tiles) {
     char out[18] = "abcdefghijklmnopq";
     MPI_Datatype type = type_of(s);
     const int code = MPI_File_set_view(fh, 0, MPI_BYTE, type, "native", MPI_INFO_NULL);
@@ -146,7 +146,7 @@ int main(int argc, char **argv) {
     MPI_Type_free(&type);
     CHECK_MPI(MPI_File_close(&fh));
     fh = test_open("repeats", MPI_MODE_RDWR);
-    for (int i = 0; i < 5; i++) refused(fh, &shapes[i], i == 2);
+    for (int i = 0; i < 5; i++) check_refused(fh, &shapes[i], i == 2);
     columns(fh);
     CHECK_MPI(MPI_File_close(&fh));
     return test_end();

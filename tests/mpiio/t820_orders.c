@@ -61,7 +61,7 @@ static void jobs_order(int n, int *order) {
     }
 }
 
-static void shuffle(int n, MPI_Request *r, int *of) {
+static void shuffle_items(int n, MPI_Request *r, int *of) {
     for (int i = n - 1; i > 0; i--) {
         const int k = (int)rnd(i + 1), o = of[i];
         const MPI_Request q = r[i];
@@ -141,7 +141,7 @@ static void one_round(MPI_Request persistent) {
     if (round_ % 2) MPI_Start(&list[n + 3]);
     for (int i = n; i < n + EXTRA; i++) job_of[i] = i == n + 3 ? -2 : -1;
     n += EXTRA;
-    shuffle(n, list, job_of);
+    shuffle_items(n, list, job_of);
     for (int i = 0; i < n; i++)
         completed[i] = list[i] == MPI_REQUEST_NULL || (job_of[i] == -2 && round_ % 2 == 0);
     const waiting w = {list, n, done};
@@ -149,7 +149,7 @@ static void one_round(MPI_Request persistent) {
 }
 
 /* Synchronisation required before reading bytes of other ranks. */
-static void synchronise(void) {
+static void test_synchronise(void) {
     for (int f = 0; f < FILES; f++) CHECK_MPI(MPI_File_sync(files[f]));
     MPI_Barrier(MPI_COMM_WORLD);
     for (int f = 0; f < FILES; f++) CHECK_MPI(MPI_File_sync(files[f]));
@@ -206,7 +206,7 @@ static void orders(const char *hints) {
     MPI_Send_init(NULL, 0, MPI_CHAR, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &persistent);
     for (round_ = 0; round_ < ROUNDS && check_failures_ < 20; round_++) {
         one_round(persistent);
-        synchronise();
+        test_synchronise();
     }
     MPI_Request_free(&persistent);
     for (int f = 0; f < FILES; f++) CHECK_MPI(MPI_File_close(&files[f]));

@@ -9,12 +9,12 @@ enum { PIECE = 300, PIECES = 700, LENGTH = PIECE * PIECES }; /* ints of a rank i
 
 static int data[2][LENGTH];
 
-static MPI_Offset place(int op) {
+static MPI_Offset place_items(int op) {
     return (MPI_Offset)op * LENGTH; /* ints of the view */
 }
 
 /* Test `first` until it is complete, and sometimes the other one. */
-static void complete(MPI_Request *first, MPI_Request *second) {
+static void complete_request(MPI_Request *first, MPI_Request *second) {
     MPI_Status s;
     int flag = 0;
     while (!flag) {
@@ -23,7 +23,7 @@ static void complete(MPI_Request *first, MPI_Request *second) {
     }
     CHECK_EQ(bytes_of(&s), LENGTH * (int)sizeof(int));
     if (!second) return;
-    complete(second, NULL);
+    complete_request(second, NULL);
 }
 
 static void crossing(MPI_File f, int is_write) {
@@ -31,11 +31,12 @@ static void crossing(MPI_File f, int is_write) {
     for (int op = 0; op < 2; op++) {
         for (int i = 0; i < LENGTH; i++) data[op][i] = is_write ? mark(op, rank, 1, i) : 0;
         if (is_write)
-            CHECK_MPI(MPI_File_iwrite_at_all(f, place(op), data[op], LENGTH, MPI_INT, &r[op]));
+            CHECK_MPI(
+                MPI_File_iwrite_at_all(f, place_items(op), data[op], LENGTH, MPI_INT, &r[op]));
         else
-            CHECK_MPI(MPI_File_iread_at_all(f, place(op), data[op], LENGTH, MPI_INT, &r[op]));
+            CHECK_MPI(MPI_File_iread_at_all(f, place_items(op), data[op], LENGTH, MPI_INT, &r[op]));
     }
-    complete(&r[rank % 2], &r[1 - rank % 2]);
+    complete_request(&r[rank % 2], &r[1 - rank % 2]);
     for (int op = 0; op < 2; op++)
         for (int i = 0; i < LENGTH; i++)
             if (data[op][i] != mark(op, rank, 1, i)) {

@@ -63,7 +63,7 @@ static void by_each_way(void) {
 }
 
 /* Without statuses only the code is returned. */
-static void ignored(void) {
+static void test_ignored(void) {
     int n = 0, at[LIST], left = LIST, code = MPI_SUCCESS;
     check_where("statuses ignored");
     start_all();
@@ -111,14 +111,14 @@ static void with_error(const char *error, int class) {
     CHECK_MPI(MPI_File_set_errhandler(broken, h));
     MPI_Errhandler_free(&h);
     by_each_way();
-    ignored();
+    test_ignored();
     looked_at();
     CHECK_MPI(MPI_File_close(&broken));
     remove_file(scratch("errors"));
 }
 
 /* An independent operation fails only on its rank. */
-static void independent(void) {
+static void test_independent(void) {
     MPI_Request r;
     check_where("independent");
     open_broken("ENOSPC");
@@ -167,7 +167,7 @@ static void freed(const char *hints) {
 }
 
 /* Requests are reused while the operation is still pending. */
-static void recycled(void) {
+static void test_recycled(void) {
     MPI_Request r[64];
     char in[64], out = 1;
     check_where("recycled");
@@ -188,10 +188,10 @@ int main(int argc, char **argv) {
     requests_begin(&argc, &argv, MPI_THREAD_SINGLE, 824);
     with_error("ENOSPC", MPI_ERR_NO_SPACE);
     with_error("EDQUOT", MPI_ERR_QUOTA);
-    independent();
+    test_independent();
     freed("");
     freed("tutti_background=io-only");
     freed("tutti_background=none");
-    recycled();
+    test_recycled();
     return requests_end();
 }

@@ -96,7 +96,7 @@ static void place_pointers(const family_call *c, const file_ask *ask, const int6
     }
 }
 
-static void shuffle(int *turn, int n) {
+static void shuffle_items(int *turn, int n) {
     for (int i = 0; i < n; i++) turn[i] = i;
     for (int i = n - 1; i > 0; i--) {
         const int k = (int)rnd(i + 1), kept = turn[i];
@@ -119,7 +119,7 @@ static void data_event(family_call c) {
     c.is_write = w.can_write && (!w.can_read || rnd(2));
     c.large = (int)rnd(2);
     choose_asks(&c, ask);
-    shuffle(turn, w.np);
+    shuffle_items(turn, w.np);
     if (c.together)
         for (int r = 0; r < w.np; r++) turn[r] = r;
     if (c.where == SHARED) line_up(ask, turn);
@@ -173,7 +173,7 @@ static void set_view(int same) {
     w.shared = 0;
 }
 
-static void seek(void) {
+static void test_seek(void) {
     const view *v = &w.view[w.rank];
     const int64_t e = v->etype.n;
     const int whence = (int)rnd(3);
@@ -213,7 +213,7 @@ static void seek_shared(void) {
     everybody_has_asked();
 }
 
-static void queries(void) {
+static void test_queries(void) {
     const view *v = &w.view[w.rank];
     const int64_t e = v->etype.n, some = rnd(1000);
     MPI_Offset place;
@@ -360,7 +360,7 @@ static void open_file(void) {
     }
     w.shared = w.position[0];
     w.same_view = 1;
-    queries();
+    test_queries();
 }
 
 static void any_view(void) {
@@ -396,9 +396,9 @@ static const struct {
     {5, NULL, SHARED, SPLIT, 1},
     {4, NULL, SHARED, BLOCKING, 0},
     {4, NULL, SHARED, NONBLOCKING, 0},
-    {8, queries, AT, BLOCKING, 0},
+    {8, test_queries, AT, BLOCKING, 0},
     {3, poke, AT, BLOCKING, 0},
-    {4, seek, AT, BLOCKING, 0},
+    {4, test_seek, AT, BLOCKING, 0},
     {4, any_view, AT, BLOCKING, 0},
     {4, same_view, AT, BLOCKING, 0},
     {2, end_split, AT, BLOCKING, 0},

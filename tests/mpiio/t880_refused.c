@@ -76,7 +76,7 @@ static int class_wanted(way w) {
                             : MPI_ERR_NO_MEM;
 }
 
-static int start(MPI_File fh, way w, int refuses, int writes, MPI_Request *r) {
+static int start_call(MPI_File fh, way w, int refuses, int writes, MPI_Request *r) {
     const int n = refuses && w == COUNT ? -1 : LENGTH;
     const MPI_Datatype type = refuses && w == TYPE ? MPI_DATATYPE_NULL : MPI_BYTE;
     const MPI_Offset at = refuses && w == NOWHERE ? -1 : (MPI_Offset)LENGTH * rank;
@@ -91,13 +91,13 @@ static int start(MPI_File fh, way w, int refuses, int writes, MPI_Request *r) {
 }
 
 /* The rank that refuses is in a barrier while the others wait for the refused operation. */
-static void refused(MPI_File fh, way w, int who, int writes) {
+static void check_refused(MPI_File fh, way w, int who, int writes) {
     static char where[80];
     MPI_Request r = MPI_REQUEST_NULL;
     snprintf(where, sizeof where, "%s refused by rank %d, %s", names[w], who,
              writes ? "writing" : "reading");
     check_where(where);
-    int code = start(fh, w, rank == who, writes, &r);
+    int code = start_call(fh, w, rank == who, writes, &r);
     if (rank == who) {
         CHECK(r == MPI_REQUEST_NULL, "a request of something refused");
     } else {
@@ -115,7 +115,7 @@ static void works(MPI_File fh) {
     MPI_Request r;
     check_where("afterwards");
     for (int i = 0; i < LENGTH; i++) buf[i] = (char)(rank * 31 + i);
-    CHECK_MPI(start(fh, COUNT, 0, 1, &r));
+    CHECK_MPI(start_call(fh, COUNT, 0, 1, &r));
     CHECK_MPI(MPI_Wait(&r, &status));
     CHECK_EQ(count_of(&status, MPI_BYTE), LENGTH);
     CHECK_MPI(MPI_File_read_at_all(fh, (MPI_Offset)LENGTH * rank, back, LENGTH, MPI_BYTE, &status));
@@ -123,13 +123,13 @@ static void works(MPI_File fh) {
 }
 
 /* Several operations at once, and a close before the others have got the error. */
-static void many(void) {
+static void test_many(void) {
     MPI_Request r[3];
     MPI_File fh = test_open("many", MPI_MODE_CREATE | MPI_MODE_RDWR);
     check_where("many");
     for (int i = 0; i < 3; i++) {
         const int refuses = i == rank % 3;
-        const int code = start(fh, i == 1 ? COUNT : NO_BUFFER, refuses, 1, &r[i]);
+        const int code = start_call(fh, i == 1 ? COUNT : NO_BUFFER, refuses, 1, &r[i]);
         CHECK_CLASS(code, refuses ? class_wanted(i == 1 ? COUNT : NO_BUFFER) : MPI_SUCCESS);
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -183,11 +183,11 @@ int main(int argc, char **argv) {
     for (way w = COUNT; w < WAYS; w++)
         for (int who = w == COUNT ? 0 : (int)w % size; who < size; who += size - 1)
             for (int writes = 0; writes < 2; writes++)
-                if (CAN_FAIL || w < NO_JOB) refused(fh, w, who, writes);
+                if (CAN_FAIL || w < NO_JOB) check_refused(fh, w, who, writes);
     independent(fh);
     blocking(fh);
     works(fh);
     CHECK_MPI(MPI_File_close(&fh));
-    many();
+    test_many();
     return test_end();
 }

@@ -42,7 +42,7 @@ static mpiio_file good_file(mpiio_ranks *ranks, MPI_File native) {
         CHECK(!mpiio_view_is_valid(&v)); \
     } while (0)
 
-static void views(void) {
+static void test_views(void) {
     const mpiio_view good = good_view();
     CHECK(mpiio_view_is_valid(&good));
     DAMAGED_VIEW(displacement = -1);
@@ -118,7 +118,7 @@ int main(int argc, char **argv) {
     MPI_Request handle;
     int value = 0;
     MPI_Init(&argc, &argv);
-    views();
+    test_views();
     CHECK(MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &native) ==
           MPI_SUCCESS);
     files(native);

@@ -15,8 +15,8 @@ static int is_legal(const mapped_type *m, int64_t displacement, int64_t first, i
     return first == last || m->at[m->n - 1] < m->at[0] + m->extent;
 }
 
-static void compare(const tutti_access *a, const mapped_type *m, int64_t displacement,
-                    int64_t skip) {
+static void compare_values(const tutti_access *a, const mapped_type *m, int64_t displacement,
+                           int64_t skip) {
     tutti_access_iter *it;
     tutti_piece p;
     int64_t done = 0, wrong = 0;
@@ -58,7 +58,7 @@ static int one_window(const mapped_type *m) {
               legal ? TUTTI_OK : TUTTI_ERR_ARG);
     if (a) {
         CHECK_EQ(tutti_access_bytes(a), bytes);
-        compare(a, m, displacement, skip);
+        compare_values(a, m, displacement, skip);
     }
     if (rnd(4) == 0) kept_view(m, displacement, skip, bytes, a);
     tutti_access_free(&a);

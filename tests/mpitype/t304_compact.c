@@ -17,7 +17,7 @@ static MPI_Datatype block_of_square(int lo, int n, MPI_Datatype element) {
 }
 
 /* 10^5 x 10^5 doubles, the middle quarter, from a ghosted array in memory. */
-static void subarray(void) {
+static void test_subarray(void) {
     MPI_Datatype t = block_of_square(N / 4, N / 2, MPI_DOUBLE);
     tutti_access *a = NULL;
     tutti_off lo, hi;
@@ -52,7 +52,7 @@ static void subarray_of_vector(void) {
     MPI_OK(MPI_Type_free(&v));
 }
 
-static void cyclic(void) {
+static void test_cyclic(void) {
     const int gsize[2] = {N, N}, psize[2] = {7, 3}, arg[2] = {11, 13};
     const int distrib[2] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_CYCLIC};
     MPI_Datatype t;
@@ -69,7 +69,7 @@ static void cyclic(void) {
 }
 
 /* Contiguous types, regardless of their constructors, are one run. */
-static void contiguous(void) {
+static void test_contiguous(void) {
     MPI_Datatype t, u;
     tutti_access *a = NULL;
     check_where("contiguous");
@@ -83,7 +83,7 @@ static void contiguous(void) {
     MPI_OK(MPI_Type_free(&t));
 }
 
-static void irregular(void) {
+static void test_irregular(void) {
     int *length = malloc(N * sizeof *length), *place = malloc(N * sizeof *place);
     MPI_Datatype t;
     tutti_access *a = NULL;
@@ -149,11 +149,11 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     check_seed(304);
     const long live = tutti__memory_live();
-    subarray();
+    test_subarray();
     subarray_of_vector();
-    cyclic();
-    contiguous();
-    irregular();
+    test_cyclic();
+    test_contiguous();
+    test_irregular();
     too_large();
     no_types_left();
     CHECK_EQ(tutti__memory_live(), live);

@@ -117,7 +117,7 @@ static void reading(int lay, int loads) {
 }
 
 /* Only the items that are named change. */
-static void writing(void) {
+static void test_writing(void) {
     tutti_replicas *r = NULL;
     int64_t n = 0;
     file_make(GAPS, 4, 8);
@@ -205,7 +205,7 @@ int main(int argc, char **argv) {
     reading(DENSE, 0);
     reading(DENSE, 4);
     reading(GAPS, 4);
-    writing();
+    test_writing();
     short_file();
     bad_positions();
     file_remove(path);

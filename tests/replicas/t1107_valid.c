@@ -25,7 +25,7 @@ enum { N = 4 };
         CHECK(tutti__replicas_is_valid(r), #place);  \
     } while (0)
 
-static void damage(tutti_replicas *r) {
+static void damage_bytes(tutti_replicas *r) {
     static const tutti__class other = {"other", "other", "freed"};
     CHECK(tutti__replicas_is_valid(r));
     DAMAGED(handle.class = &other);
@@ -65,11 +65,11 @@ int main(int argc, char **argv) {
     const int64_t numbers[N] = {3 * rank + 3, 3 * rank + 2, 3 * rank + 1, 3 * rank};
     tutti_replicas_spec spec = {.n = N, .numbers = numbers, .load = 1, .value_bytes = 8};
     CHECK(tutti_replicas_create(MPI_COMM_WORLD, &spec, &r) == TUTTI_OK);
-    damage(r);
+    damage_bytes(r);
     tutti_replicas_free(&r);
     spec.loads = loads;
     CHECK(tutti_replicas_create(MPI_COMM_WORLD, &spec, &r) == TUTTI_OK);
-    damage(r);
+    damage_bytes(r);
     tutti_replicas_free(&r);
     MPI_Finalize();
     return check_done();

@@ -44,7 +44,7 @@ static int run_count(enum shape shape) {
     return shape == ONE ? 1 : shape == TINY ? 1100 + (int)rnd(1500) : (int)rnd(90);
 }
 
-static void shuffle(world *w) {
+static void shuffle_items(world *w) {
     for (int i = w->n - 1; i > 0; i--) {
         const int j = (int)rnd(i + 1);
         const tutti_io_run t = w->runs[i];
@@ -73,7 +73,7 @@ static void make_file_side(world *w, enum shape shape) {
 static void make_memory_side(world *w) {
     const int aligned = (int)rnd(2), packed = (int)rnd(2);
     tutti_off at = rnd(4096);
-    if (!packed) shuffle(w);
+    if (!packed) shuffle_items(w);
     for (int i = 0; i < w->n; i++) {
         tutti_io_run *r = &w->runs[i];
         if (!packed) at += rnd(100);
@@ -181,7 +181,7 @@ static void check_whole(world *w) {
     CHECK_EQ(w->memory[w->size], GUARD);
 }
 
-static void play(world *w, int steps) {
+static void play_case(world *w, int steps) {
     for (int i = 0; i < steps; i++) {
         const int what = (int)rnd(10);
         if (what < 4)
@@ -205,7 +205,7 @@ static void go_through(int dir, const tutti_options *opt, int steps) {
     if (posix_memalign((void **)&w->memory, 4096, MEMORY) != 0) abort();
     const tutti_err err = tutti__store_open(path, RWC, 0600, opt, 0, &w->stats, &w->s);
     if (err == TUTTI_OK) {
-        play(w, steps);
+        play_case(w, steps);
         CHECK_OK(tutti__store_close(&w->s));
         CHECK(!w->s);
         CHECK_EQ(w->stats.file_write_bytes >= w->written, 1);
@@ -220,7 +220,7 @@ static void go_through(int dir, const tutti_options *opt, int steps) {
     leaks_check(l);
 }
 
-static void vary(int choice, int dir) {
+static void vary_values(int choice, int dir) {
     static const char *const faults[] = {"", "0:short:1000", "*:short:4096", "0:short:70000"};
     static char where[200];
     for (int direct = 0; direct < 2; direct++)
@@ -241,6 +241,6 @@ int main(void) {
     check_seed(500);
     for (int choice = TUTTI_STORE_POSIX; choice <= TUTTI_STORE_NULL; choice++)
         for (int dir = 0; dir < 2; dir++)
-            if (store_is_built(choice)) vary(choice, dir);
+            if (store_is_built(choice)) vary_values(choice, dir);
     return check_done();
 }

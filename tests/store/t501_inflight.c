@@ -17,7 +17,7 @@ typedef struct flight {
 } flight;
 
 /* Request i has the runs i, i + REQUESTS, ... of the file; the last request is one big run. */
-static void describe(flight *x, int i) {
+static void describe_case(flight *x, int i) {
     x->bytes = 0;
     for (int k = 0; k < RUNS; k++) {
         x->runs[k] = (tutti_io_run){.offset = (tutti_off)(k * REQUESTS + i) * RUN,
@@ -31,7 +31,7 @@ static unsigned char value(tutti_off at) {
     return (unsigned char)(at * 131 + at / 8191);
 }
 
-static void fill(flight *x) {
+static void fill_values(flight *x) {
     for (int k = 0; k < RUNS; k++)
         for (size_t b = 0; b < x->runs[k].bytes; b++)
             ((unsigned char *)x->runs[k].memory)[b] = value(x->runs[k].offset + (tutti_off)b);
@@ -41,7 +41,7 @@ static void begin_all(tutti_store *s, flight *x, int is_write) {
     for (int i = 0; i < REQUESTS; i++)
         CHECK_OK(tutti__store_begin(s, is_write, x[i].runs, RUNS, &x[i].r));
     memset(x[0].runs, 0, sizeof x[0].runs); /* they have been copied */
-    describe(&x[0], 0);
+    describe_case(&x[0], 0);
 }
 
 static void finish_all(flight *x, tutti_off file_size) {
@@ -119,8 +119,8 @@ static void fly(int choice, const tutti_options *opt) {
     if (!s) return;
     for (int i = 0; i < REQUESTS; i++) {
         x[i].memory = malloc((size_t)RUNS * RUN);
-        describe(&x[i], i);
-        fill(&x[i]);
+        describe_case(&x[i], i);
+        fill_values(&x[i]);
     }
     begin_all(s, x, 1);
     finish_all(x, INT64_MAX);

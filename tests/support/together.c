@@ -192,7 +192,7 @@ static void output_back(void) {
 
 /* ---- the tests */
 
-static int call(const together_test *t) {
+static int make_call(const together_test *t) {
     char words[1024], *argv[32], *at = words;
     int argc = 0;
     snprintf(words, sizeof words, "%s,%s", t->name, t->args);
@@ -204,7 +204,7 @@ static int call(const together_test *t) {
 /* Return the result of this rank: 0 passed, 77 skipped, anything else failed. */
 static int run_here(const together_test *t) {
     inits = finalizes = 0;
-    int code = call(t);
+    int code = make_call(t);
     if (code != 77 && (inits != 1 || finalizes != 1)) {
         fprintf(stderr, "rank %d: MPI_Init called %d times, MPI_Finalize %d\n", rank, inits,
                 finalizes);
@@ -224,7 +224,7 @@ static double seconds_now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int run(const together_test *t) {
+static int run_case(const together_test *t) {
     surroundings_restore();
     directory_enter("TUTTI_TEST_DIR", t->name);
     directory_enter("TUTTI_TEST_SHM", t->name);
@@ -253,7 +253,7 @@ int main(int argc, char **argv) {
     real_init(&argc, &argv);
     surroundings_note();
     for (int i = 1; i < argc; i++) {
-        const int code = run(test_named(argv[i]));
+        const int code = run_case(test_named(argv[i]));
         failed += code == 1;
         skipped += code == 77;
     }

@@ -82,7 +82,7 @@ static void sync_fails(void) {
     tutti__section_sync_failed(&state);
 }
 
-static void compare(int sequential) {
+static void compare_values(int sequential) {
     const tutti__section_status is = tutti__section_status_of(&state), want = status_by_rules();
     if (is != want) {
         char text[MOST * 8] = "";
@@ -117,7 +117,7 @@ static void all_sequences(void) {
                 put_end(&history[history_n - 1], what % 2);
             }
         }
-        compare(1);
+        compare_values(1);
     }
 }
 
@@ -137,7 +137,7 @@ static void random_sequences(void) {
             } else if (open_n == 0) {
                 sync_fails();
             }
-            compare(0);
+            compare_values(0);
         }
     }
 }

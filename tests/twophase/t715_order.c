@@ -123,7 +123,7 @@ static void combination(const int *choice) {
 }
 
 /* One rank names a byte several times: the last mention wins, and that is no overlap. */
-static void duplicates(void) {
+static void test_duplicates(void) {
     enum { N = 400, ITEM = 16 };
     tutti_count index[N];
     unsigned char buf[N * ITEM], want[N * ITEM];
@@ -169,7 +169,7 @@ int main(int argc, char **argv) {
         if (check_failures_ > 20) break;
     }
     pairs_free(p);
-    duplicates();
+    test_duplicates();
     file_remove(path);
     return harness_end();
 }

@@ -192,7 +192,7 @@ static void combination(const int *choice) {
     free(m.v);
 }
 
-static void background(void) {
+static void test_background(void) {
     static const char *const how[] = {"none", "io-only"};
     for (int k = 0; k < 2; k++)
         for (int shape = 0; shape < 6; shape++) {
@@ -255,7 +255,7 @@ int main(int argc, char **argv) {
     harness_begin(&argc, &argv, 786);
     snprintf(path, sizeof path, "%s", scratch_path("overlaps"));
     combinations_run(axes, AXES, combination, 20);
-    background();
+    test_background();
     if (ranks == 2) too_many();
     file_remove(path);
     return harness_end();

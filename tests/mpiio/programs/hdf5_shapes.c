@@ -114,7 +114,7 @@ static void check_field(const field *f, const box *b, hsize_t ghost, int set) {
 
 /* 0: independent, 1: collective as HDF5 likes, or all chunks at once (2), chunk by chunk (3), or with independent
  * calls after all (4). */
-static hid_t transfer(int how) {
+static hid_t transfer_bytes(int how) {
     hid_t plist;
     OK(plist = H5Pcreate(H5P_DATASET_XFER));
     OK(H5Pset_dxpl_mpio(plist, how ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT));
@@ -125,7 +125,7 @@ static hid_t transfer(int how) {
 }
 
 static void write_box(hid_t set, const box *b, hsize_t ghost, int id, int how) {
-    const hid_t plist = transfer(how), space = select_box(set, b);
+    const hid_t plist = transfer_bytes(how), space = select_box(set, b);
     field f = make_field(b, ghost, id);
     OK(H5Dwrite(set, H5T_NATIVE_DOUBLE, f.space, space, plist, f.data));
     free(f.data);
@@ -135,7 +135,7 @@ static void write_box(hid_t set, const box *b, hsize_t ghost, int id, int how) {
 }
 
 static void read_box(hid_t set, const box *b, hsize_t ghost, int id, int how) {
-    const hid_t plist = transfer(how), space = select_box(set, b);
+    const hid_t plist = transfer_bytes(how), space = select_box(set, b);
     field f = make_field(b, ghost, -1);
     OK(H5Dread(set, H5T_NATIVE_DOUBLE, f.space, space, plist, f.data));
     check_field(&f, b, ghost, id);
@@ -197,7 +197,7 @@ static void read_layouts(hid_t file) {
 
 static void grow(hid_t file) {
     const hsize_t none[2] = {0, N1}, most[2] = {H5S_UNLIMITED, N1}, chunk[2] = {3, N1};
-    const hid_t together = transfer(1);
+    const hid_t together = transfer_bytes(1);
     hid_t plist, space, set;
     OK(plist = H5Pcreate(H5P_DATASET_CREATE));
     OK(H5Pset_chunk(plist, 2, chunk));
@@ -256,7 +256,7 @@ static hid_t filled(hid_t file, const char *name, hid_t type, hid_t space) {
 
 static void points(hid_t file) {
     const hsize_t n = (hsize_t)(CELLS / size / 2);
-    const hid_t together = transfer(1);
+    const hid_t together = transfer_bytes(1);
     hsize_t *at = malloc(n * sizeof *at), dims = CELLS;
     int *data = malloc(n * sizeof *data), wrong = 0;
     hid_t space, memory, set;
@@ -289,7 +289,7 @@ static void strides(hid_t file) {
     const hsize_t count[2] = {6, 4}, blocks[2] = {1, 5};
     const hsize_t last[2] = {(hsize_t)rank * 6, 39}, column[2] = {6, 1};
     const hsize_t n = 6 * 4 * 5 + 6;
-    const hid_t together = transfer(1);
+    const hid_t together = transfer_bytes(1);
     short *data = malloc(n * sizeof *data);
     hid_t space, memory, set;
     for (hsize_t i = 0; i < n; i++) data[i] = (short)(rank * 500 + (int)i);
@@ -352,7 +352,7 @@ static hid_t backwards(hid_t set, hsize_t n) {
 
 static void records(hid_t file) {
     const hsize_t n = PIECES;
-    const hid_t type = record_type(), together = transfer(1);
+    const hid_t type = record_type(), together = transfer_bytes(1);
     record out[PIECES], in[PIECES];
     float values[PIECES];
     hid_t member, memory;
@@ -387,7 +387,7 @@ static void records(hid_t file) {
 /* ---- many small datasets, groups, attributes; writing by one rank alone */
 
 static void many(hid_t file) {
-    const hid_t alone = transfer(0);
+    const hid_t alone = transfer_bytes(0);
     for (int i = 0; i < SMALL; i++) {
         char name[32];
         hsize_t dims = (hsize_t)(i + 1);
@@ -412,7 +412,7 @@ static void many(hid_t file) {
 
 /* Into a file that the program does not close: HDF5 closes it in MPI_Finalize. */
 static void leave_open(hid_t file) {
-    const hid_t together = transfer(1);
+    const hid_t together = transfer_bytes(1);
     const hsize_t dims = (hsize_t)size, at = (hsize_t)rank, one = 1;
     hid_t space, memory, set;
     OK(space = H5Screate_simple(1, &dims, NULL));

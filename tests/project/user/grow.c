@@ -35,7 +35,7 @@ static int untouched(const void *p, size_t size) {
 
 static const char *path, *version;
 
-static void options(void) {
+static void test_options(void) {
     tutti_options *opt = guarded(sizeof *opt), *seen = guarded(sizeof *seen), none;
     tutti_file *f = NULL;
     char value[160];
@@ -86,7 +86,7 @@ static void options(void) {
     free(seen);
 }
 
-static void stats(void) {
+static void test_stats(void) {
     tutti_stats *last = guarded(sizeof *last), *all = guarded(sizeof *all);
     tutti_access *a = NULL;
     tutti_file *f = NULL;
@@ -109,7 +109,7 @@ static void stats(void) {
     free(all);
 }
 
-static void profile(void) {
+static void test_profile(void) {
     tutti_profile *p = guarded(sizeof *p), *q = guarded(sizeof *q);
     tutti_filesystem *place = guarded(sizeof *place);
     char file[600];
@@ -130,7 +130,7 @@ static void profile(void) {
     free(place);
 }
 
-static void arrays(void) {
+static void test_arrays(void) {
     tutti_array_spec spec = {.ndims = 2, .shape = {8, 8}, .type = TUTTI_FLOAT64},
                      *seen = guarded(sizeof *seen);
     tutti_slice all = tutti_slice_all(2, spec.shape);
@@ -190,10 +190,10 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     path = argc > 1 ? argv[1] : "grow.dat";
     version = argc > 2 ? argv[2] : "";
-    options();
-    stats();
-    profile();
-    arrays();
+    test_options();
+    test_stats();
+    test_profile();
+    test_arrays();
     remove(path);
     MPI_Finalize();
     return failures != 0;
