@@ -24,7 +24,8 @@ static void check_contents(tutti__meta *m) {
         size_t bytes = 0;
         if (tutti__meta_sections(m, &model, &model.segments[i], &sections, &n) == TUTTI_OK)
             tutti__free(sections);
-        if (tutti__meta_rows(m, model.segments[i].id, &rows, &bytes) == TUTTI_OK) tutti__free(rows);
+        if (tutti__meta_rows(m, model.segments[i].id, TUTTI__ROW_TABLES, &rows, &bytes) == TUTTI_OK)
+            tutti__free(rows);
     }
     int64_t *lists = NULL, n = 0;
     if (tutti__meta_list_segments(m, 0, &lists, &n) != TUTTI_OK) n = 0;
