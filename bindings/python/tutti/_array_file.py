@@ -1,4 +1,4 @@
-"""Array files (.tta), read without the library: docs/reference/format.md, "The format of array files".
+"""Array files (.tta), read without the library: docs/reference/format.md, "Array files".
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
