@@ -207,7 +207,7 @@ def synopsis(page):
 def entry(items):
     """The paragraph of functions that share a comment."""
     text, who, parameters, _ = split_doc(items[0].doc)
-    names = parameters_of(items) | {p for p, _ in parameters}
+    names = parameters_of(items) | {p for of, _ in parameters for p in of.split(", ")}
     out = ".TP\n" + ", ".join(rf"\fB{i.name}\fR()" for i in items) + "\n"
     return out + body(text, who, names) + parameter_list(parameters, names)
 
@@ -216,7 +216,7 @@ def body(text, who, names):
     """What a call does, its collectivity, and details."""
     first, _, rest = text.partition(WHO)
     paragraphs = [p for p in re.split(r"\n[ \t]*\n", rest) if p.strip()]
-    parts = [prose(first, names) if first.strip() else "", prose(who.replace(".", ". "), names) if who else ""]
+    parts = [prose(first, names) if first.strip() else "", prose(re.sub(r"\.(?= )", ". ", who), names) if who else ""]
     parts += [prose(p, names) for p in paragraphs[:1]] + [f".IP\n{prose(p, names)}" if not DISPLAY in p else prose(p, names) for p in paragraphs[1:]]
     return "".join(p + "\n" for p in parts if p)
 
@@ -237,7 +237,7 @@ def group_heading(heading, items):
     who = who or who_title
     if more:
         text = f"{more[0].upper()}{more[1:]}.\n{text}"
-    names = parameters_of(items) | {p for p, _ in parameters}
+    names = parameters_of(items) | {p for of, _ in parameters for p in of.split(", ")}
     out = f".SS {roff(title.rstrip('.'))}\n"
     bare = [i for i in items if not i.doc]
     if bare:
