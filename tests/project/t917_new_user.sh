@@ -61,7 +61,7 @@ done
 # tutti-options(7): the disk of a rank is full
 line=$(sed 's/\\-/-/g' "$prefix/share/man/man7/tutti-options.7" | grep '^TUTTI_FAULT' | places | sed 's|=3:write:2|=1:write:1|; s|\./program|steps/step1_first full.dat|')
 echo "$line" >>followed
-if [ -z "$line" ] || user "$line" || ! grep -q 'no space left on the device' out; then
+if [ -z "$line" ] || user "$line" || ! grep -q 'injected fault.*ENOSPC' out; then
     fail "'$line' does not report a full disk:"
     cat out
 fi
