@@ -1,4 +1,4 @@
-"""The metadata of a dataset (metadata.sqlite), read without the library: docs/reference/format.md, "The format of datasets".
+"""The metadata of a dataset (metadata.sqlite), read without the library: docs/reference/format.md, "Datasets".
 
 All values from the database are validated: a damaged database raises Error.
 

@@ -29,7 +29,7 @@ class Segment(Mapping):
     kind       "topology" or "state"
     index      its time index
     time       its time
-    archived   location of its data, or None: in the dataset
+    archived   location of its bytes, or None: not archived
     infos      names and values
     """
 
@@ -78,7 +78,7 @@ class Segment(Mapping):
 class Variable(LazyArray):
     """A variable over time: the first dimension is `segments`, the others are those of the space and the item.
 
-    It can be indexed if its shape is the same in all segments; `at` returns it in one segment, with any shape.
+    It can be indexed if its shape is the same in all its segments; `at` returns it in one segment.
     """
 
     def __init__(self, run: "Run", row: VariableRow) -> None:
@@ -116,7 +116,7 @@ class Variable(LazyArray):
         return segment[self.name]
 
     def shapes(self) -> List[Tuple[int, ...]]:
-        """Its shape in each of `segments`."""
+        """Shape in each of `segments`."""
         return [self._run._shape(self._row.space, s._row.id) + self._item for s in self.segments]
 
     @property
@@ -146,7 +146,7 @@ class Variable(LazyArray):
 
     @property
     def chunks(self) -> Optional[Tuple[int, ...]]:  # type: ignore[override]
-        """Extents of the pieces that are read at once, or None."""
+        """Extents of the pieces that are read in one operation, or None."""
         inner = self.segments[0][self.name].chunks if self.compress and self.segments else None
         return (1, *(inner or self.shape[1:]))
 
@@ -421,8 +421,8 @@ class Run(Mapping):
     def verify(self) -> int:
         """Read all data and compare checksums; archived segments are skipped.
 
-        Returns the number of bytes compared (except segments without checksums); raises
-        tutti.Error (TUTTI_ERR_FORMAT) for the first error.
+        Returns how many bytes were compared (segments that were written without checksums do not count); raises
+        tutti.Error (TUTTI_ERR_FORMAT) that names the first damage.
         """
         return sum(self.verify_segment(s) for s in self.segments if s.archived is None)
 
@@ -483,7 +483,7 @@ def open(path: Path) -> Run:  # noqa: A001  # called as tutti.open
         v = run.latest()["temperature"]         # in one segment: v[...] reads it
         run.verify()
 
-    It has the current segments, also while a program writes; refresh() looks for new ones.
-    Raises tutti.Error: TUTTI_ERR_NOT_FOUND, or TUTTI_ERR_FORMAT if it is not a dataset or is damaged.
+    It sees the segments that exist now, also while a program writes; refresh() looks for new ones.
+    Raises tutti.Error: TUTTI_ERR_NOT_FOUND, or TUTTI_ERR_FORMAT if the path is not a dataset or is damaged.
     """
     return Run(path)

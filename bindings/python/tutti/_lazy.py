@@ -1,8 +1,8 @@
 """Arrays that are read when they are indexed.
 
-A LazyArray has a shape and a type; `a[...]` reads the selected elements, indexed as in NumPy, and returns an
-ordinary array in native byte order.  Subclasses read a box with strides; all other features
-of NumPy (negative steps, lists of indices, masks, new axes) are implemented here.
+A LazyArray has a shape and a type; `a[...]` reads the selected elements, with the indexing rules of NumPy, and returns an
+array in native byte order.  Subclasses read a box with strides; this module implements all other indices of NumPy (negative
+steps, lists of indices, masks, new axes) with it.
 
 SPDX-License-Identifier: BSD-3-Clause"""
 from __future__ import annotations
@@ -19,7 +19,7 @@ Ranges = Sequence[range]
 
 
 class LazyArray:
-    """An array in a file.  `shape`, `dtype`, `dims` (names of its dimensions), `chunks` (unit of reads, or None)."""
+    """An array in a file.  `shape`, `dtype`, `dims` (names of its dimensions), `chunks` (extents read in one operation, or None)."""
 
     shape: Tuple[int, ...]
     dtype: np.dtype
