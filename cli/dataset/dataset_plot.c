@@ -211,7 +211,7 @@ static int ends_in(const char *path, const char *end) {
 }
 
 /* By the name of the picture; without one by what was asked for. */
-static int plot(const dataset_catalogue *c, const data_config *config) {
+static int plot(dataset_catalogue *c, const data_config *config) {
     const tutti_variable_row *row = dataset_variable(c, config->variables.item[0]);
     if (!row) return 1;
     const int field = config->out ? ends_in(config->out, ".png") : config->segment != NULL;
@@ -239,8 +239,5 @@ static int plot(const dataset_catalogue *c, const data_config *config) {
 
 int dataset_plot(const cli_world *w, const data_config *config) {
     (void)w;
-    dataset_catalogue c;
-    const int failed = dataset_open(MPI_COMM_SELF, config->path[0], &c) || plot(&c, config);
-    dataset_close(&c);
-    return failed;
+    return dataset_run(config, plot);
 }

@@ -103,6 +103,11 @@ int exodus_member_kind(int kind);
 double exodus_coordinate(const tutti_exodus_mesh *m, int d, tutti_count i);
 /* Entries of an entity on this rank. */
 tutti_count exodus_entries(const tutti_exodus_mesh *m, int kind, tutti_count number);
+/* Nodes, elements, edges or faces of a file, by the kind of their blocks; has it an id map of them? */
+tutti_count exodus_entries_of(const tutti_exodus_parameters *p, int kind);
+int exodus_has_ids(const tutti_exodus_parameters *p, int kind);
+/* The name of an Exodus file, by its ending. */
+int exodus_is_name(const char *path);
 
 /* As tutti_exodus_side_nodes: triangles in space are shells, whatever they are called. */
 int exodus_side_nodes(const exodus_outline *o, const tutti_exodus_entity *e, int side,

@@ -23,10 +23,7 @@ static int kind_pairs(exodus_comparison *k, int kind, exodus_pairs *out) {
     const cli_world *w = k->world;
     tutti_count first[2], n[2];
     for (int f = 0; f < 2; f++) {
-        const tutti_count all = kind == TUTTI_EXODUS_NODAL           ? k->o[f].p.nodes
-                                : kind == TUTTI_EXODUS_ELEMENT_BLOCK ? k->o[f].p.elements
-                                : kind == TUTTI_EXODUS_EDGE_BLOCK    ? k->o[f].p.edges
-                                                                     : k->o[f].p.faces;
+        const tutti_count all = exodus_entries_of(&k->o[f].p, kind);
         first[f] = tutti_size_share(all, w->ranks, w->rank);
         n[f] = tutti_size_share(all, w->ranks, w->rank + 1) - first[f];
     }
@@ -150,17 +147,6 @@ static tutti_exodus_array of_block(int what, const tutti_exodus_entity *e, tutti
                                 .buf = buf};
 }
 
-/* Where each entry begins in the list of its block: [entries + 1].  0: a count is negative, or they are more
- * than the list has together. */
-static int list_begins(const tutti_exodus_entity *e, const int64_t *counts, tutti_count *begin) {
-    begin[0] = 0;
-    for (tutti_count i = 0; i < e->entries; i++) {
-        if (counts[i] < 0 || counts[i] > e->list_length - begin[i]) return 0;
-        begin[i + 1] = begin[i] + counts[i];
-    }
-    return 1;
-}
-
 /* Polygons and polyhedra: all of the block. */
 static int poly_read(tutti_exodus *x, const tutti_exodus_entity *e, const exodus_common *c, int f,
                      lists *out) {
@@ -172,7 +158,12 @@ static int poly_read(tutti_exodus *x, const tutti_exodus_entity *e, const exodus
                                      of_block(TUTTI_EXODUS_CONNECTIVITY, e, e->list_length, all)};
     tutti_err err = tutti_exodus_get_arrays(x, 2, a);
     if (err == TUTTI_OK) err = tutti_decomposition_positions(c->entries[f], at);
-    const int wrong = err == TUTTI_OK && !list_begins(e, counts, begin);
+    int wrong = 0; /* a count is negative, or they are more than the list has together */
+    begin[0] = 0;
+    for (tutti_count i = 0; i < e->entries && err == TUTTI_OK && !wrong; i++) {
+        wrong = counts[i] < 0 || counts[i] > e->list_length - begin[i];
+        if (!wrong) begin[i + 1] = begin[i] + counts[i];
+    }
     if (wrong) err = TUTTI_ERR_FORMAT;
     out->start[0] = 0;
     for (tutti_count i = 0; i < c->n && err == TUTTI_OK; i++)

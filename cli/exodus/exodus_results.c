@@ -40,6 +40,20 @@ tutti_count exodus_entries(const tutti_exodus_mesh *m, int kind, tutti_count num
     return 0;
 }
 
+tutti_count exodus_entries_of(const tutti_exodus_parameters *p, int kind) {
+    return kind == TUTTI_EXODUS_NODAL           ? p->nodes
+           : kind == TUTTI_EXODUS_ELEMENT_BLOCK ? p->elements
+           : kind == TUTTI_EXODUS_EDGE_BLOCK    ? p->edges
+                                                : p->faces;
+}
+
+int exodus_has_ids(const tutti_exodus_parameters *p, int kind) {
+    return kind == TUTTI_EXODUS_NODAL           ? p->has_node_ids
+           : kind == TUTTI_EXODUS_ELEMENT_BLOCK ? p->has_element_ids
+           : kind == TUTTI_EXODUS_EDGE_BLOCK    ? p->has_edge_ids
+                                                : p->has_face_ids;
+}
+
 int exodus_side_nodes(const exodus_outline *o, const tutti_exodus_entity *e, int side,
                       int *which_out) {
     return tutti_exodus_side_nodes(e->topology, e->nodes, o->p.dims, side, which_out);

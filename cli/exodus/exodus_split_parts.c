@@ -29,25 +29,18 @@ typedef struct {
     tutti_count corners;
 } slice;
 
-static void corners_of(const tutti_exodus_entity *e, int *corners, int *type) {
-    int nodes, order[27];
-    const int cell = exodus_vtk_cell(e->topology, e->nodes, &nodes, order);
-    *corners = 1;
-    *type = TUTTI_MESH_POINT;
-    for (size_t i = 0; i < sizeof shape_table / sizeof *shape_table; i++)
-        if (shape_table[i].cell == cell) {
-            *corners = shape_table[i].corners;
-            *type = shape_table[i].type;
-        }
-}
-
 /* Elements of a block that are in the rank's share: lo ... hi - 1 of the block. */
 static int block_read(tutti_exodus *x, const tutti_exodus_entity *e, tutti_count lo, tutti_count hi,
                       slice *s) {
-    int corners = 1, type = TUTTI_MESH_POINT;
+    int nodes, order[27], corners = 1, type = TUTTI_MESH_POINT;
     const tutti_count n = hi - lo;
     if (e->entries == 0) return 0;
-    corners_of(e, &corners, &type);
+    const int cell = exodus_vtk_cell(e->topology, e->nodes, &nodes, order);
+    for (size_t i = 0; i < sizeof shape_table / sizeof *shape_table; i++)
+        if (shape_table[i].cell == cell) {
+            corners = shape_table[i].corners;
+            type = shape_table[i].type;
+        }
     if (e->nodes < 1)
         return cli_error("element block %lld has type %s, which only --by order supports",
                          (long long)e->id, e->topology);

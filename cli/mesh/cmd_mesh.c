@@ -94,8 +94,7 @@ static void print_mesh_info(const mesh_config *c, const tutti_mesh_info *i, int 
 
 static void print_mesh_info_json(const mesh_config *c, const tutti_mesh_info *i, int groups,
                                  const tutti_mesh_group *g) {
-    printf("{\"file\": ");
-    cli_json_string(stdout, c->path);
+    cli_json_pair(stdout, "{", "file", c->path);
     printf(", \"order\": \"%s\", \"nodes\": %lld, \"elements\": %lld, \"dim\": %d, \"types\": {",
            mesh_order_name(c->order), (long long)i->nodes, (long long)i->elements, i->dim);
     for (int t = 0, n = 0; t < TUTTI_MESH_TYPES; t++)
@@ -143,8 +142,7 @@ int mesh_partition(const cli_world *w, const void *config) {
     const tutti_mesh_cut *k = &m.cut;
     const double n = m.v.nodes ? (double)m.v.nodes : 1;
     if (!failed && c->json) {
-        printf("{\"file\": ");
-        cli_json_string(stdout, c->path);
+        cli_json_pair(stdout, "{", "file", c->path);
         printf(", \"order\": \"%s\", \"by\": \"%s\", \"parts\": %d, \"empty\": %d, \"nodes\": "
                "%lld, \"least\": %lld, \"most\": %lld, \"cut\": %lld, \"shared\": %lld, "
                "\"replication\": %.6g, \"held\": %lld}\n",

@@ -32,8 +32,7 @@ static void json_row(const mesh_config *c, tutti_replicas_rule rule,
 
 static void json_head(const mesh_config *c, const mesh_case *m) {
     const double n = m->v.nodes ? (double)m->v.nodes : 1;
-    printf("{\"file\": ");
-    cli_json_string(stdout, c->path);
+    cli_json_pair(stdout, "{", "file", c->path);
     printf(", \"nodes\": %lld, \"order\": \"%s\", \"parts\": %d, \"by\": \"%s\", \"empty\": %d, "
            "\"shared\": %lld, \"replication\": %.6g, \"cut\": %lld, \"load\": %lld, "
            "\"value_bytes\": %lld, \"rules\": {",
