@@ -118,6 +118,8 @@ static int read_npy(const cli_world *w, const array_config *c, const array_side 
     return failed;
 }
 
+/* ---- the command */
+
 int array_read(const cli_world *w, const void *config) {
     const array_config *c = config;
     array_side s = {.array = NULL};

@@ -143,6 +143,8 @@ static int take_item(scanner *s, npy_header *h, char *descr, size_t size) {
     return 0;
 }
 
+/* ---- the whole header */
+
 /* The file must have all the elements that it says it has. */
 static int check_length(const tutti_array_spec *spec, tutti_off size) {
     tutti_off bytes = spec->element_size;

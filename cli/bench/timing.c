@@ -120,6 +120,8 @@ void timing_run(bench_job *job, bench_entry *e, double *value) {
     if (job->is_write) delete_file(job, e);
 }
 
+/* ---- statistics */
+
 const bench_entry *timing_limit(const bench_cell *cell) {
     return cell->entries && cell->entry[0].v.rounds ? &cell->entry[0] : NULL;
 }

@@ -277,6 +277,8 @@ static int take_words(parser *p) {
     return 0;
 }
 
+/* ---- what follows from the words */
+
 /* Rows of other commands first: a field may have two rows. */
 static int set_defaults(const cli_group *g, const cli_call *call, void *config) {
     for (int i = 0; i < 2 * g->options; i++) {

@@ -202,6 +202,8 @@ static int group_of(const group *v, int n, int dim, int physical, int type) {
     return -1;
 }
 
+/* ---- the outline */
+
 static int is_used(const gmsh *g, tutti_exodus_kind kind, const char *name) {
     const exodus_table *t = &g->o.of[kind];
     for (tutti_count i = 0; i < t->n; i++)

@@ -221,6 +221,8 @@ static int describe_text(const look *k) {
     return 0;
 }
 
+/* ---- JSON */
+
 static void json_kinds(const look *k) {
     for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind < TUTTI_EXODUS_KINDS; kind++) {
         printf(",\n   \"%ss\": [", tutti_exodus_kind_name(kind));

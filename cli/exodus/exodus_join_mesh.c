@@ -182,6 +182,8 @@ static const tutti_exodus_elements *blocks_make(exodus_whole *w, int kind) {
     return out;
 }
 
+/* ---- sets */
+
 /* Where the factors of each member of a piece's set begin. */
 static tutti_count *factor_starts(const exodus_piece *q, int kind, tutti_count set) {
     const tutti_exodus_members *m = &exodus_sets(q->mesh, kind)[set];

@@ -238,6 +238,8 @@ int exodus_outline_read(const tutti_exodus *x, exodus_outline *out) {
     return 0;
 }
 
+/* ---- defining */
+
 static tutti_err entities_define(const exodus_outline *o, tutti_exodus *to) {
     tutti_count n = 0;
     for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind < TUTTI_EXODUS_KINDS; kind++)

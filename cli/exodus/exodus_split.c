@@ -84,6 +84,8 @@ static int parts_know(division *d, const exodus_parts *p) {
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
+/* ---- pieces */
+
 static int write_piece_step(const division *d, piece *p, double time) {
     for (tutti_count i = 0; i < d->results.n; i++) {
         const tutti_exodus_field *f = &d->results.field[i];
@@ -169,6 +171,8 @@ static int pieces_write(division *d) {
     }
     return failed;
 }
+
+/* ---- all of it */
 
 static int split(const cli_world *w, const data_config *config) {
     division d = {.world = w, .config = config};

@@ -46,6 +46,8 @@ static void append_bytes(xdmf *k, const void *bytes, size_t n) {
     k->at += (tutti_off)n;
 }
 
+/* ---- the XML file */
+
 static void item_write(const xdmf *k, const char *type, const char *shape, int own, tutti_off at,
                        int bytes) {
     fprintf(k->f,

@@ -53,12 +53,13 @@ void vtk_points(const exodus_outline *o, const tutti_exodus_mesh *m, vtk_grid *g
         for (tutti_count i = 0; i < m->nodes; i++) xyz[3 * i + d] = exodus_coordinate(m, d, i);
 }
 
+/* ---- files */
+
 void vtk_head(FILE *f, const char *type) {
-    const uint16_t probe = 1;
     fprintf(f,
             "<?xml version=\"1.0\"?>\n<VTKFile type=\"%s\" version=\"1.0\" byte_order=\"%s\" "
             "header_type=\"UInt64\">\n",
-            type, *(const unsigned char *)&probe ? "LittleEndian" : "BigEndian");
+            type, CLI_IS_LITTLE_ENDIAN ? "LittleEndian" : "BigEndian");
 }
 
 /* The arrays of a section; offsets count from the beginning of the appended data. */
