@@ -55,16 +55,6 @@ static int parse_descr(const char *text, npy_header *h) {
     return cli_error("unsupported element type '%.40s'", text);
 }
 
-static void format_descr(const tutti_array_spec *spec, char *out, size_t size) {
-    snprintf(out, size, "|V%lld", (long long)spec->element_size);
-    for (int i = 0; i < TYPES; i++)
-        if (type_table[i].type == spec->type) {
-            const char order = type_table[i].size == 1 ? '|' : CLI_IS_LITTLE_ENDIAN ? '<' : '>';
-            snprintf(out, size, "%c%c%d", order, type_table[i].kind, type_table[i].size);
-            return;
-        }
-}
-
 /* ---- the dictionary */
 
 typedef struct {
@@ -240,7 +230,14 @@ int npy_read_for_all(const cli_world *w, const char *path, npy_header *out) {
 size_t npy_make(const tutti_array_spec *spec, char out[NPY_ROOM]) {
     char descr[40];
     const size_t start = 10;
-    format_descr(spec, descr, sizeof descr);
+    snprintf(descr, sizeof descr, "|V%lld", (long long)spec->element_size);
+    for (int i = TYPES - 1; i >= 0; i--) /* the first row of a type counts */
+        if (type_table[i].type == spec->type)
+            snprintf(descr, sizeof descr, "%c%c%d",
+                     type_table[i].size == 1 ? '|'
+                     : CLI_IS_LITTLE_ENDIAN  ? '<'
+                                             : '>',
+                     type_table[i].kind, type_table[i].size);
     size_t n = start;
     n += (size_t)snprintf(out + n, NPY_ROOM - n, "{'descr': '%s', 'fortran_order': %s, 'shape': (",
                           descr, spec->order == TUTTI_COL_MAJOR ? "True" : "False");

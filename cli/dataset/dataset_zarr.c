@@ -63,16 +63,6 @@ static void counts_write(FILE *f, const char *first, int n, const tutti_count *v
     putc(']', f);
 }
 
-static const char *dtype_of(const tutti_variable_row *v, tutti_type type, char out[8]) {
-    const int big = v->spec.order == TUTTI_BIG_ENDIAN ||
-                    (v->spec.order == TUTTI_NATIVE_ENDIAN && !CLI_IS_LITTLE_ENDIAN);
-    const int size = type == TUTTI_BYTES ? 1 : (int)tutti_type_size(type);
-    const char *name = tutti_type_name(type);
-    const char kind = type == TUTTI_BYTES || name[0] == 'u' ? 'u' : name[0];
-    snprintf(out, 8, "%c%c%d", size == 1 ? '|' : big ? '>' : '<', kind, size);
-    return out;
-}
-
 static void fill_write(FILE *f, double fill, tutti_type type) {
     const char *name = tutti_type_name(type);
     if (name[0] == 'i' || name[0] == 'u' || type == TUTTI_BYTES) {
@@ -115,24 +105,30 @@ static const char *axis_name(const char *what, int axis, char out[24]) {
 /* ---- one array */
 
 static int zarray_write(zarr *z, const group *g, const array *a) {
-    char *text = NULL, dtype[8], time[32] = "";
+    char *text = NULL, time[32] = "";
     size_t bytes = 0;
     FILE *f = inner_open(&text, &bytes);
     if (!f) return 1;
     const tutti_variable_spec *spec = &a->row->spec;
     const tutti_type type = a->section.type;
+    const int size = type == TUTTI_BYTES ? 1 : (int)tutti_type_size(type);
+    const int is_big = spec->order == TUTTI_BIG_ENDIAN ||
+                       (spec->order == TUTTI_NATIVE_ENDIAN && !CLI_IS_LITTLE_ENDIAN);
+    const char kind = type == TUTTI_BYTES ? 'u' : tutti_type_name(type)[0];
     if (!a->fixed) snprintf(time, sizeof time, "%lld", (long long)a->segments);
     fputs("{\"zarr_format\": 2, \"shape\": ", f);
     counts_write(f, time, a->ndims, a->shape, a->row->values_per_item);
     fputs(", \"chunks\": ", f);
     counts_write(f, a->fixed ? "" : "1", a->ndims, a->chunk, a->row->values_per_item);
-    fprintf(f, ", \"dtype\": \"%s\", \"order\": \"C\", \"fill_value\": ",
-            dtype_of(a->row, type, dtype));
+    fprintf(f, ", \"dtype\": \"%c%c%d\", \"order\": \"C\", \"fill_value\": ",
+            size == 1 ? '|'
+            : is_big  ? '>'
+                      : '<',
+            kind, size);
     if (spec->fill == 0) /* xarray would take every 0 for a number that is missing */
         fputs("null", f);
     else
         fill_write(f, spec->fill, type);
-    const int size = type == TUTTI_BYTES ? 1 : (int)tutti_type_size(type);
     if (spec->compress && size > 1)
         fprintf(f, ", \"filters\": [{\"id\": \"shuffle\", \"elementsize\": %d}]", size);
     else

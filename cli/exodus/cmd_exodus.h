@@ -106,6 +106,11 @@ tutti_count exodus_entries(const tutti_exodus_mesh *m, int kind, tutti_count num
 /* Nodes, elements, edges or faces of a file, by the kind of their blocks; has it an id map of them? */
 tutti_count exodus_entries_of(const tutti_exodus_parameters *p, int kind);
 int exodus_has_ids(const tutti_exodus_parameters *p, int kind);
+/* A rank's share of entries. */
+void exodus_share(const cli_world *w, tutti_count all, tutti_count *first_out, tutti_count *n_out);
+/* The integers of an array of an entity: n from `first` on. */
+tutti_exodus_array exodus_integers(int what, int kind, int64_t id, tutti_count first, tutti_count n,
+                                   int64_t *buf);
 /* The name of an Exodus file, by its ending. */
 int exodus_is_name(const char *path);
 

@@ -42,23 +42,6 @@ static const tutti_exodus_entity *set_of(const exodus_comparison *k, int f, int 
     return &k->o[f].of[kind].entity[f == 0 ? i : other];
 }
 
-/* A rank's share of a set. */
-static void range_of_rank(const cli_world *w, tutti_count all, tutti_count *first, tutti_count *n) {
-    *first = tutti_size_share(all, w->ranks, w->rank);
-    *n = tutti_size_share(all, w->ranks, w->rank + 1) - *first;
-}
-
-static tutti_exodus_array of_set(int what, const tutti_exodus_entity *e, tutti_count first,
-                                 tutti_count n, void *buf) {
-    return (tutti_exodus_array){.array_kind = (tutti_exodus_array_kind)what,
-                                .kind = e->kind,
-                                .id = e->id,
-                                .first = first,
-                                .n = n,
-                                .type = TUTTI_INT64,
-                                .buf = buf};
-}
-
 /* Members and sides of all sets, in one operation. */
 static int members_read(exodus_comparison *k, int f, int kind, members *out) {
     const tutti_count sets = k->o[0].of[kind].n;
@@ -67,7 +50,7 @@ static int members_read(exodus_comparison *k, int f, int kind, members *out) {
     *out = (members){.n = 0};
     for (tutti_count i = 0; i < sets; i++)
         if (set_of(k, f, kind, i)) {
-            range_of_rank(k->world, set_of(k, f, kind, i)->entries, &first, &n);
+            exodus_share(k->world, set_of(k, f, kind, i)->entries, &first, &n);
             out->n += n;
         }
     int64_t *member = cli_malloc(2 * (size_t)out->n * sizeof *member), *side = member + out->n;
@@ -78,10 +61,10 @@ static int members_read(exodus_comparison *k, int f, int kind, members *out) {
     for (tutti_count i = 0; i < sets; i++) {
         const tutti_exodus_entity *e = set_of(k, f, kind, i);
         if (!e || !array_entries(k->x[f], TUTTI_EXODUS_MEMBERS, e)) continue;
-        range_of_rank(k->world, e->entries, &first, &n);
-        a[arrays++] = of_set(TUTTI_EXODUS_MEMBERS, e, first, n, member + at);
+        exodus_share(k->world, e->entries, &first, &n);
+        a[arrays++] = exodus_integers(TUTTI_EXODUS_MEMBERS, kind, e->id, first, n, member + at);
         if (array_entries(k->x[f], TUTTI_EXODUS_SIDES, e))
-            a[arrays++] = of_set(TUTTI_EXODUS_SIDES, e, first, n, side + at);
+            a[arrays++] = exodus_integers(TUTTI_EXODUS_SIDES, kind, e->id, first, n, side + at);
         for (tutti_count j = 0; j < n; j++)
             out->item[at + j] = (exodus_item){.group = i, .place = first + j, .file = f};
         at += n;
@@ -169,8 +152,9 @@ static int factors_read(exodus_comparison *k, int f, int kind, members *m) {
     for (tutti_count i = 0; i < sets; i++) {
         const tutti_exodus_entity *e = set_of(k, f, kind, i);
         if (!e || !array_entries(k->x[f], TUTTI_EXODUS_FACTORS, e)) continue;
-        a[arrays] = of_set(TUTTI_EXODUS_FACTORS, e, begin[i], n[i], m->factor + at);
-        a[arrays++].type = TUTTI_FLOAT64;
+        a[arrays] = exodus_integers(TUTTI_EXODUS_FACTORS, kind, e->id, begin[i], n[i], NULL);
+        a[arrays].type = TUTTI_FLOAT64;
+        a[arrays++].buf = m->factor + at;
         at += n[i];
     }
     const tutti_err err = arrays > 0 ? tutti_exodus_get_arrays(k->x[f], arrays, a) : TUTTI_OK;

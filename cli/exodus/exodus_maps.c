@@ -24,15 +24,6 @@ static int compare_map_ids(const void *a, const void *b) {
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static tutti_exodus_array whole(int what, int kind, int64_t id, tutti_count n, int64_t *buf) {
-    return (tutti_exodus_array){.array_kind = (tutti_exodus_array_kind)what,
-                                .kind = (tutti_exodus_kind)kind,
-                                .id = id,
-                                .n = n,
-                                .type = TUTTI_INT64,
-                                .buf = buf};
-}
-
 /* Entry i of the new file was this one of the old. */
 static tutti_count was(const order *r, tutti_count i) {
     const placed key = {r->to_ids[i], 0};
@@ -44,8 +35,8 @@ static int map_copy(const order *r, int kind, int64_t id, tutti_exodus *from, tu
     int64_t *old = cli_malloc((size_t)r->n * sizeof *old);
     int64_t *new = cli_malloc((size_t)r->mine * sizeof *new);
     const int what = exodus_is_map(kind) ? TUTTI_EXODUS_MAP : TUTTI_EXODUS_ORDER;
-    const tutti_exodus_array a = whole(what, kind, id, r->n, old);
-    tutti_exodus_array b = whole(what, kind, id, r->mine, new);
+    const tutti_exodus_array a = exodus_integers(what, kind, id, 0, r->n, old);
+    const tutti_exodus_array b = exodus_integers(what, kind, id, r->first, r->mine, new);
     tutti_count *is = NULL;
     tutti_err err = tutti_exodus_get_arrays(from, 1, &a);
     if (what == TUTTI_EXODUS_ORDER && err == TUTTI_OK) { /* it names entries by their place */
@@ -58,7 +49,6 @@ static int map_copy(const order *r, int kind, int64_t id, tutti_exodus *from, tu
                  : old[at] >= 1 && old[at] <= r->n ? is[old[at] - 1] + 1
                                                    : at + 1;
     }
-    b.first = r->first;
     if (err == TUTTI_OK) err = tutti_exodus_put_arrays(to, 1, &b);
     free(is);
     free(old);
@@ -80,8 +70,8 @@ int exodus_maps_copy(const cli_world *w, const exodus_outline *o, tutti_exodus *
         r.from = cli_malloc((size_t)n * sizeof *r.from);
         r.from_ids = cli_malloc((size_t)n * sizeof *r.from_ids);
         r.to_ids = cli_malloc((size_t)n * sizeof *r.to_ids);
-        const tutti_exodus_array a = whole(TUTTI_EXODUS_IDS, of, 0, n, r.from_ids);
-        const tutti_exodus_array b = whole(TUTTI_EXODUS_IDS, of, 0, n, r.to_ids);
+        const tutti_exodus_array a = exodus_integers(TUTTI_EXODUS_IDS, of, 0, 0, n, r.from_ids);
+        const tutti_exodus_array b = exodus_integers(TUTTI_EXODUS_IDS, of, 0, 0, n, r.to_ids);
         int failed = (tutti_exodus_get_arrays(from, 1, &a) != TUTTI_OK ||
                       tutti_exodus_get_arrays(to, 1, &b) != TUTTI_OK) &&
                      cli_error_tutti();

@@ -200,12 +200,7 @@ int exodus_ids_at(tutti_exodus *x, int kind, tutti_count n, const tutti_count *p
     const int right = n == 0 || (known && low >= 0 && high < exodus_entries_of(&p, kind));
     const tutti_count span = n == 0 ? 0 : right ? high - low + 1 : INT64_MAX;
     int64_t *ids = cli_array(right ? span : 1, 1, sizeof *ids);
-    const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_IDS,
-                                  .kind = (tutti_exodus_kind)kind,
-                                  .first = low,
-                                  .n = span,
-                                  .type = TUTTI_INT64,
-                                  .buf = ids};
+    const tutti_exodus_array a = exodus_integers(TUTTI_EXODUS_IDS, kind, 0, low, span, ids);
     const tutti_err err = tutti_exodus_get_arrays(x, 1, &a);
     for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) ids_out[i] = ids[places[i] - low];
     free(ids);

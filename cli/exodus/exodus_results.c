@@ -54,6 +54,22 @@ int exodus_has_ids(const tutti_exodus_parameters *p, int kind) {
                                                 : p->has_face_ids;
 }
 
+void exodus_share(const cli_world *w, tutti_count all, tutti_count *first_out, tutti_count *n_out) {
+    *first_out = tutti_size_share(all, w->ranks, w->rank);
+    *n_out = tutti_size_share(all, w->ranks, w->rank + 1) - *first_out;
+}
+
+tutti_exodus_array exodus_integers(int what, int kind, int64_t id, tutti_count first, tutti_count n,
+                                   int64_t *buf) {
+    return (tutti_exodus_array){.array_kind = (tutti_exodus_array_kind)what,
+                                .kind = (tutti_exodus_kind)kind,
+                                .id = id,
+                                .first = first,
+                                .n = n,
+                                .type = TUTTI_INT64,
+                                .buf = buf};
+}
+
 int exodus_side_nodes(const exodus_outline *o, const tutti_exodus_entity *e, int side,
                       int *which_out) {
     return tutti_exodus_side_nodes(e->topology, e->nodes, o->p.dims, side, which_out);

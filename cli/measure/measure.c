@@ -105,15 +105,20 @@ double measure_quantile(const double *values, int n, double fraction) {
     return q;
 }
 
-/* The k-th smallest and the k-th largest of n values: k is the largest number for which fewer than k of n
- * fair coins fall on one side with a probability of at most p. */
-int measure_median_bounds(const double *values, int n, double p, double *lo, double *hi) {
+/* The largest k for which fewer than k of n fair coins fall on one side with a probability of at most p. */
+static int sign_rank(int n, double p) {
     double below = 0;
     int k = 0;
     for (; k < n; k++) {
         below += exp(lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) - n * log(2.0));
         if (below > p) break; /* P(X <= k) */
     }
+    return k;
+}
+
+/* The k-th smallest and the k-th largest of n values. */
+int measure_median_bounds(const double *values, int n, double p, double *lo, double *hi) {
+    const int k = sign_rank(n, p);
     if (k == 0) return 0;
     const double at = n > 1 ? (double)(k - 1) / (n - 1) : 0;
     *lo = measure_quantile(values, n, at);
