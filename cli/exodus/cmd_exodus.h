@@ -106,6 +106,9 @@ tutti_count exodus_entries(const tutti_exodus_mesh *m, int kind, tutti_count num
 /* Nodes, elements, edges or faces of a file, by the kind of their blocks; has it an id map of them? */
 tutti_count exodus_entries_of(const tutti_exodus_parameters *p, int kind);
 int exodus_has_ids(const tutti_exodus_parameters *p, int kind);
+/* Create a file with the entities of an outline and a mesh.  0, or 1 and a message */
+int exodus_file_make(MPI_Comm comm, const char *path, const tutti_exodus_options *opt,
+                     const exodus_outline *o, const tutti_exodus_mesh *m, tutti_exodus **out);
 /* A rank's share of entries. */
 void exodus_share(const cli_world *w, tutti_count all, tutti_count *first_out, tutti_count *n_out);
 /* The integers of an array of an entity: n from `first` on. */

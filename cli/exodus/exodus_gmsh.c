@@ -444,10 +444,7 @@ static int write_file(gmsh *g, const data_config *c, const char *path) {
     exodus_options_of(c, &opt);
     if (g->name_length > opt.name_length) opt.name_length = g->name_length;
     if (cli_stage_begin(g->world, path, c->force, &staged)) return 1;
-    int failed = tutti_exodus_create(g->world->comm, staged.write_to, &opt, &x) != TUTTI_OK &&
-                 cli_error_tutti();
-    if (!failed) failed = exodus_outline_define(&g->o, x);
-    if (!failed && tutti_exodus_put_mesh(x, &g->m) != TUTTI_OK) failed = cli_error_tutti();
+    int failed = exodus_file_make(g->world->comm, staged.write_to, &opt, &g->o, &g->m, &x);
     if (x && tutti_exodus_close(&x) != TUTTI_OK && !failed) failed = cli_error_tutti();
     return cli_stage_end(g->world, &staged, failed);
 }

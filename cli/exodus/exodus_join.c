@@ -150,10 +150,7 @@ static int write_joined_file(exodus_whole *w, int pieces) {
     opt.name_length = exodus_name_length(&w->o);
     for (int i = 0; i < pieces; i++) cli_input_add(w->paths[i]);
     if (cli_stage_begin(w->world, w->config->out, w->config->force, &staged)) return 1;
-    int failed = tutti_exodus_create(w->world->comm, staged.write_to, &opt, &to) != TUTTI_OK &&
-                 cli_error_tutti();
-    if (!failed) failed = exodus_outline_define(&w->o, to);
-    if (!failed && tutti_exodus_put_mesh(to, &w->mesh) != TUTTI_OK) failed = cli_error_tutti();
+    int failed = exodus_file_make(w->world->comm, staged.write_to, &opt, &w->o, &w->mesh, &to);
     if (!failed) failed = steps_join(w, to, &steps);
     if (!failed && tutti_exodus_parameters_get(to, &p) != TUTTI_OK) failed = cli_error_tutti();
     if (to && tutti_exodus_close(&to) != TUTTI_OK && !failed) failed = cli_error_tutti();

@@ -54,6 +54,13 @@ int exodus_has_ids(const tutti_exodus_parameters *p, int kind) {
                                                 : p->has_face_ids;
 }
 
+int exodus_file_make(MPI_Comm comm, const char *path, const tutti_exodus_options *opt,
+                     const exodus_outline *o, const tutti_exodus_mesh *m, tutti_exodus **out) {
+    if (tutti_exodus_create(comm, path, opt, out) != TUTTI_OK) return cli_error_tutti();
+    if (exodus_outline_define(o, *out)) return 1;
+    return tutti_exodus_put_mesh(*out, m) == TUTTI_OK ? 0 : cli_error_tutti();
+}
+
 void exodus_share(const cli_world *w, tutti_count all, tutti_count *first_out, tutti_count *n_out) {
     *first_out = tutti_size_share(all, w->ranks, w->rank);
     *n_out = tutti_size_share(all, w->ranks, w->rank + 1) - *first_out;

@@ -122,12 +122,9 @@ static int batch_write(division *d, int from, int to, tutti_count first, tutti_c
         exodus_subset_make(&d->o, d->mesh, d->part, r, r == d->first, &p->subset);
         exodus_results_make(&d->o, &p->subset.mesh, &p->results);
         failed = cli_stage_begin(&alone, path, d->config->force, &p->staged);
-        if (!failed &&
-            tutti_exodus_create(MPI_COMM_SELF, p->staged.write_to, &opt, &p->x) != TUTTI_OK)
-            failed = cli_error_tutti();
-        if (!failed) failed = exodus_outline_define(&d->o, p->x);
-        if (!failed && tutti_exodus_put_mesh(p->x, &p->subset.mesh) != TUTTI_OK)
-            failed = cli_error_tutti();
+        if (!failed)
+            failed = exodus_file_make(MPI_COMM_SELF, p->staged.write_to, &opt, &d->o,
+                                      &p->subset.mesh, &p->x);
         free(path);
     }
     failed = cli_agree(d->world, failed);
