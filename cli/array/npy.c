@@ -217,8 +217,7 @@ int npy_read(const char *path, npy_header *out) {
 }
 
 int npy_is_name(const char *path) {
-    const size_t n = strlen(path);
-    return n > 4 && strcmp(path + n - 4, ".npy") == 0;
+    return cli_ends_in(path, ".npy");
 }
 
 int npy_read_for_all(const cli_world *w, const char *path, npy_header *out) {

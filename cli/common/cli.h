@@ -142,7 +142,8 @@ enum { CLI_IS_LITTLE_ENDIAN = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
 
 /* ---- paths and entries (cli_entries.c) */
 const char *cli_base_name(const char *path);
-char *cli_directory_of(const char *path); /* of the entry `path`; free it */
+char *cli_directory_of(const char *path);              /* of the entry `path`; free it */
+int cli_ends_in(const char *path, const char *ending); /* and has something before it */
 /* A path as seen from the directory of the entry `from`; free it. */
 char *cli_path_from(const char *path, const char *from);
 /* -s0002, -s.0002, -s0002.tutti, .tutti: what follows the name of an Exodus file. */

@@ -233,10 +233,10 @@ int exodus_export(const cli_world *w, const data_config *config) {
     export k = {.world = w, .config = config};
     const char *path = config->path[0];
     if (!config->vtk) return w->rank == 0 ? exodus_export_xdmf(config) : CLI_OK;
-    const int n = (int)strlen(path), e = n > 2 && strcmp(path + n - 2, ".e") == 0;
+    const int n = (int)strlen(path) - (cli_ends_in(path, ".e") ? 2 : 0);
     if (tutti_exodus_open(w->comm, path, TUTTI_READ, NULL, &k.x) != TUTTI_OK)
         return cli_error_open(path, "Exodus file");
-    k.prefix = config->out ? cli_strdup(config->out) : cli_format("%.*s", n - 2 * e, path);
+    k.prefix = config->out ? cli_strdup(config->out) : cli_format("%.*s", n, path);
     const int talks = w->rank == 0 && config->json;
     const tutti_exodus_distribution deal = {.partitioner = TUTTI_EXODUS_BY_ORDER};
     int failed = exodus_outline_read(k.x, &k.o) || exodus_variables_known(k.config, 1, &k.o);

@@ -45,8 +45,7 @@ int mesh_owners(const cli_world *w, const void *config) {
     const mesh_config *c = config;
     (void)w;
     mesh_case m;
-    int failed = mesh_case_open(c, &m);
-    if (!failed) failed = mesh_case_divide(c, &m);
+    int failed = mesh_case_divide(c, &m);
     if (!failed) (c->json ? json_head : print_head)(c, &m);
     for (int i = 0; i < c->rules && !failed; i++) {
         tutti_replicas_stats s;

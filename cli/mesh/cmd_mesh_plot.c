@@ -250,16 +250,14 @@ int mesh_plot(const cli_world *w, const void *config) {
     char label[MESH_RULES + 1][160];
     int at[MESH_RULES + 1], failed;
     const char *out = c->out ? c->out : "mesh.svg";
-    const size_t n = strlen(out);
-    const int is_png = n > 4 && strcmp(out + n - 4, ".png") == 0;
+    const int is_png = cli_ends_in(out, ".png");
     k.height = MESH_HEIGHT + c->rules * (strip_height(c) + GAP) + 8;
     k.pixel = cli_malloc((size_t)k.width * (size_t)k.height);
     k.depth = cli_malloc((size_t)k.width * (size_t)k.height * sizeof *k.depth);
     memset(k.pixel, WHITE, (size_t)k.width * (size_t)k.height);
     for (int i = 0; i < k.width * k.height; i++) k.depth[i] = -1e30f;
     palette_make(k.palette);
-    failed = mesh_case_open(c, &m);
-    if (!failed) failed = mesh_case_divide(c, &m);
+    failed = mesh_case_divide(c, &m);
     if (!failed) failed = paint_mesh(&k, &m);
     int *writer = failed ? NULL : cli_malloc((size_t)m.v.nodes * sizeof *writer + 1);
     snprintf(label[0], sizeof label[0], "%.60s: %lld nodes, %d partitions by %s", c->path,

@@ -169,8 +169,7 @@ int mesh_tree(const cli_world *w, const void *config) {
     mesh_case m;
     tutti_filesystem place;
     tutti_replicas_stats stats;
-    int failed = mesh_case_open(c, &m);
-    if (!failed) failed = mesh_case_divide(c, &m);
+    int failed = mesh_case_divide(c, &m);
     const tutti_replicas_rule rule = c->rule[c->rules - 1]; /* idg2, unless one is named */
     if (!failed) failed = mesh_case_choose(c, &m, rule, NULL, &stats);
     if (!failed && m.v.nodes == 0) failed = cli_error("'%s' has no nodes", c->path);
