@@ -4,28 +4,22 @@
 
 #include <string.h>
 
-static void json_field(const char *key, const char *value, const char *end) {
-    printf("\"%s\": ", key);
-    cli_json_string(stdout, value);
-    fputs(end, stdout);
-}
-
 static void print_options_json(void) {
     const tutti_option_info *o;
     puts("[");
     for (int i = 0; (o = tutti_options_row(i)) != NULL; i++) {
         char env[64];
         cli_env_name(o->name, env, sizeof env);
-        fputs("  {", stdout);
-        json_field("name", o->name, ", ");
-        json_field("environment", env, ", ");
-        json_field("type", o->type, ", ");
-        json_field("choices", o->choices, ", ");
-        json_field("default", o->def, ", ");
-        json_field("alias", o->alias, ", ");
-        json_field("help", o->help, tutti_options_row(i + 1) ? "},\n" : "}\n");
+        cli_json_pair(stdout, i ? ",\n  {" : "  {", "name", o->name);
+        cli_json_pair(stdout, ", ", "environment", env);
+        cli_json_pair(stdout, ", ", "type", o->type);
+        cli_json_pair(stdout, ", ", "choices", o->choices);
+        cli_json_pair(stdout, ", ", "default", o->def);
+        cli_json_pair(stdout, ", ", "alias", o->alias);
+        cli_json_pair(stdout, ", ", "help", o->help);
+        putchar('}');
     }
-    puts("]");
+    puts("\n]");
 }
 
 int run_options(const cli_world *w, const void *config) {

@@ -106,6 +106,8 @@ tutti_count exodus_entries(const tutti_exodus_mesh *m, int kind, tutti_count num
 /* Nodes, elements, edges or faces of a file, by the kind of their blocks; has it an id map of them? */
 tutti_count exodus_entries_of(const tutti_exodus_parameters *p, int kind);
 int exodus_has_ids(const tutti_exodus_parameters *p, int kind);
+/* For how many rows a table with n of them has room. */
+size_t exodus_table_room(tutti_count n);
 /* Create a file with the entities of an outline and a mesh.  0, or 1 and a message */
 int exodus_file_make(MPI_Comm comm, const char *path, const tutti_exodus_options *opt,
                      const exodus_outline *o, const tutti_exodus_mesh *m, tutti_exodus **out);

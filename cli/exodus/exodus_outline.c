@@ -73,8 +73,7 @@ tutti_count exodus_outline_add(exodus_outline *o, const tutti_exodus_entity *e) 
     return t->n++;
 }
 
-/* Room that exodus_outline_add has for n rows. */
-static size_t room_of(tutti_count n) {
+size_t exodus_table_room(tutti_count n) {
     size_t room = 1;
     while (room <= (size_t)n) room *= 2;
     return room;
@@ -86,7 +85,7 @@ static size_t room_of(tutti_count n) {
 static void index_room(exodus_index *x, tutti_count n) {
     if (2 * (size_t)n <= x->room) return;
     free(x->slot);
-    x->room = 2 * room_of(n);
+    x->room = 2 * exodus_table_room(n);
     x->slot = cli_malloc(x->room * sizeof *x->slot);
     memset(x->slot, 0, x->room * sizeof *x->slot);
     x->n = 0;
@@ -138,8 +137,8 @@ int exodus_find_variable(exodus_outline *o, tutti_exodus_kind kind, const char *
 static void has_widen(exodus_table *t, int old) {
     const size_t was = (size_t)old, wide = (size_t)t->variables;
     if (was == wide) return;
-    unsigned char *has = cli_array((tutti_count)room_of(t->n), (tutti_count)wide, 1);
-    memset(has, 0, room_of(t->n) * wide);
+    unsigned char *has = cli_array((tutti_count)exodus_table_room(t->n), (tutti_count)wide, 1);
+    memset(has, 0, exodus_table_room(t->n) * wide);
     for (size_t i = 0; i < (size_t)t->n && was; i++) memcpy(has + i * wide, t->has + i * was, was);
     free(t->has);
     t->has = has;
@@ -179,7 +178,7 @@ static int properties_read(const tutti_exodus *x, exodus_outline *o, tutti_exodu
         t->property = cli_realloc(t->property, n * sizeof *t->property);
         t->value = cli_realloc(t->value, n * sizeof *t->value);
         t->property[k] = cli_strdup(name);
-        t->value[k] = cli_malloc(room_of(t->n) * sizeof *t->value[k]);
+        t->value[k] = cli_malloc(exodus_table_room(t->n) * sizeof *t->value[k]);
         t->properties = (int)n;
         if (tutti_exodus_property_get(x, kind, name, t->value[k]) != TUTTI_OK)
             return cli_error_tutti();
