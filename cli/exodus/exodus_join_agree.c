@@ -71,8 +71,7 @@ static int table_merge(exodus_outline *o, const exodus_outline *from, int kind, 
             int q = 0;
             while (q < t->properties && strcmp(t->property[q], u->property[p]) != 0) q++;
             if (q == t->properties) {
-                size_t room = 1, n = (size_t)q + 1;
-                while (room <= (size_t)t->n) room *= 2;
+                const size_t room = exodus_table_room(t->n), n = (size_t)q + 1;
                 t->property = cli_realloc(t->property, n * sizeof *t->property);
                 t->value = cli_realloc(t->value, n * sizeof *t->value);
                 t->property[q] = cli_strdup(u->property[p]);
@@ -244,14 +243,6 @@ static uint64_t hash_entry(const exodus_piece *q, int kind, tutti_count b, tutti
     return h;
 }
 
-static int has_id_map(const exodus_piece *q, int kind) {
-    const tutti_exodus_parameters *p = &q->o.p;
-    return kind == TUTTI_EXODUS_NODAL           ? p->has_node_ids
-           : kind == TUTTI_EXODUS_ELEMENT_BLOCK ? p->has_element_ids
-           : kind == TUTTI_EXODUS_EDGE_BLOCK    ? p->has_edge_ids
-                                                : p->has_face_ids;
-}
-
 /* Entries of a piece; NULL: count them. */
 static tutti_count add_items(const exodus_whole *w, const exodus_piece *q, exodus_item *item) {
     tutti_count n = 0;
@@ -266,7 +257,7 @@ static tutti_count add_items(const exodus_whole *w, const exodus_piece *q, exodu
                     .side =
                         (int64_t)((nodal ? hash_node(w, q->mesh, i) : hash_entry(q, kind, b, i)) >>
                                   1),
-                    .place = 2 * (tutti_count)q->position + has_id_map(q, kind)};
+                    .place = 2 * (tutti_count)q->position + exodus_has_ids(&q->o.p, kind)};
             n += entries;
         }
     }
