@@ -8,7 +8,7 @@ static void show_copying(void *progress, tutti_off done, tutti_off total, const 
     progress_work(progress, "copying", done, total);
 }
 
-/* Out of local placement: the library knows how. */
+/* Copies from local placement use tutti_array_copy. */
 static int copy_local(const cli_world *w, const array_config *c, const array_side *from,
                       const array_side *to) {
     cli_progress progress;

@@ -134,7 +134,7 @@ void cli_print_wrapped(FILE *f, const char *text, int column, int indent) {
     putc('\n', f);
 }
 
-/* ---- texts of files: any bytes.  Names and infos should be UTF-8, but nothing guarantees it. */
+/* ---- texts of files: any bytes.  Names and infos should be UTF-8, but this is not guaranteed. */
 
 /* The next character: its bytes, 1 for one that is not UTF-8; then *code is -1. */
 static size_t next_character(const char *text, size_t n, int32_t *code) {

@@ -1,5 +1,5 @@
-/* tutti exodus join: the pieces of a rank as one mesh.  What several pieces have (nodes on borders, copies of
- * elements, members of sets) is known by its id, and is there once.
+/* tutti exodus join: merge the pieces of a rank to one mesh.  Entries of several pieces (nodes on
+ * borders, copies of elements, members of sets) are identified by id, and stored once.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/join.h"
 
@@ -19,7 +19,7 @@ int64_t exodus_entry_id(const exodus_piece *q, int kind, tutti_count b, tutti_co
 
 /* ---- once each */
 
-/* Something of a piece: which, and where it comes from. */
+/* An entry of a piece: its key and its origin. */
 typedef struct {
     int64_t id, side;
     int piece;
@@ -197,7 +197,7 @@ static tutti_count *factor_starts(const exodus_piece *q, int kind, tutti_count s
     return start;
 }
 
-/* What a piece does not say is 1. */
+/* Missing factors are 1. */
 static double *factors_make(exodus_whole *w, const sources *s, int kind) {
     tutti_count **start = cli_malloc((size_t)w->pieces * sizeof *start), n = 0;
     memset(start, 0, (size_t)w->pieces * sizeof *start);

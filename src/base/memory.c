@@ -1,6 +1,6 @@
-/* base: counted memory.  Every block of the library comes from here, so that tests can count the
- * live ones and make any single allocation fail.  The blocks are plain malloc blocks: no header in
- * front of them, and one free for all kinds, aligned ones included.
+/* base: counted memory.  Every block of the library is allocated here, so that tests can count the
+ * live ones and make any single allocation fail.  The blocks are plain malloc blocks: no header
+ * before them, and one free function for all kinds, including aligned ones.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "base/memory.h"
 
@@ -21,13 +21,13 @@ void tutti__memory_fail_after(long n) {
     atomic_store(&countdown, n);
 }
 
-/* Only the thread that takes the counter from 1 to 0 fails; below 0 it stays harmless. */
+/* Only the thread that takes the counter from 1 to 0 fails; below 0 it has no effect. */
 static int must_fail(void) {
     if (atomic_load_explicit(&countdown, memory_order_relaxed) <= 0) return 0;
     return atomic_fetch_sub(&countdown, 1) == 1;
 }
 
-/* Count a new block, or record that there is none; errno is the caller's. */
+/* Count a new block, or record the failure; errno is unchanged. */
 static void *count_block(void *p, size_t bytes, int saved_errno) {
     if (p)
         atomic_fetch_add_explicit(&live_blocks, 1, memory_order_relaxed);

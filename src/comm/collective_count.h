@@ -1,6 +1,6 @@
-/* comm: how many collective communications this process has taken part in: votes, rounds of consensus, broadcasts,
- * sums, gathers, and the creation of teams.  Exchanges of data do not count; the agreements about them do.  Tests
- * compare the counts of operations.
+/* comm: the number of collective communications of this process: votes, rounds of consensus, broadcasts,
+ * sums, gathers, and the creation of teams.  Exchanges of data do not count; the agreements about
+ * them do.  Tests compare the counts of operations.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_COLLECTIVE_COUNT_H
 #define TUTTI_COLLECTIVE_COUNT_H

@@ -1,5 +1,6 @@
-/* comm: gathering by a binomial tree: in round k a rank whose bit k is set sends all that it has to the rank without
- * that bit and is done.  Ranks of a subtree are consecutive, so that bytes arrive in rank order.
+/* comm: gathering by a binomial tree: in round k a rank whose bit k is set sends all its data to
+ * the rank without that bit and has finished.  Ranks of a subtree are consecutive, so that bytes
+ * arrive in rank order.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/gather.h"
 
@@ -51,8 +52,8 @@ static tutti_err gather_receive(tutti__team *t, int from, int tag, gathered *g) 
         if (is_failed) return TUTTI_OK;
         tutti_err err = TUTTI_ERR_NOMEM;
         if (all > INT32_MAX)
-            err = tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1, "%lld bytes to gather are too many",
-                                   (long long)all);
+            err = tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1,
+                                   "cannot gather %lld bytes: must be < 2^31", (long long)all);
         gather_fail(g, err, t->rank);
         return TUTTI_OK;
     }
@@ -72,8 +73,8 @@ tutti_err tutti__team_gather(tutti__team *t, tutti_err mine, const void *data, i
     *out = NULL;
     *bytes_out = 0;
     if (mine == TUTTI_OK && bytes > INT32_MAX)
-        mine = tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1, "%lld bytes to gather are too many",
-                                (long long)bytes);
+        mine = tutti__error_set(TUTTI_ERR_OVERFLOW, 0, -1,
+                                "cannot gather %lld bytes: must be < 2^31", (long long)bytes);
     if (mine == TUTTI_OK && !(g.data = tutti__malloc((size_t)bytes + 1))) mine = TUTTI_ERR_NOMEM;
     if (mine != TUTTI_OK)
         gather_fail(&g, mine, t->rank);

@@ -1,4 +1,5 @@
-/* comm: bytes of all ranks on rank 0, of a length that only the sender knows: one collective communication, along a
+/* comm: bytes of all ranks on rank 0, with a length known only to the sender: one collective
+ * communication, along a
  * binomial tree.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_GATHER_H

@@ -22,7 +22,7 @@ typedef struct {
     int64_t words; /* ranks in different calls may differ in that: then no rank uses them */
     int64_t
         word[TUTTI__REDUCTIONS + 2 * TUTTI__RANGES]; /* the numbers; minimum, maximum of ranges */
-    tutti_error_info info;                           /* of rank `fail`; sent only if there is one */
+    tutti_error_info info;                           /* of rank `fail`; sent only after an error */
 } ballot;
 
 void tutti__vote_init(tutti__vote *v) {
@@ -150,7 +150,7 @@ static tutti_err vote_with(tutti__team *t, int tag, tutti_err mine, tutti__vote 
     b.words = io->reductions + 2 * io->ranges;
     for (int i = 0; i < io->reductions; i++) b.word[i] = *io->reduction[i].number;
     memcpy(&b.word[io->reductions], io->range, (size_t)io->ranges * sizeof *io->range);
-    if (mine == TUTTI_ERR_ARG) { /* the caller may know better why it has no arguments */
+    if (mine == TUTTI_ERR_ARG) { /* the caller may have set the reason for missing arguments */
         const tutti_err why = tutti__error_refused();
         if (why != TUTTI_OK) mine = why;
     }

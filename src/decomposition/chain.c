@@ -1,10 +1,10 @@
 /* decomposition: a rule applied along all ranges, one rank each.
  *
  *        rank 0             rank 1             rank 2
- *     [ . . L . . ]  --->  [ . . . ]  --->  [ . L . . ]      what the rule knows goes forward
- *     [ . . L . . ]  <---  [ . . . ]  <---  [ . L . . ]      choices come back
+ *     [ . . L . . ]  --->  [ . . . ]  --->  [ . L . . ]      the state of the rule is sent forward
+ *     [ . . L . . ]  <---  [ . . . ]  <---  [ . L . . ]      choices are sent back
  *
- * The state of the rule behind a local item (L) does not depend on the items before it.  So a range
+ * The state of the rule after a local item (L) does not depend on the items before it.  So a range
  * that has one proceeds from there to its end and sends its state on before it receives one: ranks wait
  * for each other only along ranges without a local item.  Ranges without items take no part.  One message
  * is sent each way between neighbours, and no step can fail on one rank alone after the first agreement.
@@ -87,7 +87,7 @@ static tutti_err go_forward(chain *c, int *before_out) {
     tutti__carry in, out = {0, c->candidate, TUTTI__AS_NEXT};
     tutti_count local = 0;
     while (local < v->n && !tutti__items_local(v, local)) local++;
-    if (local == v->n) { /* none: all depends on what comes in */
+    if (local == v->n) { /* none: everything depends on the received state */
         TUTTI_TRY(receive_carry(c, &in));
         rule(c->choice, v, &in, writer);
         if (c->behind < 0) tutti__writers_fill(v->n, writer, in.rank[0]);
@@ -125,7 +125,7 @@ static tutti_err sum_shares(chain *c) {
     return tutti__team_finish(1, &r);
 }
 
-/* ---- all of it */
+/* ---- the chain */
 
 static tutti_err run_chain(chain *c, tutti_replicas_stats *s, tutti_off *position_out) {
     tutti__team *t = c->team;
@@ -138,7 +138,7 @@ static tutti_err run_chain(chain *c, tutti_replicas_stats *s, tutti_off *positio
     TUTTI_MPI(MPI_Iallgather(&mine, HEADING, MPI_INT64_T, c->headings, HEADING, MPI_INT64_T,
                              c->team->comm, &r));
     TUTTI_TRY(tutti__team_finish(1, &r));
-    /* The same on all ranks: too many bytes are an error of all. */
+    /* The same on all ranks: an excess of bytes is an error on all ranks. */
     const tutti__team *team = c->team;
     const tutti_off most = (tutti_off)1 << 62;
     *position_out = 0;
@@ -160,7 +160,7 @@ static tutti_err run_chain(chain *c, tutti_replicas_stats *s, tutti_off *positio
     c->tag = tutti__team_tag(t);
     if (takes_part) {
         TUTTI_TRY(go_forward(c, &before));
-        /* Back: open items take the writer of what is behind them. */
+        /* Backward pass: open items get the writer of the following item. */
         const tutti_count n = c->g->items.n;
         int *writer = c->g->writer, behind = TUTTI__AS_NEXT, bytes = 0, told = 0;
         tutti__writers_fill(n, writer, TUTTI__AS_NEXT);
@@ -180,7 +180,7 @@ static tutti_err run_chain(chain *c, tutti_replicas_stats *s, tutti_off *positio
     const tutti_off limit = tutti__balance_limit(c->choice, s->bytes, t->size);
     for (int round = 0; round < TUTTI__BALANCE_ROUNDS; round++) {
         if (tutti__tally_most(t->size, c->shares) <= limit) break;
-        /* One range after the other, since what ranks have to write is known only then.  The last
+        /* One range after the other, since the bytes of ranks are known only then.  The last
          * word of a message is the writer next to the range. */
         if (takes_part) {
             const int ranks = c->team->size;

@@ -16,7 +16,7 @@
 #include "comm/wait.h"
 #include "decomposition/rules.h"
 
-/* A decomposition that is being made. */
+/* A decomposition under construction. */
 typedef struct {
     tutti__team *team;
     const tutti__decomposed *space;

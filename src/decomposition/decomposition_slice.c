@@ -1,15 +1,16 @@
 /* decomposition: slices of a grid, one per rank.
  *
- * The access of a slice is a section; where slices of ranks overlap, the engine writes the data of the highest
- * rank.  This file counts the entries that are left to each rank, and checks whether the slices cover the space.
+ * The access of a slice is a section; where slices of ranks overlap, the engine writes the data of
+ * the highest rank.  This file counts the entries remaining for each rank, and checks whether the
+ * slices cover the space.
  * Every rank has the slices of all.  The intersection of two is a slice of each of them, with indices first,
  * first + step, ... in every dimension:
  *
  *     own       0 . . 1 . . 2 . . 3 . . 4        stride 3
  *     higher    . . . 0 . 1 . 2 . 3 . 4          stride 2
- *     common          ^           ^              my 1, 3: from 1, every 2nd
+ *     common          ^           ^              own 1, 3: from 1, every 2nd
  *
- * A rank marks the entries that a higher rank has too, if there are any, in a byte each.
+ * A rank marks the entries that a higher rank also has, if any, in one byte each.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "decomposition/decomposition.h"
 
@@ -48,7 +49,7 @@ static tutti_err check_slice_memory(int ndims, const tutti_slice *s, const tutti
     TUTTI_CHECK(memory->order == TUTTI_ROW_MAJOR || memory->order == TUTTI_COL_MAJOR, TUTTI_ERR_ARG,
                 "slice_memory: unknown order %d", (int)memory->order);
     TUTTI_CHECK(memory->offset == 0, TUTTI_ERR_ARG,
-                "slice_memory: offset is %lld: must be 0, buf is the address of element 0",
+                "slice_memory: offset is %lld: must be 0 (buf is the address of element 0)",
                 (long long)memory->offset);
     TUTTI_CHECK_RESERVED(memory, "tutti_section");
     tutti_slice_count(ndims, s, count);
@@ -63,8 +64,8 @@ static tutti_err check_slice_memory(int ndims, const tutti_slice *s, const tutti
                     (long long)lo, (long long)hi, (long long)memory->shape[d]);
         TUTTI_CHECK(
             (hi - lo + all_set.stride[d] - 1) / all_set.stride[d] == count[d], TUTTI_ERR_ARG,
-            "slice_memory, dimension %d: [%lld, %lld) with stride %lld has not %lld "
-            "elements, as the slice",
+            "slice_memory, dimension %d: [%lld, %lld) with stride %lld does not have "
+            "the %lld elements of the slice",
             d, (long long)lo, (long long)hi, (long long)all_set.stride[d], (long long)count[d]);
     }
     TUTTI_CHECK(tutti_size_product(ndims, memory->shape, &all), TUTTI_ERR_ARG,
@@ -100,7 +101,7 @@ tutti_err tutti__slice_items(const tutti_decomposition *p, tutti_off item_bytes,
     return tutti_access_section(&file, memory.ndims > 0 ? &memory : NULL, out);
 }
 
-/* Places in memory are base + the sum of index * step over the dimensions, in entries. */
+/* Positions in memory are base + the sum of index * step over the dimensions, in entries. */
 typedef struct {
     tutti_count base, step[TUTTI_MAX_DIMS];
 } memory_map;
@@ -120,7 +121,7 @@ static memory_map map_memory(const tutti_decomposition *p) {
     return m;
 }
 
-/* The place in memory of the entry of the slice that has index x in the space. */
+/* The position in memory of the entry of the slice that has index x in the space. */
 static tutti_count memory_place(const tutti_decomposition *p, const memory_map *m,
                                 const tutti_count *x) {
     tutti_count at = m->base;
@@ -135,7 +136,7 @@ typedef struct {
     tutti_count from[TUTTI_MAX_DIMS], to[TUTTI_MAX_DIMS], step[TUTTI_MAX_DIMS];
 } indices;
 
-/* The next index, the last dimension running fastest; 0: there is none.  x begins with `from`. */
+/* The next index, the last dimension running fastest; 0: none.  x begins with `from`. */
 static int next_index(const indices *of, tutti_count *x) {
     for (int d = of->ndims - 1; d >= 0; d--) {
         if (of->to[d] - x[d] > of->step[d]) {
@@ -210,7 +211,7 @@ tutti_err tutti__slice_runs(const tutti_decomposition *p, int is_write, tutti__e
 
 /* ---- two slices */
 
-/* Along one dimension: those of the n indices of `own` that `other` has too.   0: none */
+/* Along one dimension: common indices of the n indices of `own` and `other`.   0: none */
 static int intersect_along(const tutti_slice *own, const tutti_slice *other, int d, tutti_count n,
                            indices *out) {
     const tutti_count stride = own->stride[d], others = other->stride[d];
@@ -237,7 +238,7 @@ static int intersect_along(const tutti_slice *own, const tutti_slice *other, int
     return 0;
 }
 
-/* Mark the entries of p that `other` has too.   shape: of p's slice */
+/* Mark the entries of p that `other` also has.   shape: of the slice of p */
 static tutti_err mark_common(tutti_decomposition *p, const tutti_slice *other,
                              const tutti_count *shape) {
     tutti_count x[TUTTI_MAX_DIMS];

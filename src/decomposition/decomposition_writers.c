@@ -13,7 +13,7 @@ tutti_err tutti__hole_error(tutti_count position, tutti_count held, tutti_count 
                (long long)position, (long long)held, (long long)entries);
 }
 
-/* The lowest position of this range that no rank holds; INT64_MAX: there is none. */
+/* The lowest position of this range that no rank holds; INT64_MAX: none. */
 static tutti_count find_first_hole(const tutti__team *t, const tutti__directory *d,
                                    const tutti__items *items, tutti_count entries) {
     const tutti_count lo = tutti__min(d->first[t->rank], entries);

@@ -111,7 +111,7 @@ void tutti__directory_free(tutti__directory *d) {
 tutti_err tutti__directory_fits(const tutti__directory *d) {
     for (int k = 0; k < d->ranks; k++)
         TUTTI_CHECK(d->to[k + 1] - d->to[k] <= INT_MAX, TUTTI_ERR_OVERFLOW,
-                    "%lld records for one rank exceed what MPI can count",
+                    "%lld records for one rank exceed the range of MPI counts",
                     (long long)(d->to[k + 1] - d->to[k]));
     return TUTTI_OK;
 }

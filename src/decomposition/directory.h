@@ -21,7 +21,7 @@ typedef struct tutti__directory {
  * local_err: the error of this rank so far.   Collective. */
 tutti_err tutti__directory_make(tutti__team *t, tutti_err local_err, tutti_count n,
                                 const int64_t *numbers, tutti__directory *out) TUTTI_MUST_USE;
-/* Can this rank send its records?  TUTTI_ERR_OVERFLOW: too many for one rank.   Not collective. */
+/* Check that this rank can send its records.  TUTTI_ERR_OVERFLOW: too many for one rank.   Not collective. */
 tutti_err tutti__directory_fits(const tutti__directory *d) TUTTI_MUST_USE;
 void tutti__directory_free(tutti__directory *d);
 

@@ -36,7 +36,7 @@ tutti_err tutti__join_make(tutti__team *t, tutti_err local_err, int bytes, tutti
         spare && j.record && j.sorted ? tutti__directory_fits(&j.directory) : TUTTI_ERR_NOMEM;
     tutti_err err = tutti__team_agree(t, local_err);
     if (err == TUTTI_OK) err = tutti__directory_send(t, &j.directory, bytes, records, j.record);
-    /* Equal numbers stay in rank order. */
+    /* Equal numbers remain in rank order. */
     if (err == TUTTI_OK) {
         for (tutti_count i = 0; i < j.directory.m; i++)
             j.sorted[i] = (tutti__numbered){record_number(j.record, bytes, i), i};

@@ -34,7 +34,7 @@ typedef struct tutti__range_items {
     tutti_count m;                 /* so many, */
     const tutti__mention *came;    /* [m] in the order of the directory, */
     const tutti__numbered *sorted; /* [m] by number, then by holder */
-    tutti_off *given;              /* [m] positions that the holders give; NULL: none */
+    tutti_off *given;              /* [m] positions passed by the holders; NULL: none */
     tutti__items items;            /* those with load, in the following arrays */
     int64_t *number;
     tutti_off *bytes;

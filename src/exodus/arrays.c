@@ -134,7 +134,7 @@ tutti_err tutti__exodus_place_of(const tutti_exodus *x, const tutti_exodus_array
     }
     if (a->array_kind == TUTTI_EXODUS_IDS) {
         TUTTI_CHECK(a->kind == TUTTI_EXODUS_NODAL || tutti__exodus_is_block((int)a->kind),
-                    TUTTI_ERR_ARG, "%s: only nodes and blocks have id maps",
+                    TUTTI_ERR_ARG, "%ss have no id maps: only nodes and blocks do",
                     tutti__exodus_names_of[a->kind].word);
         return find_mesh_array(x, ID_MAPS[a->kind - TUTTI_EXODUS_NODAL], INTEGERS,
                                tutti__exodus_model_total(&x->model, a->kind), 1, out);

@@ -1,7 +1,8 @@
-/* exodus: the database beside a file.
+/* exodus: the sidecar database of a file.
  *
- * The sidecar may be missing: all data of Exodus is in the file itself.  The sidecar contains a hash of the header of its
- * file, so that a file that another program has rewritten is not reported as damaged.
+ * The sidecar may be missing: all data of Exodus is in the file itself.  The sidecar contains a
+ * hash of the header of its file, so that a file that another program has rewritten is not reported
+ * as damaged.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/sidecar.h"
 

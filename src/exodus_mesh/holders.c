@@ -153,7 +153,7 @@ static tutti_err share_make(const tutti__team *t, const tutti__claim *c, int n,
 
 /* ---- answers */
 
-/* What concerns rank `to`: intervals that are assigned to it, and those that another rank owns. */
+/* The answer for rank `to`: intervals that are assigned to it, and those that another rank owns. */
 static tutti_count answer_make(const tutti__holders *h, int to, tutti__id_run *out) {
     tutti_count n = 0;
     for (tutti_count i = 0; i < h->n; i++) {

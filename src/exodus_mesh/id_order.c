@@ -55,8 +55,8 @@ tutti_err tutti__ids_round_make(const tutti__team *t, tutti_count entities, tutt
                           .entities = entities,
                           .also = also};
     const size_t p = (size_t)t->size, words = (size_t)vector_words(&r);
-    TUTTI_CHECK(vector_words(&r) <= INT32_MAX, TUTTI_ERR_OVERFLOW, "%lld blocks and sets",
-                (long long)entities);
+    TUTTI_CHECK(vector_words(&r) <= INT32_MAX, TUTTI_ERR_OVERFLOW,
+                "%lld blocks and sets exceed the supported number", (long long)entities);
     r.header = tutti__calloc(p * (size_t)header_words(&r), sizeof *r.header);
     r.sums = tutti__calloc(((is_gathered(t, &r) ? p : 1) + 2) * words, sizeof *r.sums);
     r.bound = tutti__calloc(TUTTI__IDS_CLASSES * p, sizeof *r.bound);
@@ -98,7 +98,7 @@ typedef struct {
     tutti__sparse_message *message; /* [ranks] */
 } ordering;
 
-static tutti_err duplicate(const tutti__ids *k, tutti_count a, tutti_count b) {
+static tutti_err fail_duplicate(const tutti__ids *k, tutti_count a, tutti_count b) {
     char name[160];
     if (k->name)
         k->name(k->context, b, name, sizeof name);
@@ -126,7 +126,7 @@ static tutti_err entities_compare(const tutti__ids *k, const tutti__numbered *v,
     const tutti__numbered *w = tutti__numbered_sort(copy, f->n, spare);
     tutti_err err = TUTTI_OK;
     for (tutti_count j = 1; j < f->n && err == TUTTI_OK; j++)
-        if (w[j].number == w[j - 1].number) err = duplicate(k, w[j - 1].index, w[j].index);
+        if (w[j].number == w[j - 1].number) err = fail_duplicate(k, w[j - 1].index, w[j].index);
     tutti__free(copy);
     return err;
 }
@@ -144,7 +144,7 @@ static tutti_err entries_sort(const tutti__ids *k) {
         const tutti__numbered *w = tutti__numbered_sort(v + lo, n, spare);
         if (w != v + lo) memcpy(v + lo, w, (size_t)n * sizeof *w);
         for (tutti_count j = lo + 1; j < lo + n && err == TUTTI_OK; j++)
-            if (v[j].number == v[j - 1].number) err = duplicate(k, v[j - 1].index, v[j].index);
+            if (v[j].number == v[j - 1].number) err = fail_duplicate(k, v[j - 1].index, v[j].index);
     }
     if (err == TUTTI_OK && k->number) err = entities_compare(k, v, spare);
     tutti__free(spare);
@@ -185,7 +185,7 @@ static void header_fill(const ordering *o, tutti_err local_err, int64_t *h) {
     }
 }
 
-/* Ranges of a class with about as many entries: samples of a rank stand for its entries. */
+/* Ranges of a class with about as many entries: samples of a rank represent its entries. */
 static void choose_ranges(const ordering *o, int k, tutti__numbered *v, int64_t *bound) {
     const int ranks = o->team->size, samples = o->round->samples;
     tutti_count n = 0, all = 0, sum = 0;
@@ -208,7 +208,7 @@ static void choose_ranges(const ordering *o, int k, tutti__numbered *v, int64_t 
     }
 }
 
-/* What all ranks conclude from the headers. */
+/* Evaluate the headers, with the same result on all ranks. */
 static tutti_err headers_read(const ordering *o, int *implicit) {
     const size_t samples = (size_t)o->team->size * (size_t)o->round->samples;
     tutti__numbered *v = tutti__malloc((2 * samples + 1) * sizeof *v);
@@ -234,7 +234,7 @@ static tutti_err headers_read(const ordering *o, int *implicit) {
 
 /* ---- runs */
 
-/* Runs of an entity of class k, cut where ranges end. */
+/* Runs of an entity of class k, divided at the ends of ranges. */
 static tutti_err entity_runs(ordering *o, int k, tutti_count c) {
     const tutti__entity_class *f = o->ids[k].class;
     const int64_t *bound = o->round->bound + (tutti_count)k * o->team->size;
@@ -394,7 +394,8 @@ static void set_class_counts(const ordering *o, int k, int implicit) {
     f->all = f->before[f->entities];
 }
 
-/* ---- answers: to each rank the number of its shared intervals, the places of its runs, shared intervals */
+/* ---- answers: to each rank the number of its shared intervals, the positions of its runs, shared
+ * intervals */
 
 static void answer_fill(const ordering *o, int source, tutti_count first, tutti_count shared,
                         char *to) {
@@ -446,7 +447,8 @@ static tutti_err answers_exchange(ordering *o, tutti_err local_err, int *n_out,
     tutti__free(answer);
     if (local_err == TUTTI_OK &&
         *n_out < o->sent) /* a rank has failed; it reports its own error, too */
-        local_err = tutti__error_set(TUTTI_ERR_NOMEM, 0, -1, "%d of %d ranks did not answer",
+        local_err = tutti__error_set(TUTTI_ERR_NOMEM, 0, -1,
+                                     "%d of %d ranks did not reply to a request for ids",
                                      o->sent - *n_out, o->sent);
     return local_err;
 }
@@ -459,7 +461,8 @@ static const tutti__id_shared *answer_shared(const ordering *o, const tutti__spa
                                                     (size_t)runs * sizeof(tutti__id_place));
 }
 
-/* The index in `sorted` of the first entry of a shared interval.  Positions have replaced the numbers: they ascend alike. */
+/* The index in `sorted` of the first entry of a shared interval.  Positions have replaced the
+ * numbers: they ascend in the same order. */
 static tutti_count shared_first(const ordering *o, const tutti__id_shared *s, int *class_out) {
     const int k = *class_out = tutti__id_class(o->first_entity, s->entity);
     const tutti__ids *ids = &o->ids[k];

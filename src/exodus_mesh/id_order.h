@@ -26,9 +26,10 @@ typedef struct tutti__ids {
     const int64_t
         *number; /* [n] >= 0; NULL on all ranks that have entries: positions are in rank order
                                  * in each entity */
-    /* A hash of entry i, called for copies once all positions are known: copies must have the same; NULL: there is none. */
+    /* A hash of entry i, called for copies once all positions are known: copies must have the
+     * same; NULL: none. */
     uint64_t (*check)(const void *context, tutti_count i);
-    const char *checked; /* what it is a hash of, for messages: "nodes" */
+    const char *checked; /* the hashed data, for messages: "nodes" */
     /* The id of entity c, for messages; NULL: c. */
     int64_t (*entity_id)(const void *context, tutti_count c);
     /* Entry i of this rank, for messages; NULL: "WHAT id NUMBER". */
@@ -71,12 +72,12 @@ typedef struct tutti__id_run {
     tutti_count weight;
 } tutti__id_run;
 
-/* The answer: where the first of them is in its entity. */
+/* The answer: the position of the first of them in its entity. */
 typedef struct tutti__id_place {
     tutti_count position, at;
 } tutti__id_place;
 
-/* Numbers of a rank that others have, too. */
+/* Numbers that several ranks have. */
 typedef struct tutti__id_shared {
     int64_t number;
     tutti_count count;

@@ -67,7 +67,7 @@ static const char *print_bytes(const char *v, tutti_off bytes, char *text, size_
     return text;
 }
 
-/* Size of a message: whole values, unless one is longer. */
+/* Size of a message: complete values, unless one is larger. */
 static tutti_off chunk_bytes(tutti_off value_bytes) {
     return value_bytes <= CHUNK ? CHUNK / value_bytes * value_bytes : CHUNK;
 }
@@ -116,7 +116,7 @@ static tutti_err compare_values(tutti__team *t, const tutti_replicas *r, const d
     return TUTTI_ERR_MISMATCH;
 }
 
-/* ---- all of it */
+/* ---- the comparison */
 
 static tutti_err compare_hashes(tutti__team *t, const tutti_replicas *r, const void *buf,
                                 uint64_t *local, uint64_t *received) {

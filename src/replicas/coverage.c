@@ -1,4 +1,4 @@
-/* replicas: whether the ranks name all items of the file.
+/* replicas: test whether the ranks list all items of the file.
  *
  * The position of an item is the sum of the sizes of all items with smaller numbers.  Ranks that
  * name only some of these would compute a wrong position.  So positions are known only if
@@ -75,7 +75,7 @@ static tutti_err check_ranges(int ranks, const range_coverage *c, const tutti__r
         count += c[k].count;
     }
     TUTTI_CHECK(items == 0 || count == items || (g->given && count < items), TUTTI_ERR_MISMATCH,
-                "all ranks together name %lld items, but items is %lld%s", (long long)count,
+                "all ranks together list %lld items, but items is %lld%s", (long long)count,
                 (long long)items, count < items ? ": to access some of them, set positions" : "");
     if (items > 0 || g->given) r->missing = -1;
     return TUTTI_OK;

@@ -126,7 +126,7 @@ def test_stats_and_progress(comm, path):
 
 
 def test_started_put_keeps_arrays(comm, path):
-    """The arrays of a put that has been started live until it is complete, also if the caller has dropped them."""
+    """The arrays of a put that has been started are kept until it is complete, also if the caller has dropped them."""
     mine = rows_of(comm, 12)
     with Dataset(comm, path, "w+", level="visible") as d:
         d.grid("grid", (12,))
