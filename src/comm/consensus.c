@@ -1,7 +1,7 @@
 /* comm: consensus.  Each rank writes its answers on cache lines of its own in shared memory and
  * counts its arrival; the last one to arrive wakes those that sleep, and each rank reads all answers.
  *
- *   [ arrived | event | claimed | told | room for odd, for even rounds ][ answers of rank 0 | ... ]
+ *   [ arrived | event | claimed | outcome | data of odd, of even rounds ][ answers of rank 0 | ... ]
  *   a rank has two sets of answers, for odd and for even rounds:
  *   [ yes | numbers ... ] or [ posted bytes ]
  *
@@ -35,8 +35,8 @@ typedef struct {
     /* the last round after which a rank has claimed the work */
     _Alignas(64) _Atomic int64_t claimed;
     /* twice the last round whose work is done, and 1 if it succeeded */
-    _Alignas(64) _Atomic int64_t told;
-    _Alignas(4096) char room[2][TUTTI__CONSENSUS_ROOM];
+    _Alignas(64) _Atomic int64_t outcome;
+    _Alignas(4096) char data[2][TUTTI__CONSENSUS_DATA_BYTES];
 } head;
 
 size_t tutti__consensus_bytes(const tutti__team *t) {
@@ -51,7 +51,7 @@ static head *head_of(const tutti__team *t) {
 /* The room is mapped when it is used: with many open files it would be most of their memory. */
 void tutti__consensus_use(tutti__team *t, char *memory) {
     t->consensus.base = memory;
-    (void)madvise(head_of(t)->room, sizeof head_of(t)->room, MADV_DONTNEED);
+    (void)madvise(head_of(t)->data, sizeof head_of(t)->data, MADV_DONTNEED);
     t->consensus.spins = tutti__cores() >= t->size;
 }
 
@@ -72,7 +72,7 @@ static void arrive(const tutti__team *t) {
     if (before + 1 == t->size * t->consensus.round) tutti__event_signal(&head_of(t)->event);
 }
 
-void tutti__consensus_say(tutti__team *t, int64_t yes, int n, const tutti__range *range) {
+void tutti__consensus_answer(tutti__team *t, int64_t yes, int n, const tutti__range *range) {
     TUTTI_ASSERT(tutti__consensus_ready(t) && n <= TUTTI__CONSENSUS_RANGES);
     tutti__collective_add();
     if (t->size == 1) return;
@@ -99,7 +99,7 @@ tutti__event *tutti__consensus_event(const tutti__team *t) {
     return t->consensus.base ? &head_of(t)->event : NULL;
 }
 
-int tutti__consensus_said(const tutti__team *t) {
+int tutti__consensus_is_complete(const tutti__team *t) {
     return t->size == 1 || atomic_load_explicit(&head_of(t)->arrived, memory_order_acquire) >=
                                t->size * t->consensus.round;
 }
@@ -108,7 +108,7 @@ void tutti__consensus_wait(const tutti__team *t) {
     if (t->size > 1) number_wait(t, &head_of(t)->arrived, t->size * t->consensus.round);
 }
 
-int64_t tutti__consensus_hear(tutti__team *t, int64_t yes, int n, tutti__range *range) {
+int64_t tutti__consensus_collect(tutti__team *t, int64_t yes, int n, tutti__range *range) {
     tutti__consensus_wait(t);
     for (int k = 1; k < t->size; k++) {
         const answers *theirs = answers_of(t, (t->rank + k) % t->size);
@@ -124,37 +124,38 @@ int64_t tutti__consensus_hear(tutti__team *t, int64_t yes, int n, tutti__range *
 }
 
 int64_t tutti__consensus(tutti__team *t, int64_t yes, int n, tutti__range *range) {
-    tutti__consensus_say(t, yes, n, range);
-    return tutti__consensus_hear(t, yes, n, range);
+    tutti__consensus_answer(t, yes, n, range);
+    return tutti__consensus_collect(t, yes, n, range);
 }
 
 /* ---- one for all */
 
-char *tutti__consensus_room(const tutti__team *t) {
-    return head_of(t)->room[(t->consensus.round + 1) % 2];
+char *tutti__consensus_data(const tutti__team *t) {
+    return head_of(t)->data[(t->consensus.round + 1) % 2];
 }
 
-char *tutti__consensus_room_now(const tutti__team *t) {
-    return head_of(t)->room[t->consensus.round % 2];
+char *tutti__consensus_last_data(const tutti__team *t) {
+    return head_of(t)->data[t->consensus.round % 2];
 }
 
-int tutti__consensus_claim(tutti__team *t, int who) {
+int tutti__consensus_work_claim(tutti__team *t, int who) {
     if (who >= 0) return t->rank == who;
     int64_t before = atomic_load_explicit(&head_of(t)->claimed, memory_order_relaxed);
     if (before >= t->consensus.round) return 0;
     return atomic_compare_exchange_strong(&head_of(t)->claimed, &before, t->consensus.round);
 }
 
-void tutti__consensus_tell(tutti__team *t, int well) {
-    atomic_store(&head_of(t)->told, 2 * t->consensus.round + (well != 0));
+void tutti__consensus_work_end(tutti__team *t, int well) {
+    atomic_store(&head_of(t)->outcome, 2 * t->consensus.round + (well != 0));
     tutti__event_signal(&head_of(t)->event);
 }
 
-int tutti__consensus_has_told(const tutti__team *t) {
-    return atomic_load_explicit(&head_of(t)->told, memory_order_acquire) >= 2 * t->consensus.round;
+int tutti__consensus_work_is_done(const tutti__team *t) {
+    return atomic_load_explicit(&head_of(t)->outcome, memory_order_acquire) >=
+           2 * t->consensus.round;
 }
 
-int tutti__consensus_told(const tutti__team *t) {
-    number_wait(t, &head_of(t)->told, 2 * t->consensus.round);
-    return (int)(atomic_load_explicit(&head_of(t)->told, memory_order_relaxed) % 2);
+int tutti__consensus_work_outcome(const tutti__team *t) {
+    number_wait(t, &head_of(t)->outcome, 2 * t->consensus.round);
+    return (int)(atomic_load_explicit(&head_of(t)->outcome, memory_order_relaxed) % 2);
 }

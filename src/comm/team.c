@@ -344,7 +344,7 @@ int tutti__team_tag(tutti__team *t) {
     return t->tag;
 }
 
-int tutti__team_tag_apart(tutti__team *t) {
+int tutti__team_vote_tag(tutti__team *t) {
     t->apart = t->apart % 16383 + 1;
     return 16383 + t->apart;
 }

@@ -18,7 +18,7 @@
 /* A vote as a message: of the words only those that are in use are sent. */
 typedef struct {
     int64_t fail, yes;
-    tutti__range call[TUTTI__CALL_TELLS];
+    tutti__range call[TUTTI__ANNOUNCEMENTS];
     int64_t words; /* ranks in different calls may differ in that: then no rank uses them */
     int64_t
         word[TUTTI__REDUCTIONS + 2 * TUTTI__RANGES]; /* the numbers; minimum, maximum of ranges */
@@ -29,7 +29,7 @@ void tutti__vote_init(tutti__vote *v) {
     memset(v, 0, offsetof(tutti__vote, range));
     v->fail = INT64_MAX;
     v->yes = -1;
-    for (int i = 0; i < TUTTI__CALL_TELLS; i++) v->call[i] = tutti__range_none();
+    for (int i = 0; i < TUTTI__ANNOUNCEMENTS; i++) v->call[i] = tutti__range_none();
 }
 
 static void ballot_merge(const tutti__vote *v, ballot *to, const ballot *from) {
@@ -38,7 +38,7 @@ static void ballot_merge(const tutti__vote *v, ballot *to, const ballot *from) {
         to->info = from->info;
     }
     to->yes &= from->yes;
-    for (int i = 0; i < TUTTI__CALL_TELLS; i++) {
+    for (int i = 0; i < TUTTI__ANNOUNCEMENTS; i++) {
         to->call[i].min = tutti__min(to->call[i].min, from->call[i].min);
         to->call[i].max = tutti__max(to->call[i].max, from->call[i].max);
     }
@@ -155,10 +155,10 @@ tutti_err tutti__team_max(tutti__team *t, tutti_err mine, int64_t *io) {
 tutti_err tutti__team_agree(tutti__team *t, tutti_err mine) {
     if (tutti__consensus_ready(t) && tutti__consensus(t, mine == TUTTI_OK, 0, NULL))
         return TUTTI_OK;
-    return tutti__team_agree_apart(t, TUTTI__VOTE_TAG, mine);
+    return tutti__team_agree_tagged(t, TUTTI__VOTE_TAG, mine);
 }
 
-tutti_err tutti__team_agree_apart(tutti__team *t, int tag, tutti_err mine) {
+tutti_err tutti__team_agree_tagged(tutti__team *t, int tag, tutti_err mine) {
     tutti__vote v;
     tutti__vote_init(&v);
     return vote_with(t, tag, mine, &v);
@@ -171,7 +171,7 @@ tutti_err tutti__team_sum(tutti__team *t, int64_t *v, int n) {
     return tutti__team_finish(1, &r);
 }
 
-tutti_err tutti__team_tell(tutti__team *t, void *data, int bytes) {
+tutti_err tutti__team_broadcast(tutti__team *t, void *data, int bytes) {
     MPI_Request r;
     tutti__collective_add();
     TUTTI_MPI(MPI_Ibcast(data, bytes, MPI_BYTE, 0, t->comm, &r));
@@ -195,15 +195,15 @@ tutti_err tutti__team_allgather(tutti__team *t, const void *own, size_t bytes, v
     return err;
 }
 
-tutti_err tutti__team_tell_all(tutti__team *t, void **data, size_t *bytes) {
+tutti_err tutti__team_broadcast_bytes(tutti__team *t, void **data, size_t *bytes) {
     int64_t n = (int64_t)*bytes;
     tutti_err err = TUTTI_OK;
-    TUTTI_TRY(tutti__team_tell(t, &n, (int)sizeof n));
+    TUTTI_TRY(tutti__team_broadcast(t, &n, (int)sizeof n));
     *bytes = (size_t)n;
     if (t->rank != 0 && !(*data = tutti__malloc((size_t)n))) err = TUTTI_ERR_NOMEM;
     TUTTI_TRY(tutti__team_agree(t, err));
     const int64_t step = 1 << 30;
     for (int64_t at = 0; at < n && err == TUTTI_OK; at += step)
-        err = tutti__team_tell(t, (char *)*data + at, (int)tutti__min(step, n - at));
+        err = tutti__team_broadcast(t, (char *)*data + at, (int)tutti__min(step, n - at));
     return err;
 }
