@@ -66,7 +66,7 @@ static tutti_err make_box(MPI_Comm comm, tutti_count nodes, tutti_mesh **out) {
     tutti_count *node = cli_malloc((size_t)(24 * m) * sizeof *node + 1);
     for (tutti_count k = 0; k < n; k++) {
         tutti_count at[3];
-        split(&b, 0, first + k, at);
+        split_text(&b, 0, first + k, at);
         for (int d = 0; d < 3; d++) {
             const double t = (double)at[d] / (double)(b.n[d] - 1);
             xyz[3 * k + d] = d == 2 ? t * t : t; /* graded */

@@ -43,19 +43,19 @@ typedef struct {
     char *buf, path[512];
 } scene;
 
-static void run(measure *m, measure_variant *v, double *value) {
+static void run_case(measure *m, measure_variant *v, double *value) {
     const scene *s = m->data;
     tutti_options opt;
     tutti_file *f = NULL;
-    must(tutti_options_init(&opt));
-    must(tutti_options_set(&opt, "method", "two-phase"));
-    must(tutti_file_open(MPI_COMM_WORLD, s->path, TUTTI_WRITE | TUTTI_CREATE, &opt, &f));
+    check_call(tutti_options_init(&opt));
+    check_call(tutti_options_set(&opt, "method", "two-phase"));
+    check_call(tutti_file_open(MPI_COMM_WORLD, s->path, TUTTI_WRITE | TUTTI_CREATE, &opt, &f));
     for (int i = 0; i < 2; i++) {
         const double start = standalone_together();
-        must(tutti_file_write(f, v->what, s->buf, NULL));
+        check_call(tutti_file_write(f, v->what, s->buf, NULL));
         value[i] = standalone_slowest(measure_now() - start);
     }
-    must(tutti_file_close(&f));
+    check_call(tutti_file_close(&f));
 }
 
 int main(int argc, char **argv) {

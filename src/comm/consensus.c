@@ -90,7 +90,7 @@ void tutti__consensus_post(tutti__team *t, const void *data, size_t bytes) {
     TUTTI_ASSERT(t->consensus.base && bytes <= TUTTI__POST_BYTES);
     t->consensus.round++;
     memcpy(answers_of(t, t->nodes.me)->posted, data, bytes);
-    arrive(t);
+    count_arrival(t);
     tutti__consensus_wait(t);
 }
 

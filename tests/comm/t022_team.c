@@ -13,7 +13,7 @@ static int same_everywhere(int v) {
     return out[0] == -out[1];
 }
 
-static tutti__team *take_item(MPI_Comm comm, const char *nodes) {
+static tutti__team *take_team(MPI_Comm comm, const char *nodes) {
     tutti__team *t = NULL;
     CHECK_OK(tutti__team_take(comm, nodes, &t));
     if (!t) abort();
@@ -73,7 +73,7 @@ static void divisions(MPI_Comm comm) {
     static const char *const nodes[] = {"",      "1",    "2",    "100",  "1,2",
                                         "3,1,2", "rr:1", "rr:2", "rr:3", "single"};
     for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
-        tutti__team *t = take(comm, nodes[i]);
+        tutti__team *t = take_team(comm, nodes[i]);
         groups_check(&t->nodes, nodes[i], 0);
         groups_check(&t->singles, nodes[i], 1);
         node_messages(t, nodes[i]);
@@ -119,7 +119,7 @@ static void check_refused(MPI_Comm comm) {
 /* ---- the pool */
 
 static void pooling(MPI_Comm comm) {
-    tutti__team *a = take_item(comm, ""), *b = take_item(comm, ""), *c = take_item(comm, "rr:2");
+    tutti__team *a = take_team(comm, ""), *b = take_team(comm, ""), *c = take_team(comm, "rr:2");
     tutti__team *const first = a, *const second = b, *const third = c;
     int relation;
     CHECK(a != b && a->id != b->id, "two files, one team");
@@ -131,13 +131,13 @@ static void pooling(MPI_Comm comm) {
     tutti__team_give(&a);
     tutti__team_give(&b);
     const long live = tutti__memory_live();
-    a = take_item(comm, "");
-    b = take_item(comm, "");
+    a = take_team(comm, "");
+    b = take_team(comm, "");
     CHECK((a == first && b == second) || (a == second && b == first), "not from the pool");
     CHECK_EQ(tutti__memory_live(), live);
     tutti__team_give(&c);
     tutti__team_give(&b);
-    c = take_item(comm, "rr:2");
+    c = take_team(comm, "rr:2");
     CHECK(c == third, "another division's team, or a new one");
     tutti__team_give(&c);
     tutti__team_give(&a);
@@ -148,21 +148,21 @@ static void pooling(MPI_Comm comm) {
 /* One rank releases its team late: all ranks take another team; afterwards they use the same team again. */
 static void out_of_step(MPI_Comm comm) {
     for (int late = 0; late < ranks; late++) {
-        tutti__team *a = take_item(comm, "2"), *const first = a;
+        tutti__team *a = take_team(comm, "2"), *const first = a;
         if (rank != late) tutti__team_give(&a);
-        tutti__team *b = take_item(comm, "2");
+        tutti__team *b = take_team(comm, "2");
         CHECK(b != first, "taken twice");
         CHECK_OK(tutti__team_agree(b, TUTTI_OK));
         tutti__team_give(&a);
         tutti__team_give(&b);
-        a = take_item(comm, "2");
+        a = take_team(comm, "2");
         CHECK_OK(tutti__team_agree(a, TUTTI_OK));
         tutti__team_give(&a);
     }
 }
 
 static void tags(MPI_Comm comm) {
-    tutti__team *t = take_item(comm, "");
+    tutti__team *t = take_team(comm, "");
     void *bound = NULL;
     int flag, before = tutti__team_tag(t);
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &bound, &flag);
@@ -207,7 +207,7 @@ int main(int argc, char **argv) {
     without_memory(comm);
     MPI_Comm_free(&comm); /* and all its teams */
     CHECK_EQ(tutti__memory_live(), live);
-    tutti__team *t = take_item(MPI_COMM_WORLD, ""); /* is freed in MPI_Finalize */
+    tutti__team *t = take_team(MPI_COMM_WORLD, ""); /* is freed in MPI_Finalize */
     tutti__team_give(&t);
     int bad = 0;
     MPI_Allreduce(&check_failures_, &bad, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
