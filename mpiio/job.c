@@ -100,7 +100,8 @@ static int take_place(mpiio_job *job) {
         if (!__builtin_mul_overflow(job->call.offset, f->view.etype_size, &job->at))
             return MPI_SUCCESS;
         if (place_behind(job)) return MPI_SUCCESS;
-        return mpiio_complain(MPI_ERR_ARG, "the offset %lld is too large",
+        return mpiio_complain(MPI_ERR_ARG,
+                              "offset is %lld: the position in the view exceeds 2^63 bytes",
                               (long long)job->call.offset);
     case MPIIO_POINTER:
         job->at = __atomic_fetch_add(&f->position, job->bytes, __ATOMIC_RELAXED);

@@ -13,7 +13,7 @@ int mpiio_byte_offset(const mpiio_file *f, MPI_Offset at, MPI_Offset *out) {
     tutti_off lo = 0, hi = 0;
     if (f->view.plain) {
         if (__builtin_add_overflow(f->view.displacement, at, out))
-            return mpiio_complain(MPI_ERR_ARG, "the offset is too large");
+            return mpiio_complain(MPI_ERR_ARG, "the offset exceeds 2^63 bytes");
         return MPI_SUCCESS;
     }
     if (f->view.tile_size == 0) {
@@ -62,7 +62,9 @@ static int seek_target(const mpiio_file *f, MPI_Offset offset, MPI_Offset from, 
     MPI_Offset bytes, at;
     if (__builtin_mul_overflow(offset, f->view.etype_size, &bytes) ||
         __builtin_add_overflow(from, bytes, &at))
-        return mpiio_complain(MPI_ERR_ARG, "the offset %lld is too large", (long long)offset);
+        return mpiio_complain(MPI_ERR_ARG,
+                              "offset is %lld: the position in the view exceeds 2^63 bytes",
+                              (long long)offset);
     if (at < 0)
         return mpiio_complain(MPI_ERR_ARG,
                               "offset %lld gives a position before the start of the view",

@@ -82,7 +82,7 @@ void *tutti__f_plain(const tutti__f_array *v, int64_t need, int refuse) {
                                  (long long)v->bytes, (long long)need);
     else if (refuse)
         tutti__f_set_local_error(TUTTI_ERR_ARG,
-                                 "array is not contiguous: this call needs a contiguous array");
+                                 "array is not contiguous: must be contiguous for this call");
     return NULL;
 }
 

@@ -23,7 +23,7 @@ int exodus_parts_find(const cli_world *w, const data_config *c, tutti_exodus *x,
 /* A piece: its entries of the mesh of the rank, and their mesh. */
 typedef struct exodus_subset {
     tutti_count n[TUTTI_EXODUS_KINDS];       /* entities; NODAL: 1 */
-    tutti_count **entry[TUTTI_EXODUS_KINDS]; /* [entity][i]: which entry of the rank's */
+    tutti_count **entry[TUTTI_EXODUS_KINDS]; /* [entity][i]: index of the entry on the rank */
     tutti_count *count[TUTTI_EXODUS_KINDS];  /* [entity] */
     tutti_exodus_mesh mesh;
     void **kept;

@@ -58,7 +58,7 @@ typedef struct tutti__cdf_var {
     char *name;
     int type;
     int ndims;
-    tutti_count *dim; /* [ndims] which of the file's */
+    tutti_count *dim; /* [ndims] number of each dimension in the file */
     int is_record;    /* dim[0] is the record dimension */
     tutti__cdf_atts atts;
     tutti_count numbers; /* values in total, or per record */

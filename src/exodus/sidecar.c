@@ -243,7 +243,7 @@ tutti_err tutti__sidecar_sums(tutti__sidecar *s, tutti_count step, uint64_t **ou
         uint64_t *sums = NULL;
         if (n < 0 || bytes % 8 != 0 || n != bytes / 8)
             err = tutti__error_set(TUTTI_ERR_FORMAT, 0, -1,
-                                   "checksums of step %lld: %lld blocks in %lld bytes",
+                                   "invalid checksums of step %lld: %lld blocks in %lld bytes",
                                    (long long)step, (long long)n, (long long)bytes);
         else if (!(sums = tutti__malloc((size_t)bytes)))
             err = TUTTI_ERR_NOMEM;

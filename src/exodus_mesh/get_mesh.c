@@ -284,8 +284,8 @@ tutti_err tutti_exodus_get_mesh(tutti_exodus *x, const tutti_exodus_distribution
     tutti__read_state g = {.x = x, .deal = deal};
     tutti_err err = TUTTI_OK;
     if (!deal || !mesh_out)
-        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "%s is NULL",
-                               deal ? "mesh_out" : "the distribution");
+        err = tutti__error_set(TUTTI_ERR_ARG, 0, -1, "argument %s is NULL",
+                               deal ? "mesh_out" : "distribution");
     if (err == TUTTI_OK && x->defining)
         err = tutti__error_set(TUTTI_ERR_STATE, 0, -1,
                                "the file has no mesh: call tutti_exodus_put_mesh first");

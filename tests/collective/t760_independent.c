@@ -29,7 +29,7 @@ static void lane_model(model *m, int lane) {
     }
 }
 
-/* ---- many at a time, among others */
+/* ---- many concurrent operations, with blocking calls between them */
 
 typedef struct {
     request q[LANES];

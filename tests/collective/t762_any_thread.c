@@ -120,7 +120,7 @@ static void combination(const char *text) {
     collective_turns(f, &operations);
     for (int i = 0; i < THREADS; i++) {
         pthread_join(jobs[i].thread, NULL);
-        CHECK(jobs[i].wrong == 0, "thread %d: %d things were wrong", i, jobs[i].wrong);
+        CHECK(jobs[i].wrong == 0, "thread %d: %d errors", i, jobs[i].wrong);
         operations += jobs[i].operations;
     }
     for (int i = 0; i < THREADS; i++)

@@ -154,7 +154,7 @@ static void misfit_read(void) {
     tutti_access_free(&a);
 }
 
-/* ---- repeats: a read fills every mention */
+/* ---- repeats: a read fills the memory of every mention */
 
 static void test_repeats(void) {
     enum { ITEMS = 6 };

@@ -65,7 +65,7 @@ static void check_values(tutti_count segment, const char *name, int64_t index) {
     CHECK_SAME(tutti_dataset_get(d, segment, 1, &(tutti_get){name, mine, TUTTI_FLOAT64, got}),
                TUTTI_OK);
     for (tutti_count i = 0; i < n; i++) wrong += got[i] != value(index, lo + i);
-    CHECK(wrong == 0, "%s of segment %lld: %d wrong", name, (long long)segment, wrong);
+    CHECK(wrong == 0, "%s of segment %lld: %d wrong values", name, (long long)segment, wrong);
 }
 
 static int files(void) {

@@ -116,8 +116,7 @@ int main(int argc, char **argv) {
             CHECK(pthread_create(&jobs[i].thread, NULL, thread_main, &jobs[i]) == 0, "no thread");
         for (int i = 0; i < THREADS; i++) {
             pthread_join(jobs[i].thread, NULL);
-            CHECK(jobs[i].wrong == 0, "thread %d: %d things were wrong: %s", i, jobs[i].wrong,
-                  jobs[i].said);
+            CHECK(jobs[i].wrong == 0, "thread %d: %d errors: %s", i, jobs[i].wrong, jobs[i].said);
         }
         for (int i = 0; i < THREADS; i++) {
             MPI_Comm_free(&jobs[i].comm);

@@ -34,7 +34,7 @@ static inline tutti_err read_ids(void *from, const tutti__space_view *view, tutt
     CHECK(lo >= 0 && lo <= hi && hi <= view->entries, "ids of [%lld, %lld)", (long long)lo,
           (long long)hi);
     for (tutti_count i = lo; i < hi; i++) ids_out[i - lo] = id_at(m, i);
-    if (m->fails != TUTTI_OK) TUTTI_FAIL(m->fails, "no ids today");
+    if (m->fails != TUTTI_OK) TUTTI_FAIL(m->fails, "the id map cannot be read");
     return TUTTI_OK;
 }
 

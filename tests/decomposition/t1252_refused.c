@@ -132,7 +132,7 @@ static void bad_maps(void) {
     refuse(&space, &s, TUTTI_ERR_FORMAT, words);
     map.negative = -1;
     map.fails = TUTTI_ERR_IO;
-    refuse(&space, &s, TUTTI_ERR_IO, "no ids today");
+    refuse(&space, &s, TUTTI_ERR_IO, "the id map cannot be read");
     map.fails = TUTTI_OK;
     /* a size that cannot be */
     const tutti__decomposed huge = list_of((tutti_count)1 << 62, &map);

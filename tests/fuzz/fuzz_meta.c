@@ -1,8 +1,9 @@
-/* The metadata of a dataset: an SQLite database of a stranger's.
+/* The metadata of a dataset: an untrusted SQLite database.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "fuzz.h"
 
 #include "metadata/meta.h"
+#include "metadata/trailer.h"
 
 static void infos(tutti__meta *m, const tutti__model *model) {
     tutti__info info = {.name = "title"};
@@ -28,8 +29,9 @@ static void check_contents(tutti__meta *m) {
             tutti__free(rows);
     }
     int64_t *lists = NULL, n = 0;
-    if (tutti__meta_list_segments(m, 0, &lists, &n) != TUTTI_OK) n = 0;
-    tutti__free(lists);
+    if (tutti__meta_lists_shared(m, &lists, &n) == TUTTI_OK) tutti__free(lists);
+    tutti__list_use *uses = NULL;
+    if (tutti__meta_list_uses(m, &uses, &n) == TUTTI_OK) tutti__free(uses);
     infos(m, &model);
     tutti__model_free(&model);
 }

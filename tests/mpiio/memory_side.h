@@ -120,7 +120,7 @@ static inline void memory_choose(memory_side *m) {
     m->size = m->bytes + 2 * MEMORY_GUARD;
 }
 
-/* A buffer for `bytes`, no byte twice; holds the data of operation `op` if it is for
+/* A buffer for `bytes`, no byte twice; it contains the data of operation `op` if it is for
  * writing.  Only this rank draws random numbers. */
 static inline memory_side memory_make(int64_t bytes, int for_read, int64_t op) {
     memory_side m = {.bytes = bytes, .type.type = MPI_DATATYPE_NULL, .bottom = MPI_DATATYPE_NULL};

@@ -219,7 +219,7 @@ static inline void deal_rows(view *v, int np, const mapped_type *unit) {
 }
 
 /* Boxes of an array, or a distributed array: the ranks form a grid. */
-static inline void deal_boxes(view *v, int np, const mapped_type *unit) {
+static inline void distribute_boxes(view *v, int np, const mapped_type *unit) {
     random_array a = make_array();
     const int distributed = (int)rnd(2);
     int cells = 1;
@@ -277,7 +277,7 @@ static inline int random_views(view *v, int np, int64_t room, int same) {
     mapped_type unit = made_of(CONTIGUOUS, &some, &v[0].etype);
     if (kind == 4) deal_slots(v, np, &unit);
     if (kind == 5) deal_rows(v, np, &unit);
-    if (kind == 6) deal_boxes(v, np, &unit);
+    if (kind == 6) distribute_boxes(v, np, &unit);
     free_mapped(&unit);
     const uint64_t own = rnd64();
     for (int r = 0; r < np && kind < 4; r++) {

@@ -216,7 +216,7 @@ def test_archive_and_repair(comm, path):
         except tutti.Error as error:
             assert "a tape" in str(error)
         else:
-            raise AssertionError("it is archived")
+            raise AssertionError("an archived segment was read")
         looked.close()
         d.restore_stream(1, 1, io.BytesIO(stream.getvalue()))
         np.testing.assert_array_equal(d.get(1, mine, "x"), x + 1)

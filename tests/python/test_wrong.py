@@ -172,7 +172,7 @@ def test_arrays(comm, rng, path):
             with a.tiles(budget=1 << 16, tile=(1, 6)) as tiles:
                 for i, _ in enumerate(tiles):
                     if fails and i == 2:
-                        raise tutti.Error(11, "left the walk")
+                        raise tutti.Error(11, "left the iteration")
 
         if comm.size > 1:
             told = 0
@@ -373,7 +373,7 @@ def test_datasets(comm, rng, path):
         except tutti.Error as error:
             assert comm.rank or isinstance(error.__cause__, OSError)
         else:
-            raise AssertionError("a stream that breaks was not noticed")
+            raise AssertionError("a failing stream raised no error")
         np.testing.assert_array_equal(d.get(0, rows, "x"), x)
     raises(lambda: d.verify())
     refused(comm, culprit, lambda: Dataset(comm, path, level="x"), lambda: Dataset(comm, path), ValueError)
