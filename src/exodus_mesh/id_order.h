@@ -48,7 +48,7 @@ typedef struct tutti__ids_round {
     int64_t *sums;      /* vectors, see id_order.c */
     int64_t *also_sums; /* [also] in: of this rank; out: of all ranks */
 } tutti__ids_round;
-tutti_err tutti__ids_round_make(const tutti__team *t, tutti_count entities, tutti_count also,
+tutti_err tutti__ids_round_make(tutti__team *t, tutti_count entities, tutti_count also,
                                 tutti__ids_round *out) TUTTI_MUST_USE;
 void tutti__ids_round_free(tutti__ids_round *r);
 
