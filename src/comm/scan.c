@@ -48,7 +48,8 @@ tutti_err tutti__team_scan(tutti__team *t, const tutti__scan *s, const void *own
     tutti__collective_add();
     memcpy(before_out, s->none, s->bytes);
     memcpy(behind_out, s->none, s->bytes);
-    if (t->consensus.base) { /* by shared memory */
+    if (t->nodes.n == 1 &&
+        t->consensus.base) { /* by shared memory: positions in the node are ranks */
         tutti__consensus_post(t, own, s->bytes);
         for (int r = 0; r < t->size; r++)
             if (r != t->rank)

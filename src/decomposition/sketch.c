@@ -10,8 +10,19 @@
 int tutti__sample_compare(const void *a, const void *b) {
     const tutti__sample *x = a, *y = b;
     if (x->set != y->set) return x->set < y->set ? -1 : 1;
-    if (x->number != y->number) return x->number < y->number ? -1 : 1;
-    return (x->weight > y->weight) - (x->weight < y->weight);
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Sorted samples: equal numbers become one; returns how many are left. */
+static int unite_equal(int n, tutti__sample *v) {
+    int kept = 0;
+    for (int i = 0; i < n; i++) {
+        if (kept > 0 && tutti__sample_compare(&v[kept - 1], &v[i]) == 0)
+            v[kept - 1].weight += v[i].weight;
+        else
+            v[kept++] = v[i];
+    }
+    return kept;
 }
 
 int tutti__sketch_make(const tutti__number_set *s, int set, int most, tutti__sample *out) {
@@ -19,15 +30,17 @@ int tutti__sketch_make(const tutti__number_set *s, int set, int most, tutti__sam
     int ascending = 1;
     for (int k = 0; k < n; k++) {
         const tutti_count lo = tutti_size_share(s->n, n, k), hi = tutti_size_share(s->n, n, k + 1);
-        /* pseudo-random in its interval, so that no pattern of the numbers coincides with the samples */
-        const uint64_t at = tutti__scramble((uint64_t)lo) % (uint64_t)(hi - lo);
-        out[k] = (tutti__sample){.number = tutti__number_at(s, lo + (tutti_count)at),
+        /* pseudo-random in its interval, and not the same on all ranks, so that no pattern of the numbers coincides with
+         * the samples */
+        const uint64_t seed = tutti__scramble((uint64_t)tutti__number_at(s, lo)) ^ (uint64_t)lo;
+        const tutti_count at = (tutti_count)(tutti__scramble(seed) % (uint64_t)(hi - lo));
+        out[k] = (tutti__sample){.number = tutti__number_at(s, lo + at),
                                  .weight = (uint64_t)(hi - lo),
                                  .set = (uint64_t)set};
-        ascending &= k == 0 || tutti__sample_compare(&out[k - 1], &out[k]) <= 0;
+        ascending &= k == 0 || out[k - 1].number <= out[k].number;
     }
     if (!ascending) qsort(out, (size_t)n, sizeof *out, tutti__sample_compare);
-    return n;
+    return unite_equal(n, out);
 }
 
 /* The first k-th of `all` in `most` parts. */
@@ -70,6 +83,7 @@ int tutti__sketch_merge(int most, int na, const tutti__sample *a, int nb, const 
         const int from_b = i == na || (j < nb && tutti__sample_compare(&b[j], &a[i]) < 0);
         out[n] = from_b ? b[j++] : a[i++];
     }
+    n = unite_equal(n, out);
     for (int from = 0, to = 0; from < n; from = to) {
         while (to < n && out[to].set == out[from].set) to++;
         const int kept = reduce_samples(to - from, out + from, most);

@@ -1,8 +1,9 @@
 /* decomposition: sketches of numbers: weighted samples from which ranges with about as many numbers are chosen.   No MPI.
  *
- * Sketches of several sets of numbers are one array, by set, then by number.  Two of them merge into one of limited size: more
+ * Sketches of several sets of numbers are one array, by set, then by number; a number is in it once.  Two of them merge into one of limited size: more
  * samples than that are replaced by samples at equal distances of weight, from a pseudo-random start.  A bound is then wrong by
- * about the weight of one sample.  The result of a merge does not depend on the order of the two.
+ * about the weight of one sample.  The result of a merge does not depend on the order of the two, so that ranks that
+ * exchange their sketches get the same one.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_SKETCH_H
 #define TUTTI_SKETCH_H
@@ -30,7 +31,7 @@ static inline int64_t tutti__number_at(const tutti__number_set *s, tutti_count i
 
 /* Order of samples, for qsort. */
 int tutti__sample_compare(const void *a, const void *b);
-/* At most `most` samples of a set; returns how many. */
+/* At most `most` samples of a set; returns how many.   out: [most] */
 int tutti__sketch_make(const tutti__number_set *s, int set, int most, tutti__sample *out);
 /* Merge sketches a and b, at most `most` samples of each set; returns how many.   out: [na + nb] */
 int tutti__sketch_merge(int most, int na, const tutti__sample *a, int nb, const tutti__sample *b,

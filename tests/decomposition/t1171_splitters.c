@@ -57,6 +57,25 @@ static void many_virtual_ranks(void) {
     free(count);
 }
 
+/* Two sketches of numbers that repeat give one, in either order. */
+static void merge_both_orders(int most) {
+    tutti__sample v[2][100], ab[200], ba[200];
+    int n[2];
+    for (int i = 0; i < 2; i++) {
+        int64_t own[2][60];
+        const tutti__number_set first_set = {60, own[0], sizeof own[0][0]};
+        const tutti__number_set second_set = {rnd(60), own[1], sizeof own[1][0]};
+        for (int k = 0; k < 120; k++) own[k / 60][k % 60] = rnd(20) * rnd(20);
+        n[i] = tutti__sketch_make(&first_set, 0, 20, v[i]);
+        n[i] += tutti__sketch_make(&second_set, 1, 20, v[i] + n[i]);
+    }
+    const int m = tutti__sketch_merge(most, n[0], v[0], n[1], v[1], ab);
+    CHECK_EQ(tutti__sketch_merge(most, n[1], v[1], n[0], v[0], ba), m);
+    CHECK(memcmp(ab, ba, (size_t)m * sizeof *ab) == 0, "orders differ");
+    for (int i = 1; i < m; i++)
+        CHECK(tutti__sample_compare(&ab[i - 1], &ab[i]) < 0, "sample %d repeats", i);
+}
+
 /* ---- ranks */
 
 static void fill_numbers(int k, int set, tutti_count n) {
@@ -147,6 +166,7 @@ int main(int argc, char **argv) {
         for (int k = 0; k < 12; k++) trial(k, size);
     no_memory(0);
     no_memory(2);
+    for (int k = 0; k < 100; k++) merge_both_orders(3 + k % 40);
     if (ranks == 1) many_virtual_ranks();
     tutti__team_give(&team);
     return harness_end();

@@ -57,7 +57,7 @@ static void no_memory(void) {
 }
 
 int main(int argc, char **argv) {
-    harness_begin(&argc, &argv, 24);
+    harness_begin(&argc, &argv, 25);
     CHECK_OK(tutti__team_take(MPI_COMM_WORLD, "", &team));
     for (int k = 0; k < 40; k++) {
         int64_t bytes[8];
