@@ -1,4 +1,4 @@
-/* tutti exodus join: merge the definitions of all pieces, and check that they agree.
+/* tutti exodus join: what all pieces say, put together, and whether they agree.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/join.h"
 
@@ -15,7 +15,7 @@ static tutti_count find_name(exodus_outline *o, tutti_exodus_kind kind, int64_t 
     return exodus_find(o, kind, id);
 }
 
-/* Merge an existing entity: empty ones have fewer properties. */
+/* An entity that is there already: empty ones know less of themselves. */
 static int entity_merge(tutti_exodus_entity *a, const tutti_exodus_entity *b, const char *path) {
     const char *kind = tutti_exodus_kind_name(a->kind);
     const long long id = a->id;
@@ -25,8 +25,7 @@ static int entity_merge(tutti_exodus_entity *a, const tutti_exodus_entity *b, co
         *into = cli_strdup(b->name);
     }
     if (b->name[0] && strcmp(a->name, b->name) != 0)
-        return cli_error("'%s': %s %lld is named '%s', but '%s' in other pieces", path, kind, id,
-                         b->name, a->name);
+        return cli_error("%s: %s %lld is '%s', in others '%s'", path, kind, id, b->name, a->name);
     if (b->entries > 0 && a->entries == 0) {
         const char *name = a->name;
         free((char *)(uintptr_t)a->topology);
@@ -36,12 +35,11 @@ static int entity_merge(tutti_exodus_entity *a, const tutti_exodus_entity *b, co
     } else if (b->entries > 0) {
         if (exodus_is_block(a->kind) &&
             (strcasecmp(a->topology, b->topology) != 0 || a->nodes != b->nodes))
-            return cli_error(
-                "'%s': %s %lld has topology %s with %d nodes, but %s with %d in other pieces", path,
-                kind, id, b->topology, b->nodes, a->topology, a->nodes);
+            return cli_error("%s: %s %lld is of %s with %d nodes, in others of %s with %d", path,
+                             kind, id, b->topology, b->nodes, a->topology, a->nodes);
         if (a->attributes != b->attributes || a->edges != b->edges || a->faces != b->faces)
-            return cli_error("'%s': %s %lld has %d attributes, but %d in other pieces", path, kind,
-                             id, b->attributes, a->attributes);
+            return cli_error("%s: %s %lld has %d attributes, in others %d", path, kind, id,
+                             b->attributes, a->attributes);
         a->entries += b->entries;
         a->factors += b->factors;
         a->list_length += b->list_length;
@@ -73,7 +71,8 @@ static int table_merge(exodus_outline *o, const exodus_outline *from, int kind, 
             int q = 0;
             while (q < t->properties && strcmp(t->property[q], u->property[p]) != 0) q++;
             if (q == t->properties) {
-                const size_t room = exodus_table_room(t->n), n = (size_t)q + 1;
+                size_t room = 1, n = (size_t)q + 1;
+                while (room <= (size_t)t->n) room *= 2;
                 t->property = cli_realloc(t->property, n * sizeof *t->property);
                 t->value = cli_realloc(t->value, n * sizeof *t->value);
                 t->property[q] = cli_strdup(u->property[p]);
@@ -90,7 +89,7 @@ static int table_merge(exodus_outline *o, const exodus_outline *from, int kind, 
     return failed;
 }
 
-/* The first piece defines the common properties. */
+/* The first says what all have in common. */
 static int outline_merge(exodus_outline *o, const exodus_outline *from, const char *path) {
     if (!o->title) {
         o->p = from->p;
@@ -106,9 +105,8 @@ static int outline_merge(exodus_outline *o, const exodus_outline *from, const ch
         for (int i = 0; i < o->lines; i++) o->line[i] = cli_strdup(from->line[i]);
     }
     if (o->p.dims != from->p.dims || o->p.node_attributes != from->p.node_attributes)
-        return cli_error(
-            "'%s' has %d dimensions and %d node attributes, but other pieces have %d and %d", path,
-            from->p.dims, from->p.node_attributes, o->p.dims, o->p.node_attributes);
+        return cli_error("%s has %d dimensions and %d attributes of nodes, others %d and %d", path,
+                         from->p.dims, from->p.node_attributes, o->p.dims, o->p.node_attributes);
     o->p.has_node_ids |= from->p.has_node_ids;
     o->p.has_element_ids |= from->p.has_element_ids;
     o->p.has_order = 0;
@@ -161,9 +159,9 @@ int exodus_join_agree(exodus_whole *w) {
     MPI_Bcast(&n, 1, MPI_INT64_T, 0, c->comm); /* rank 0 has the first piece */
     for (int i = 0; i < w->pieces && !failed && !w->config->steps; i++)
         if (tutti_exodus_steps(w->piece[i].x) != n)
-            failed = cli_error(
-                "'%s' has %lld steps, the first piece %lld; select common steps with --steps",
-                w->piece[i].path, (long long)tutti_exodus_steps(w->piece[i].x), (long long)n);
+            failed = cli_error("%s has %lld steps, the first piece %lld: choose by --steps",
+                               w->piece[i].path, (long long)tutti_exodus_steps(w->piece[i].x),
+                               (long long)n);
     for (int i = 0; i < w->pieces && !failed; i++)
         failed = exodus_steps_chosen(w->config, tutti_exodus_steps(w->piece[i].x), &first, &last);
     if (cli_agree(c, failed)) return 1;
@@ -180,7 +178,7 @@ int exodus_join_agree(exodus_whole *w) {
             failed = cli_error_tutti();
         for (tutti_count s = 0; s < m && !failed; s++)
             if (time[s] != w->time[s])
-                failed = cli_error("'%s': step %lld has time %.17g, but %.17g in the first piece",
+                failed = cli_error("%s: step %lld has time %.17g, in the first piece %.17g",
                                    w->piece[i].path, (long long)s + 1, time[s], w->time[s]);
         free(time);
     }
@@ -201,101 +199,4 @@ int exodus_join_agree(exodus_whole *w) {
             }
         }
     return 0;
-}
-
-/* ---- ids: entries with one id are one entry.  Items whose keys differ only in the hash of their nodes
- * are different entries with one id. */
-
-static const int entry_kinds[] = {TUTTI_EXODUS_NODAL, TUTTI_EXODUS_ELEMENT_BLOCK,
-                                  TUTTI_EXODUS_EDGE_BLOCK, TUTTI_EXODUS_FACE_BLOCK};
-
-static uint64_t hash_word(uint64_t h, uint64_t bits) {
-    h = (h ^ bits) * 0x9e3779b97f4a7c15u;
-    return h ^ h >> 29;
-}
-
-static uint64_t hash_node(const exodus_whole *w, const tutti_exodus_mesh *m, tutti_count i) {
-    uint64_t h = 1469598103934665603u;
-    for (int d = 0; d < w->o.p.dims; d++) {
-        const double v = exodus_coordinate(m, d, i) + 0.0; /* -0 is 0 */
-        uint64_t bits;
-        memcpy(&bits, &v, sizeof bits);
-        h = hash_word(h, bits);
-    }
-    return h;
-}
-
-/* The id of a face by its position among all faces of the piece. */
-static int64_t face_id(const exodus_piece *q, tutti_count place) {
-    const tutti_exodus_elements *e = exodus_blocks(q->mesh, TUTTI_EXODUS_FACE_BLOCK);
-    tutti_count b = 0;
-    while (e && b < q->o.of[TUTTI_EXODUS_FACE_BLOCK].n - 1 && place >= e[b].n) place -= e[b++].n;
-    return e ? exodus_entry_id(q, TUTTI_EXODUS_FACE_BLOCK, b, place) : place;
-}
-
-static uint64_t hash_entry(const exodus_piece *q, int kind, tutti_count b, tutti_count i) {
-    const tutti_exodus_entity *row = &q->o.of[kind].entity[b];
-    const tutti_exodus_elements *e = &exodus_blocks(q->mesh, kind)[b];
-    const int of_faces = exodus_topology_is(row->topology, "nfaced");
-    const tutti_count first = e->start ? e->start[i] : i * row->nodes;
-    const tutti_count end = e->start ? e->start[i + 1] : first + row->nodes;
-    uint64_t h = hash_word(1469598103934665603u, (uint64_t)row->id);
-    for (tutti_count k = first; k < end; k++)
-        h = hash_word(h, (uint64_t)(of_faces ? face_id(q, e->nodes[k])
-                                             : exodus_node_id(q->mesh, e->nodes[k])));
-    return h;
-}
-
-/* Entries of a piece; NULL: count them. */
-static tutti_count add_items(const exodus_whole *w, const exodus_piece *q, exodus_item *item) {
-    tutti_count n = 0;
-    for (size_t k = 0; k < sizeof entry_kinds / sizeof *entry_kinds; k++) {
-        const int kind = entry_kinds[k], nodal = kind == TUTTI_EXODUS_NODAL;
-        for (tutti_count b = 0; b < (nodal ? 1 : q->o.of[kind].n); b++) {
-            const tutti_count entries = exodus_entries(q->mesh, kind, b);
-            for (tutti_count i = 0; item && i < entries; i++)
-                item[n + i] = (exodus_item){
-                    .group = kind,
-                    .id = nodal ? exodus_node_id(q->mesh, i) : exodus_entry_id(q, kind, b, i),
-                    .side =
-                        (int64_t)((nodal ? hash_node(w, q->mesh, i) : hash_entry(q, kind, b, i)) >>
-                                  1),
-                    .place = 2 * (tutti_count)q->position + exodus_has_ids(&q->o.p, kind)};
-            n += entries;
-        }
-    }
-    return n;
-}
-
-int exodus_join_check_ids(const exodus_whole *w) {
-    tutti_count n = 0, at = 0;
-    exodus_pairs p;
-    int failed = 0;
-    for (int i = 0; i < w->pieces; i++) n += add_items(w, &w->piece[i], NULL);
-    exodus_item *item = cli_malloc((size_t)n * sizeof *item);
-    for (int i = 0; i < w->pieces; i++) at += add_items(w, &w->piece[i], item + at);
-    exodus_pairs_find(w->world, item, n, NULL, &p);
-    for (tutti_count i = 1; i < p.n && !failed; i++)
-        if (p.v[i].group == p.v[i - 1].group && p.v[i].id == p.v[i - 1].id) {
-            const exodus_pair *a = &p.v[i - 1];
-            const exodus_pair *b = &p.v[i];
-            static const struct {
-                int kind;
-                const char *entry, *made_of, *map;
-            } text[] = {{TUTTI_EXODUS_NODAL, "node", "coordinates", "node_num_map"},
-                        {TUTTI_EXODUS_ELEMENT_BLOCK, "element", "nodes", "elem_num_map"},
-                        {TUTTI_EXODUS_EDGE_BLOCK, "edge", "nodes", "edge_num_map"},
-                        {TUTTI_EXODUS_FACE_BLOCK, "face", "nodes", "face_num_map"}};
-            const char *one = w->paths[a->place[0] / 2], *two = w->paths[b->place[0] / 2];
-            const char *without = a->place[0] % 2 == 0 ? one : b->place[0] % 2 == 0 ? two : NULL;
-            int t = 0;
-            while (text[t].kind != (int)a->group) t++;
-            failed = cli_error("%s %lld has different %s in '%s' and '%s'%s%s%s%s", text[t].entry,
-                               (long long)a->id, text[t].made_of, one, two, without ? ": '" : "",
-                               without ? without : "", without ? "' has no " : "",
-                               without ? text[t].map : "");
-        }
-    exodus_pairs_free(&p);
-    free(item);
-    return cli_agree(w->world, failed);
 }

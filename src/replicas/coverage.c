@@ -91,7 +91,7 @@ static tutti_err check_ranges(const coverage *c, const tutti__range_items *g, tu
                 (long long)c->overlapping, (long long)c->position, (long long)c->previous,
                 (long long)c->previous_end);
     TUTTI_CHECK(items == 0 || c->count == items || (g->given && c->count < items),
-                TUTTI_ERR_MISMATCH, "all ranks together name %lld items, but items is %lld%s",
+                TUTTI_ERR_MISMATCH, "all ranks together list %lld items, but items is %lld%s",
                 (long long)c->count, (long long)items,
                 c->count < items ? ": to access some of them, set positions" : "");
     r->end = c->end;
