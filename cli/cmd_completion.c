@@ -9,7 +9,7 @@ static int count;
 
 /* ---- words: each function prints some, each with a blank before it */
 
-/* "metis|curve": its parts, if there are several or they are wanted singly. */
+/* "metis|curve": its parts, if there are several or they are requested separately. */
 static void print_choices(const char *text, const char *between) {
     for (size_t n = 0; *text; text += n + (text[n] != '\0')) {
         n = strcspn(text, between);
@@ -21,9 +21,10 @@ static int is_choice(const cli_option *o) {
     return o->argument && strchr(o->argument, '|') && !strpbrk(o->argument, "=.,");
 }
 
-static const cli_command *only; /* the command whose words are printed; NULL: all of a group */
+static const cli_command *only; /* the command to complete; NULL: all commands of a group */
 
-/* Option i of a group: its own, those of all commands, those of the library (in *name_out, *choices_out); 0: no more. */
+/* Option i of a group: of the group, of all commands, of the library (in *name_out, *choices_out);
+ * 0: no further option. */
 static int find_word(const cli_group *g, int i, const char **name_out, const char **choices_out) {
     const tutti_option_info *row;
     const cli_option *o = NULL;
@@ -62,7 +63,7 @@ static void print_commands(void) {
     }
 }
 
-/* What may follow the name of a command: subcommands, or the words of its operand. */
+/* The words that may follow the name of a command: subcommands, or the words of its operand. */
 static void print_operands(const cli_group *g, const cli_command *command) {
     for (int k = 0; k < g->commands && g->name; k++) printf(" %s", g->command[k].name);
     if (command && strcmp(command->name, "help") == 0) print_commands();
@@ -101,17 +102,6 @@ static void print_fish(const cli_group *g, const cli_command *command) {
             fputs("'", stdout);
         }
         puts("");
-    }
-}
-
-static void for_each_command(void (*print)(const cli_group *g, const cli_command *command)) {
-    for (int i = 0; i < count; i++) {
-        only = NULL;
-        if (group[i]->name) print(group[i], NULL);
-        for (int k = 0; k < group[i]->commands && !group[i]->name; k++) {
-            only = &group[i]->command[k];
-            print(group[i], only);
-        }
     }
 }
 
@@ -155,7 +145,15 @@ void completion_print(const char *shell, const cli_group *const *groups, int n) 
     group = groups;
     count = n;
     puts(shells[i].head);
-    for_each_command(is_fish ? print_fish : print_case);
+    void (*print)(const cli_group *, const cli_command *) = is_fish ? print_fish : print_case;
+    for (int g = 0; g < count; g++) {
+        only = NULL;
+        if (group[g]->name) print(group[g], NULL);
+        for (int k = 0; k < group[g]->commands && !group[g]->name; k++) {
+            only = &group[g]->command[k];
+            print(group[g], only);
+        }
+    }
     if (!is_fish) puts("    *) candidates= ;;\n    esac");
     fputs(shells[i].condition, stdout);
     print_commands();

@@ -1,12 +1,13 @@
 /* tutti-experiments dataset, parts `visible` and `durable`: steps of 8 variables of float64, appended to a
- * dataset that is open, and read again, beside what the file system can do.
+ * dataset that is open, and read again, compared with the limit of the file system.
  *
- * The limit: every rank writes as many bytes, its own, one after the other, to a fresh file in calls of
- * 4 MiB, and, where commits are durable, calls fsync; then it reads them again.  Where writers of one file
- * hinder each other, ranks that take turns are faster: ratios are to the faster of both.  A step is begin, put of all
- * variables, commit; then one get of all.  Before the rounds each variant has a step by itself, which tells
- * what the first one costs (plans, lists of entries), and is compared number by number, also through
- * another decomposition.  After each step its segment is erased, so that the next one has fresh pages too.
+ * The limit: every rank writes the same number of bytes contiguously to a new file in calls of
+ * 4 MiB, and, if commits are durable, calls fsync; then it reads them again.  If writers of one file
+ * slow each other down, serialized ranks are faster: ratios are to the faster of both.  A step is
+ * begin, put of all variables, commit; then one get of all.  Before the rounds each variant writes
+ * one step alone, which shows the cost of the first step (plans, lists of entries), and is compared
+ * value by value, also through another decomposition.  After each step its segment is erased, so
+ * that the next one needs new pages too.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/datasets.h"
 
@@ -93,7 +94,7 @@ static int move_bytes(int is_write, int fd, char *at, size_t bytes, off_t offset
     return 0;
 }
 
-/* All variables of a rank, one after the other. */
+/* All variables of a rank, in sequence. */
 static int limit_share(const stage *s, const char *path, int is_write) {
     const field *f = &s->f;
     const size_t bytes = (size_t)f->each * sizeof(double);
@@ -122,17 +123,6 @@ static int limit_lap(const stage *s, const char *path, int turns, int is_write, 
     }
     *out = cli_elapsed(w, start, cli_now());
     return cli_agree(w, failed);
-}
-
-static int run_limit(const stage *s, int turns, double *seconds_out) {
-    char *path = cli_format("%s.limit", s->path);
-    const int failed = limit_lap(s, path, turns, 1, &seconds_out[WRITE]) ||
-                       limit_lap(s, path, turns, 0, &seconds_out[READ]);
-    cli_barrier(s->f.w);
-    if (s->f.w->rank == 0) unlink(path);
-    free(path);
-    cli_barrier(s->f.w);
-    return failed;
 }
 
 /* ---- a dataset */
@@ -178,19 +168,6 @@ static tutti_err read_step(const stage *s, const step_state *k, double *out) {
     return err;
 }
 
-static tutti_err describe(const stage *s, const step_spec *spec, step_state *k) {
-    char name[16];
-    tutti_err err = tutti_dataset_grid(k->d, "space", 1, &s->f.entries);
-    for (int v = 0; v < VARIABLES && err == TUTTI_OK; v++)
-        err = tutti_dataset_variable(
-            k->d, variable_name(v, name),
-            &(tutti_variable_spec){.space = "space",
-                                   .type = spec->type ? spec->type : TUTTI_FLOAT64,
-                                   .layout = spec->layout,
-                                   .order = spec->order});
-    return err;
-}
-
 static tutti_err decompose(const stage *s, const step_spec *spec, step_state *k, tutti_count n,
                            const tutti_count *position) {
     const tutti_count lo = s->f.each * s->f.w->rank;
@@ -214,7 +191,7 @@ static int first_step(const stage *s, const step_spec *spec, step_state *k, tutt
     double seconds = 0;
     field_fill(&s->f, k->n, position);
     tutti_err err = tutti_dataset_begin(k->d, TUTTI_STATE, k->step, 0);
-    if (err == TUTTI_OK) err = put_all(s, k, 1); /* lists of entries stay with this segment */
+    if (err == TUTTI_OK) err = put_all(s, k, 1); /* lists of entries are written to this segment */
     if (err == TUTTI_OK) err = tutti_dataset_commit(k->d);
     if (err == TUTTI_OK) err = write_step(s, k, &k->first);
     if (err == TUTTI_OK) err = read_step(s, k, &seconds);
@@ -241,7 +218,17 @@ static int begin_variant(const comparison *r, measure_variant *of) {
     char *path = cli_format("%s.%d", s->path, (int)((const step_spec *)of->what - step_table));
     tutti_count *position = field_deal(&s->f, spec->by == RUNS ? spec->run : 0, &k->n);
     tutti_err err = datasets_open(r->x, path, &variant, &k->d);
-    if (err == TUTTI_OK) err = describe(s, spec, k);
+    if (err == TUTTI_OK) {
+        char name[16];
+        err = tutti_dataset_grid(k->d, "space", 1, &s->f.entries);
+        for (int v = 0; v < VARIABLES && err == TUTTI_OK; v++)
+            err = tutti_dataset_variable(
+                k->d, variable_name(v, name),
+                &(tutti_variable_spec){.space = "space",
+                                       .type = spec->type ? spec->type : TUTTI_FLOAT64,
+                                       .layout = spec->layout,
+                                       .order = spec->order});
+    }
     if (err == TUTTI_OK) err = decompose(s, spec, k, k->n, position);
     const int failed = err != TUTTI_OK ? cli_error_tutti() : first_step(s, spec, k, position);
     free(position);
@@ -251,7 +238,17 @@ static int begin_variant(const comparison *r, measure_variant *of) {
 
 static int run_step(comparison *r, measure_variant *of, double *seconds_out) {
     const stage *s = r->data;
-    if (is_limit(of->what)) return run_limit(s, of->what == &step_table[1], seconds_out);
+    if (is_limit(of->what)) {
+        const int turns = of->what == &step_table[1];
+        char *path = cli_format("%s.limit", s->path);
+        const int failed = limit_lap(s, path, turns, 1, &seconds_out[WRITE]) ||
+                           limit_lap(s, path, turns, 0, &seconds_out[READ]);
+        cli_barrier(s->f.w);
+        if (s->f.w->rank == 0) unlink(path);
+        free(path);
+        cli_barrier(s->f.w);
+        return failed;
+    }
     if (!of->state && begin_variant(r, of)) return 1;
     step_state *k = of->state;
     tutti_err err = write_step(s, k, &seconds_out[WRITE]);
@@ -273,7 +270,7 @@ static void end_variant(const comparison *r, measure_variant *of) {
     free(k);
 }
 
-/* --ways: those whose name has one of these words. */
+/* --ways: variants whose name contains one of these words. */
 static int is_wanted(const bench_config *c, const step_spec *spec) {
     if (!c->ways.n || is_limit(spec)) return 1;
     for (int i = 0; i < c->ways.n; i++)

@@ -1,13 +1,13 @@
-/* tutti-experiments dataset: how fast datasets are, and Sandia's tables of PDS/PIO.
+/* tutti-experiments dataset: performance of datasets, and the tables of PDS/PIO by Sandia.
  *
  *   visible, durable   a step of 8 variables by every layout, decomposition and conversion, written and
- *                      read, beside what the file system can do                     dataset_steps.c
+ *                      read, compared with the limit of the file system                     dataset_steps.c
  *   buffers            Table 1: one I/O server and many, buffers of 1 to 28 MB      dataset_papers.c
  *   meshes             Tables 2 and 3: steps of small meshes, metadata after each   dataset_papers.c
  *   commits, opening   the cost of metadata, over many segments                     dataset_commits.c
  *
- * Its variants are no cells of `tutti bench`: what they write is a dataset, not a known file.  Everything is
- * measured before the points, of which there are none.  Goals are reported; missing one is not a failure.
+ * Its variants are not cells of `tutti bench`: they write a dataset, not a known file.  Everything is
+ * measured before the points; there are no points.  Goals are reported; missing one is not a failure.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "experiments/datasets.h"
 
@@ -41,36 +41,19 @@ const char *datasets_path(const experiment *x, const char *dir) {
     return cli_scratch(x->all, dir, "dataset");
 }
 
-/* A dataset has files only. */
-static void remove_directory(const char *path) {
-    DIR *d = opendir(path);
-    for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
-        char *name = cli_format("%s/%s", path, e->d_name);
-        if (*e->d_name != '.' || strlen(e->d_name) > 2) unlink(name);
-        free(name);
-    }
-    if (d) closedir(d);
-    rmdir(path);
-}
-
 void datasets_remove(const experiment *x, const char *path) {
     cli_barrier(x->all);
-    if (x->all->rank == 0) remove_directory(path);
-    cli_barrier(x->all);
-}
-
-static tutti_err set_options(const char *settings, tutti_options *opt) {
-    char copy[200], *rest = NULL;
-    tutti_err err = TUTTI_OK;
-    snprintf(copy, sizeof copy, "%s", settings ? settings : "");
-    for (char *s = strtok_r(copy, " ", &rest); s && err == TUTTI_OK;
-         s = strtok_r(NULL, " ", &rest)) {
-        char *value = strchr(s, '=');
-        if (!value) continue;
-        *value++ = '\0';
-        err = tutti_options_set(opt, s, value);
+    if (x->all->rank == 0) {
+        DIR *d = opendir(path); /* a dataset has files only */
+        for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
+            char *name = cli_format("%s/%s", path, e->d_name);
+            if (*e->d_name != '.' || strlen(e->d_name) > 2) unlink(name);
+            free(name);
+        }
+        if (d) closedir(d);
+        rmdir(path);
     }
-    return err;
+    cli_barrier(x->all);
 }
 
 tutti_err datasets_open(const experiment *x, const char *path, const dataset_settings *variant,
@@ -81,7 +64,16 @@ tutti_err datasets_open(const experiment *x, const char *path, const dataset_set
     opt.level = variant->level;
     opt.checksums = !variant->plain;
     opt.io = &io;
-    const tutti_err err = set_options(variant->settings, &io);
+    char copy[200], *rest = NULL;
+    tutti_err err = TUTTI_OK;
+    snprintf(copy, sizeof copy, "%s", variant->settings ? variant->settings : "");
+    for (char *s = strtok_r(copy, " ", &rest); s && err == TUTTI_OK;
+         s = strtok_r(NULL, " ", &rest)) {
+        char *value = strchr(s, '=');
+        if (!value) continue;
+        *value++ = '\0';
+        err = tutti_options_set(&io, s, value);
+    }
     if (err != TUTTI_OK) return err;
     return tutti_dataset_open(x->all->comm, path,
                               TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt, out);

@@ -1,5 +1,5 @@
-/* tutti array: look at arrays in files, convert them, make new ones.  This file opens and creates them; the
- * commands that move elements have files of their own.
+/* tutti array: inspect, convert and create arrays in files.  This file opens and creates them; the
+ * commands that transfer elements are in separate files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 #include "array/npy.h"
@@ -53,14 +53,14 @@ static int check_options_match(const array_config *c, const tutti_array_spec *sp
     for (int d = 0; c->has_shape && same && d < spec->ndims; d++)
         same = spec->shape[d] == c->spec.shape[d];
     if (!same)
-        return cli_error("'%s' has the shape %s, not %s", c->path,
+        return cli_error("'%s' has shape %s, expected %s", c->path,
                          array_shape_text(spec->ndims, spec->shape, actual, sizeof actual),
                          array_shape_text(c->spec.ndims, c->spec.shape, given, sizeof given));
     if (c->has_type && (spec->type != c->spec.type || spec->element_size != c->spec.element_size))
-        return cli_error("'%s' has elements of type %s, not %s", c->path,
+        return cli_error("'%s' has elements of type %s, expected %s", c->path,
                          tutti_type_name(spec->type), tutti_type_name(c->spec.type));
     if (c->has_order && spec->order != c->spec.order)
-        return cli_error("'%s' is in the other order", c->path);
+        return cli_error("'%s' is stored in the other order (row, column)", c->path);
     return 0;
 }
 
@@ -94,23 +94,22 @@ int array_side_open(const cli_world *w, const array_config *c, int mode, array_s
     return check_options_match(c, &out->spec) ? array_side_close(out, 1) : 0;
 }
 
-static int make_array(const cli_world *w, const array_config *c, const char *path,
-                      const tutti_array_spec *spec, array_side *out) {
-    tutti_array *a;
-    if (npy_is_name(path)) {
-        tutti_array_spec flat = *spec;
-        if (npy_create_for_all(w, path, &flat)) return 1;
-        return array_side_open_raw(w, c, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &flat, out);
-    }
-    if (tutti_array_create(w->comm, path, spec, &c->options, &a) != TUTTI_OK)
-        return cli_error_tutti();
-    array_side_take(out, a);
-    return 0;
-}
-
 int array_side_create(const cli_world *w, const array_config *c, const char *path,
                       const tutti_array_spec *spec, array_side *out) {
-    const int failed = make_array(w, c, path, spec, out);
+    tutti_array *a;
+    tutti_array_spec flat = *spec;
+    int failed;
+    if (npy_is_name(path)) {
+        failed =
+            npy_create_for_all(w, path, &flat) ||
+            array_side_open_raw(w, c, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &flat, out);
+    } else {
+        failed = tutti_array_create(w->comm, path, spec, &c->options, &a) != TUTTI_OK;
+        if (failed)
+            cli_error_tutti();
+        else
+            array_side_take(out, a);
+    }
     if (failed && !c->force) array_discard(w, c, path); /* it was not there */
     return failed;
 }
@@ -209,8 +208,7 @@ static void print_info(const array_config *c, const array_side *s, const tutti_d
 
 static void print_info_json(const array_config *c, const array_side *s,
                             const tutti_distribution *d) {
-    printf("{\"path\": ");
-    cli_json_string(stdout, c->path);
+    cli_json_pair(stdout, "{", "path", c->path);
     printf(", \"shape\": [");
     for (int i = 0; i < s->spec.ndims; i++)
         printf("%s%lld", i ? ", " : "", (long long)s->spec.shape[i]);
@@ -226,8 +224,8 @@ static void print_info_json(const array_config *c, const array_side *s,
         printf(", \"offset\": %lld}\n", (long long)s->spec.offset);
 }
 
-/* Of arrays with a header one rank needs to know; those in local placement can be opened by as
- * many as made them only. */
+/* Only one rank reads the header; arrays in local placement can only be opened by as
+ * many ranks as created them. */
 static int inspect(const array_config *c) {
     array_side s;
     tutti_array_spec spec;

@@ -1,12 +1,13 @@
-/* tutti array: moving a section of one array into a section of another, whose dimensions may come in
+/* tutti array: transfer of a section of one array to a section of another, whose dimensions may be in
  * another order, box by box:
  *
  *   all ranks   read their parts of a box of `from`, collectively, packed in its order
- *   each rank   turns its part around in memory, unless both lie alike
+ *   each rank   permutes its part in memory, unless both have the same order
  *   all ranks   write them into `to`, collectively
  *
- * Where the files lie alike, a box is as contiguous as can be; otherwise it is about square in the two
- * dimensions that are fastest in one of them, so that neither is accessed in small pieces.
+ * If the files have the same order, a box is as contiguous as possible; otherwise it is about
+ * square in the two dimensions that are fastest in one of them, so that neither is accessed in
+ * small pieces.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 
@@ -25,10 +26,6 @@ typedef struct {
     tutti_count from[TUTTI_MAX_DIMS], to[TUTTI_MAX_DIMS]; /* bytes from one index to the next */
     int fast[2];                                          /* the fastest of `from` and of `to` */
 } turn;
-
-static int fastest_dimension(const tutti_array_spec *s) {
-    return s->order == TUTTI_ROW_MAJOR ? s->ndims - 1 : 0;
-}
 
 /* The i-th dimension, the fastest first. */
 static int dimension(const tutti_array_spec *s, int i) {
@@ -51,8 +48,8 @@ static turn make_turn(const array_move *m, const array_box *part) {
         t.to[d] = step;
         step *= t.shape[d];
     }
-    t.fast[0] = fastest_dimension(from);
-    t.fast[1] = m->axes[fastest_dimension(to)];
+    t.fast[0] = dimension(from, 0);
+    t.fast[1] = m->axes[dimension(to, 0)];
     return t;
 }
 
@@ -83,7 +80,7 @@ static void copy_line(size_t size, tutti_count n, const char *in, tutti_count fr
     }
 }
 
-/* The two fast dimensions, tile by tile, so that both sides stay in the cache. */
+/* The two fast dimensions, tile by tile, so that both sides fit into the cache. */
 static void turn_plane(const turn *t, const char *in, char *out) {
     const int a = t->fast[0], b = t->fast[1];
     const tutti_count rows = a == b ? 1 : t->shape[b], columns = t->shape[a];
@@ -101,19 +98,10 @@ static void turn_plane(const turn *t, const char *in, char *out) {
 typedef struct {
     const cli_world *world;
     const array_move *move;
-    int alike;      /* nothing to turn around */
-    char *in, *out; /* of this rank's part; the same if they lie alike */
+    int alike;      /* no permutation needed */
+    char *in, *out; /* of the part of this rank; the same without permutation */
     array_walk walk;
 } mover;
-
-static int lie_alike(const array_move *m) {
-    const int n = m->from->spec.ndims;
-    for (int i = 0; i < n; i++) {
-        const int a = dimension(&m->from->spec, i), b = m->axes[dimension(&m->to->spec, i)];
-        if (a != b) return 0;
-    }
-    return 1;
-}
 
 static int move_box(const mover *v, const array_box *box) {
     const array_move *m = v->move;
@@ -150,15 +138,16 @@ static int move_box(const mover *v, const array_box *box) {
 }
 
 int array_move_run(const cli_world *w, const array_move *m) {
-    const tutti_off size = m->from->spec.element_size;
-    mover v = {.world = w, .move = m, .alike = lie_alike(m)};
+    const array_side *from = m->from;
+    const tutti_off size = from->spec.element_size;
+    mover v = {.world = w, .move = m, .alike = 1};
+    for (int i = 0; i < from->spec.ndims; i++)
+        v.alike &= dimension(&from->spec, i) == m->axes[dimension(&m->to->spec, i)];
     const tutti_count most = m->budget / size / (v.alike ? 1 : 2);
-    const int other =
-        v.alike ? fastest_dimension(&m->from->spec) : m->axes[fastest_dimension(&m->to->spec)];
-    const tutti_count n = array_walk_share(&v.walk, m->from, other, w->ranks, most > 0 ? most : 1);
+    const int other = v.alike ? dimension(&from->spec, 0) : m->axes[dimension(&m->to->spec, 0)];
+    const tutti_count n = array_walk_share(&v.walk, from, other, w->ranks, most > 0 ? most : 1);
     v.in = cli_malloc((size_t)(n * size));
     v.out = v.alike ? v.in : cli_malloc((size_t)(n * size));
-    const array_side *from = v.move->from;
     cli_progress progress;
     array_box box;
     tutti_count done = 0;

@@ -1,9 +1,9 @@
 /* tutti array read --png: a section of two dimensions as a heat map.
  *
- * One pixel an element, or, where the section is larger than the picture may be, the mean of a square of
- * elements.  Colours: lightness rises evenly from dark violet to pale yellow while the hue turns (in
+ * One pixel per element, or, if the section exceeds the maximum size of the image, the mean of a square of
+ * elements.  Colours: lightness increases evenly from dark violet to pale yellow while the hue changes (in
  * Ottosson's colour space Oklab, where equal steps look equal), so that the map reads the same in grey;
- * red, which it never has, is for what is no number.
+ * red, which is not in the palette, marks NaN.
  *
  *   palette   0 NaN | 1 ... 253 values, evenly | 254 paper | 255 ink
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -18,7 +18,7 @@ enum { NAN_COLOUR = 0, LEVELS = 253, PAPER = 254, INK = 255 };
 
 /* ---- colours */
 
-/* Oklab to sRGB; 0 if there is no such colour. */
+/* Oklab to sRGB; 0 if the colour does not exist. */
 static int make_colour(double light, double chroma, double hue, png_colour *out) {
     const double a = chroma * cos(hue), b = chroma * sin(hue);
     const double l = pow(light + 0.3963377774 * a + 0.2158037573 * b, 3);
@@ -36,14 +36,6 @@ static int make_colour(double light, double chroma, double hue, png_colour *out)
     }
     *out = (png_colour){byte[0], byte[1], byte[2]};
     return 1;
-}
-
-static unsigned char color_of(double value, const double range[2]) {
-    if (isnan(value)) return NAN_COLOUR;
-    /* halves, since the difference of two numbers may be larger than any */
-    const double low = range[0] / 2, width = range[1] / 2 - low;
-    const double t = width > 0 ? (value / 2 - low) / width : 0.5;
-    return (unsigned char)(1 + (t <= 0 ? 0 : t >= 1 ? LEVELS - 1 : (int)(t * LEVELS)));
 }
 
 /* ---- letters: five columns of seven dots, of what numbers are written with */
@@ -92,7 +84,7 @@ typedef struct {
     tutti_count *numbers, gathered;
 } picture;
 
-/* The two dimensions that have more than one index; if there are less, others will do. */
+/* The two dimensions that have more than one index; if there are fewer, any others. */
 static int choose_dimensions(picture *p) {
     const array_side *s = p->side;
     int n = 0;
@@ -115,10 +107,17 @@ static int choose_dimensions(picture *p) {
 enum { GAP = 3, BAR = 8, LEGEND = 3 * GAP + BAR + LETTER_HEIGHT };
 
 static void put_pixels(picture *p) {
+    /* halves, since the difference of two numbers may be larger than any */
+    const double low = p->range[0] / 2, range = p->range[1] / 2 - low;
     memset(p->row, PAPER, (size_t)p->canvas);
     for (tutti_count x = 0; x < p->width; x++) {
-        const double mean = p->numbers[x] ? p->sum[x] / (double)p->numbers[x] : NAN;
-        memset(p->row + x * p->zoom, color_of(mean, p->range), (size_t)p->zoom);
+        int colour = NAN_COLOUR;
+        if (p->numbers[x]) {
+            const double mean = p->sum[x] / (double)p->numbers[x];
+            const double t = range > 0 ? (mean / 2 - low) / range : 0.5;
+            if (!isnan(mean)) colour = 1 + (t <= 0 ? 0 : t >= 1 ? LEVELS - 1 : (int)(t * LEVELS));
+        }
+        memset(p->row + x * p->zoom, colour, (size_t)p->zoom);
         p->sum[x] = 0;
         p->numbers[x] = 0;
     }
@@ -135,7 +134,7 @@ static int picture_open(picture *p, FILE *f) {
     for (int i = 0; i < LEVELS; i++) {
         const double t = i / (LEVELS - 1.0), light = 0.18 + 0.76 * t,
                      hue = (300 - 195 * t) * degree;
-        double chroma = 0.15; /* less where the screen has no such colour */
+        double chroma = 0.15; /* reduced if sRGB has no such colour */
         while (!make_colour(light, chroma, hue, &palette[1 + i])) chroma *= 0.97;
     }
     palette[NAN_COLOUR] = (png_colour){220, 30, 30};
@@ -213,23 +212,18 @@ static int draw(const cli_world *w, picture *p) {
     return cli_agree(w, failed);
 }
 
-static int find_color_range(const cli_world *w, picture *p) {
-    const array_config *c = p->config;
-    array_moments m;
-    p->range[0] = c->range[0];
-    p->range[1] = c->range[1];
-    if (c->has_range) return 0;
-    if (array_moments_find(w, c, p->side, &m)) return 1;
-    p->range[0] = (double)m.low;
-    p->range[1] = (double)m.high;
-    return 0;
-}
-
 int array_draw(const cli_world *w, const array_config *c, const array_side *s) {
     picture p = {.config = c, .side = s};
     if (s->spec.type == TUTTI_BYTES)
         return cli_error("cannot draw elements of type bytes: the type must be numeric");
-    if (choose_dimensions(&p) || find_color_range(w, &p)) return 1;
+    if (choose_dimensions(&p)) return 1;
+    memcpy(p.range, c->range, sizeof p.range);
+    if (!c->has_range) {
+        array_moments m;
+        if (array_moments_find(w, c, s, &m)) return 1;
+        p.range[0] = (double)m.low;
+        p.range[1] = (double)m.high;
+    }
     const tutti_count most = p.config->pixels > 0 ? p.config->pixels : 4096;
     p.rows = p.side->shape[p.down];
     p.columns = p.side->shape[p.across];

@@ -1,6 +1,7 @@
-/* tutti array: walks.  A section is cut into boxes that fit into memory, the fastest dimension first, so
- * that a box is as contiguous as can be.  In each step all ranks take part in the collective call:
- * each with its part of a box, or rank 0 with all of it while the others help.
+/* tutti array: iteration over sections.  A section is divided into boxes that fit into memory, the
+ * fastest dimension first, so that a box is as contiguous as possible.  In each step all ranks
+ * take part in the collective call:
+ * each with its part of a box, or rank 0 with the whole box while the others take part.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 
@@ -17,7 +18,7 @@ static void start(array_walk *k, const array_side *s, tutti_order order) {
     }
 }
 
-/* As much of a dimension as there is room for.  @return what room is left */
+/* Take as much of a dimension as fits.  @return the remaining size */
 static tutti_count grow(array_walk *k, int d, tutti_count room) {
     const tutti_count n = k->shape[d] < room ? k->shape[d] : room;
     k->tile[d] = n > 1 ? n : 1;
@@ -27,16 +28,6 @@ static tutti_count grow(array_walk *k, int d, tutti_count room) {
 void array_walk_start(array_walk *k, const array_side *s, tutti_order order, tutti_count most) {
     start(k, s, order);
     for (int i = 0; i < k->ndims; i++) most = grow(k, k->dim[i], most);
-}
-
-/* The same, about square in the fastest dimension and another one. */
-static void start_square(array_walk *k, const array_side *s, int other, tutti_count most) {
-    const tutti_count root = (tutti_count)sqrt((double)most), side = root > 1 ? root : 1;
-    start(k, s, s->spec.order);
-    (void)grow(k, other, side);
-    most /= k->tile[other];
-    for (int i = 0; i < k->ndims; i++)
-        if (k->dim[i] != other) most = grow(k, k->dim[i], most);
 }
 
 static tutti_count largest_part(const array_walk *k, int ranks) {
@@ -51,10 +42,15 @@ tutti_count array_walk_share(array_walk *k, const array_side *s, int other, int 
     const int fast = s->spec.order == TUTTI_ROW_MAJOR ? s->spec.ndims - 1 : 0;
     for (tutti_count all = most * ranks;; all -= (all + 7) / 8) {
         if (all < most) all = most; /* a box of `most` elements fits on every rank */
-        if (other == fast)
+        if (other == fast) {
             array_walk_start(k, s, s->spec.order, all);
-        else
-            start_square(k, s, other, all);
+        } else { /* about square in the fastest dimension and the other one */
+            start(k, s, s->spec.order);
+            (void)grow(k, other, (tutti_count)fmax(1, sqrt((double)all)));
+            tutti_count room = all / k->tile[other];
+            for (int i = 0; i < k->ndims; i++)
+                if (k->dim[i] != other) room = grow(k, k->dim[i], room);
+        }
         /* The slowest dimension of a box that has an index for everybody, or else the longest. */
         int cut = k->dim[k->ndims - 1];
         for (int i = k->ndims - 1; i >= 0 && k->tile[cut] < ranks; i--)

@@ -1,7 +1,7 @@
 /* tutti array write: a section from a NumPy file, by all ranks together; or from text, through rank 0.
  *
- * Text is read twice, first to see whether every word of it is an element and whether their number is
- * right: a file that is wrong changes nothing, and replaces nothing.  Standard input is copied to a
+ * Text is read twice, first to check that every word is an element and that their number is
+ * correct: an invalid file changes and replaces nothing.  Standard input is copied to a
  * file for that.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- words of a text: between blanks and commas; '#' begins a remark */
+/* ---- words of a text: separated by spaces and commas; '#' begins a comment */
 
 /* Characters of a number: the least ones of 64 bits have more than a thousand digits, when written out. */
 enum { LONGEST = 4096 };
@@ -46,11 +46,12 @@ static int next_word(reader *r) {
     return 1;
 }
 
-/* n elements, as many as the array has places for.  0, or 1 and a message */
-static int read_elements(reader *r, const tutti_array_spec *spec, tutti_count n, char *out) {
-    for (tutti_count i = 0; i < n; i++) {
+/* n elements, as many as the array has places for, `step` bytes apart.  0, or 1 and a message */
+static int read_elements(reader *r, const tutti_array_spec *spec, tutti_count n, char *out,
+                         tutti_off step) {
+    for (tutti_count i = 0; i < n; i++, out += step) {
         if (!next_word(r))
-            return cli_error("'%s' ends after %lld elements of %lld", r->name, (long long)i,
+            return cli_error("'%s' has only %lld of %lld elements", r->name, (long long)i,
                              (long long)n);
         if (array_element_parse(spec, r->word, out)) {
             char why[128];
@@ -83,10 +84,10 @@ static int reader_open(reader *r, const array_config *c, const array_side *s) {
     r->word = cli_malloc(r->room);
     r->file = is_input ? copy_of_input() : fopen(c->from, "r");
     if (!r->file) return cli_error_errno("cannot read", r->name);
-    /* Is it all as it should be?  The file is then at its beginning again. */
+    /* Check the whole text; the file is rewound afterwards. */
     const tutti_array_spec *spec = &s->spec;
     char *scratch = cli_malloc((size_t)spec->element_size);
-    int failed = read_elements(r, spec, s->count, scratch);
+    int failed = read_elements(r, spec, s->count, scratch, 0);
     free(scratch);
     if (!failed && next_word(r))
         failed = cli_error("'%s', line %ld: input has more than the %lld elements of the section",
@@ -98,14 +99,6 @@ static int reader_open(reader *r, const array_config *c, const array_side *s) {
 }
 
 /* ---- from text */
-
-/* Elements of a box, which the text has one after the other. */
-static int read_box(reader *r, const array_side *s, const array_box *box, char *out) {
-    const tutti_count n = array_box_shape(s->spec.ndims, box, NULL);
-    for (tutti_count i = 0; i < n; i++)
-        if (read_elements(r, &s->spec, 1, out + i * s->spec.element_size)) return 1;
-    return 0;
-}
 
 static int write_text(const cli_world *w, const array_config *c, reader *r, const array_side *s) {
     char *buffer = NULL;
@@ -125,11 +118,13 @@ static int write_text(const cli_world *w, const array_config *c, reader *r, cons
         const int writes = w->rank == 0;
         const tutti_slice slice =
             writes ? array_box_slice(s, &box) : array_slice_none(s->spec.ndims);
-        failed = cli_agree(w, writes && read_box(r, s, &box, buffer));
+        const tutti_count elements = array_box_shape(s->spec.ndims, &box, NULL);
+        failed = cli_agree(
+            w, writes && read_elements(r, &s->spec, elements, buffer, s->spec.element_size));
         if (!failed &&
             tutti_array_write(s->array, &slice, writes ? &memory : NULL, buffer) != TUTTI_OK)
             failed = cli_error_tutti();
-        done += array_box_shape(s->spec.ndims, &box, NULL);
+        done += elements;
         progress_work(&progress, "writing", done, s->count);
     }
     progress_end(&progress);
@@ -159,24 +154,6 @@ static int write_npy(const cli_world *w, const array_config *c, const npy_header
 
 /* ---- the command */
 
-/* What --create makes: what the user says, and otherwise what the NumPy file has. */
-static int choose_spec(const array_config *c, const npy_header *h, tutti_array_spec *out) {
-    *out = h ? h->spec : c->spec;
-    if (c->has_shape) {
-        out->ndims = c->spec.ndims;
-        memcpy(out->shape, c->spec.shape, sizeof out->shape);
-    }
-    if (c->has_type) {
-        out->type = c->spec.type;
-        out->element_size = c->spec.element_size;
-    }
-    if (c->has_order) out->order = c->spec.order;
-    out->offset = c->spec.offset;
-    if (!h && !(c->has_shape && c->has_type))
-        return cli_error("--create from text needs --shape and --type");
-    return 0;
-}
-
 /* What is written from: the header of a NumPy file, or text. */
 typedef struct {
     const npy_header *npy;
@@ -184,7 +161,7 @@ typedef struct {
     reader text; /* of rank 0 */
 } source;
 
-/* Is it what the section takes?  Collective. */
+/* Check that it matches the section.  Collective. */
 static int source_check(const cli_world *w, const array_config *c, source *from,
                         const array_side *s) {
     if (from->npy) {
@@ -193,29 +170,41 @@ static int source_check(const cli_world *w, const array_config *c, source *from,
         int same = h->spec.ndims == s->spec.ndims;
         for (int d = 0; same && d < s->spec.ndims; d++) same = h->spec.shape[d] == s->shape[d];
         if (!same)
-            return cli_error("'%s' has the shape %s, the section %s", c->from,
+            return cli_error("'%s' has shape %s, but the section has shape %s", c->from,
                              array_shape_text(h->spec.ndims, h->spec.shape, has, sizeof has),
                              array_shape_text(s->spec.ndims, s->shape, needs, sizeof needs));
         if (h->spec.type == s->spec.type && h->spec.element_size == s->spec.element_size) return 0;
-        return cli_error("'%s' has elements of type %s, the array %s", c->from,
+        return cli_error("'%s' has elements of type %s, but the array has %s", c->from,
                          tutti_type_name(h->spec.type), tutti_type_name(s->spec.type));
     }
     return cli_agree(w, w->rank == 0 && reader_open(&from->text, c, s));
 }
 
-/* The array that is there, and the section of it. */
+/* Open the existing array and select the section. */
 static int open_there(const cli_world *w, const array_config *c, source *from, array_side *out) {
     if (array_side_open(w, c, TUTTI_READ | TUTTI_WRITE, out)) return 1;
     return !array_side_is_global(out, c->path) || array_side_select(out, c) ||
            source_check(w, c, from, out);
 }
 
-/* A new one, when everything is known to be right. */
+/* Create the array after all checks. */
 static int open_new(const cli_world *w, const array_config *c, source *from, array_side *out) {
     const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE;
     tutti_array_spec spec;
     array_side planned;
-    if (choose_spec(c, from->npy, &spec)) return 1;
+    spec = from->npy ? from->npy->spec : c->spec;
+    if (c->has_shape) {
+        spec.ndims = c->spec.ndims;
+        memcpy(spec.shape, c->spec.shape, sizeof spec.shape);
+    }
+    if (c->has_type) {
+        spec.type = c->spec.type;
+        spec.element_size = c->spec.element_size;
+    }
+    if (c->has_order) spec.order = c->spec.order;
+    spec.offset = c->spec.offset;
+    if (!from->npy && !(c->has_shape && c->has_type))
+        return cli_error("--create from text needs --shape and --type");
     if (array_may_replace(w, c, c->path) || array_may_write(w, c->from, c->path)) return 1;
     array_side_plan(&planned, &spec);
     if (source_check(w, c, from, &planned)) return 1;
@@ -224,23 +213,18 @@ static int open_new(const cli_world *w, const array_config *c, source *from, arr
     return array_side_open_raw(w, c, c->path, mode, &spec, out);
 }
 
-static int write_from(const cli_world *w, const array_config *c, source *from) {
-    array_side s = {.array = NULL};
-    int failed = (c->create ? open_new : open_there)(w, c, from, &s);
-    const int made = c->create && s.array;
-    if (!failed)
-        failed = from->npy ? write_npy(w, c, from->npy, &s) : write_text(w, c, &from->text, &s);
-    failed = array_side_close(&s, failed);
-    if (failed && made) array_discard(w, c, c->path);
-    return failed;
-}
-
 int array_write(const cli_world *w, const void *config) {
     const array_config *c = config;
     source from = {.npy = NULL};
     if (npy_is_name(c->from)) from.npy = &from.header;
     if (from.npy && npy_read_for_all(w, c->from, &from.header)) return 1;
-    const int failed = write_from(w, c, &from);
+    array_side s = {.array = NULL};
+    int failed = (c->create ? open_new : open_there)(w, c, &from, &s);
+    const int made = c->create && s.array;
+    if (!failed)
+        failed = from.npy ? write_npy(w, c, from.npy, &s) : write_text(w, c, &from.text, &s);
+    failed = array_side_close(&s, failed);
+    if (failed && made) array_discard(w, c, c->path);
     reader *r = &from.text;
     if (r->file) fclose(r->file);
     free(r->word);

@@ -1,5 +1,5 @@
-/* tutti bench: cells.  For one directory and pattern: make the buffers; for write and read: run all entries in
- * interleaved rounds (measure/measure.h).
+/* tutti bench: cells.  For one directory and pattern: allocate the buffers; for write and read:
+ * run all entries in interleaved rounds (measure/measure.h).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/bench.h"
 
@@ -25,14 +25,6 @@ void cell_name_file_system(const char *dir, char *out, size_t size) {
         if ((unsigned long)fs.f_type == known[i].type) snprintf(out, size, "%s", known[i].name);
 }
 
-static int check_room(const char *dir, tutti_off bytes) {
-    double room = 0;
-    if (cli_directory_room(dir, &room)) return 1;
-    if (room >= 1.05 * (double)bytes) return 0;
-    return cli_error("not enough free space in '%s' for a file of %lld bytes", dir,
-                     (long long)bytes);
-}
-
 /* ---- one cell */
 
 typedef struct {
@@ -52,7 +44,7 @@ static void run_entry(measure *m, measure_variant *v, double *value) {
     timing_run(c->job, (bench_entry *)v, value);
 }
 
-/* Also called once per round: time and signals are agreed on, and slow entries begin to rest. */
+/* Also called once per round: ranks agree on time and signals, and slow entries are skipped from now on. */
 static int is_over(measure *m) {
     const cell_run *c = m->data;
     const double budget = c->job->config->budget;
@@ -137,7 +129,11 @@ int cells_run(const bench_job *all, int n, bench_cell *cell, cli_progress *progr
         return 1;
     job.pattern = &pattern;
     job.path = cli_scratch(job.world, cell->dir, "bench");
-    int failed = check_room(cell->dir, pattern.total);
+    double room = 0;
+    int failed = cli_directory_room(cell->dir, &room);
+    if (!failed && room < 1.05 * (double)pattern.total)
+        failed = cli_error("not enough free space in '%s' for a file of %lld bytes", cell->dir,
+                           (long long)pattern.total);
     if (!failed) {
         const cli_world *w = job.world;
         const tutti_off total = job.pattern->total;
@@ -147,7 +143,7 @@ int cells_run(const bench_job *all, int n, bench_cell *cell, cli_progress *progr
         job.share = make_buffer(job.share_hi - job.share_lo);
         failed = job.user && job.share
                      ? 0
-                     : cli_error("no memory for the buffers; try a smaller --size");
+                     : cli_error("cannot allocate the buffers; use a smaller --size");
     }
     failed = cli_agree(job.world, failed);
     for (int i = 0; i < n && !failed; i++)
@@ -164,8 +160,8 @@ int cells_run(const bench_job *all, int n, bench_cell *cell, cli_progress *progr
 
 /* ---- results */
 
-/* The library's name and version; what follows the first comma may name the machine it was built
- * on. */
+/* The library's name and version; text after the first comma may name the build machine
+ * and is omitted. */
 void results_name_mpi(bench_results *r) {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length;
@@ -174,7 +170,7 @@ void results_name_mpi(bench_results *r) {
     for (char *s = text; *s; s++)
         if (*s == '\t') *s = ' ';
     snprintf(r->mpi, sizeof r->mpi, "%.*s", (int)sizeof r->mpi - 1, text);
-    /* Where the library looks for numbers, in its order. */
+    /* The profiles that the library searches, in order. */
     const char *const given = r->config->options.profile;
     char user[sizeof r->profile] = "";
     const char *found = "built-in";

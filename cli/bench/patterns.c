@@ -1,4 +1,4 @@
-/* The patterns: which bytes of the file each rank has, and where they are in its memory.
+/* The patterns: the bytes of the file of each rank, and their positions in memory.
  *
  *   block2d      2-D array of 4-byte elements, one block per rank      | 0 | 1 |
  *                                                                    | 2 | 3 |
@@ -13,9 +13,10 @@
  *   tile256      a tile of 256-byte elements per rank, of a 2-D array (MPI-Tile-IO), twice as wide as
  *   tile1m       high; the same with elements of 1 MiB
  *   flash        blocks of 8^3 doubles of several variables, in memory with 4 ghost cells around
- *                them; the file has variable after variable
+ *                them; the file has one variable after the other
  *   s3d          16 components of 3-D arrays of doubles (combustion), one block per rank
- *   wrf          1010 levels of 2-D arrays of 4-byte values (weather: 24 variables of 40 levels, 50 of one), one tile per
+ *   wrf          1010 levels of 2-D arrays of 4-byte values (weather: 24 variables of 40 levels,
+ * 50 of one), one tile per
  *                rank, in memory with 3 ghost cells around it
  *   e3sm-f, e3sm-g, e3sm-i, btio    kernels.c
  *
@@ -32,7 +33,8 @@
 static void block_coordinates(const cli_world *w, int ndims, int *grid, int *at) {
     int dims[3] = {0, 0, 0}, rest = w->rank;
     MPI_Dims_create(w->ranks, ndims, dims);
-    for (int d = 0; d < ndims; d++) grid[d] = dims[ndims - 1 - d]; /* most cuts across the rows */
+    for (int d = 0; d < ndims; d++)
+        grid[d] = dims[ndims - 1 - d]; /* most divisions across the rows */
     for (int d = ndims - 1; d >= 0; d--) {
         at[d] = rest % grid[d];
         rest /= grid[d];
@@ -161,7 +163,7 @@ static tutti_err make_pieces512(const cli_world *w, const bench_config *c, bench
     return make_interleaved(w, c->size, 512, p);
 }
 
-/* The same with 256 bytes, said as a section lo : hi : stride. */
+/* The same with 256 bytes, described as a section lo : hi : stride. */
 static tutti_err make_strided(const cli_world *w, const bench_config *c, bench_pattern *p) {
     const tutti_count count = c->size < 256 ? 1 : c->size / 256;
     const tutti_section s = {.ndims = 1,
@@ -177,31 +179,9 @@ static tutti_err make_strided(const cli_world *w, const bench_config *c, bench_p
     return tutti_access_section(&s, NULL, &p->access);
 }
 
-/* ---- items distributed at random: in every hand of 32 items per rank the owners are shuffled */
+/* ---- items distributed at random: in every group of 32 items per rank the owners are shuffled */
 
 #define HAND 32
-
-static uint64_t next_random(uint64_t *state) {
-    uint64_t x = *state;
-    x ^= x << 13;
-    x ^= x >> 7;
-    x ^= x << 17;
-    return *state = x;
-}
-
-/* Which items of a hand are this rank's; the same shuffle on every rank. */
-static void shuffle_hand(const cli_world *w, uint64_t *state, int *owner, tutti_count first,
-                         tutti_count *mine) {
-    const int n = HAND * w->ranks;
-    for (int i = 0; i < n; i++) owner[i] = i % w->ranks;
-    for (int i = n - 1; i > 0; i--) {
-        const int j = (int)(next_random(state) % (uint64_t)(i + 1)), o = owner[i];
-        owner[i] = owner[j];
-        owner[j] = o;
-    }
-    for (int i = 0; i < n; i++)
-        if (owner[i] == w->rank) *mine++ = first + i;
-}
 
 static tutti_err make_irregular64(const cli_world *w, const bench_config *c, bench_pattern *p) {
     const tutti_off item = 64;
@@ -209,8 +189,20 @@ static tutti_err make_irregular64(const cli_world *w, const bench_config *c, ben
     tutti_count *index = cli_malloc((size_t)(hands * HAND) * sizeof *index);
     int *owner = cli_malloc((size_t)(HAND * w->ranks) * sizeof *owner);
     uint64_t state = c->seed * 2654435769u + 88172645463325252u;
-    for (tutti_count h = 0; h < hands; h++)
-        shuffle_hand(w, &state, owner, h * HAND * w->ranks, index + h * HAND);
+    const int items = HAND * w->ranks;
+    for (tutti_count h = 0, local = 0; h < hands; h++) { /* the same shuffle on every rank */
+        for (int i = 0; i < items; i++) owner[i] = i % w->ranks;
+        for (int i = items - 1; i > 0; i--) {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            const int j = (int)(state % (uint64_t)(i + 1)), o = owner[i];
+            owner[i] = owner[j];
+            owner[j] = o;
+        }
+        for (int i = 0; i < items; i++)
+            if (owner[i] == w->rank) index[local++] = h * items + i;
+    }
     free(owner);
     MPI_Aint *at = cli_malloc((size_t)n * sizeof *at);
     for (tutti_count i = 0; i < n; i++) at[i] = (MPI_Aint)(index[i] * item);

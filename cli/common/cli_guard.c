@@ -1,6 +1,7 @@
-/* The guard: a child process that removes the temporary files of this process when it has ended, also by SIGKILL, which mpirun
- * sends to ranks shortly after SIGTERM.  It is forked before MPI_Init, while there is one thread and little memory, and is in a
- * session of its own: signals for the process group of the ranks do not reach it.
+/* The guard: a child process that removes the temporary files of this process when it has ended,
+ * also by SIGKILL, which mpirun sends to ranks shortly after SIGTERM.  It is forked before
+ * MPI_Init, while there is one thread and little memory, and is in its own session: signals for the
+ * process group of the ranks do not reach it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "common/cli.h"
 
@@ -22,16 +23,6 @@ static int channel = -1;
 static pid_t guard;
 
 /* ---- in the child */
-
-/* Another rank may still create files in a directory that is being removed. */
-static void remove_surely(const char *path) {
-    struct stat st;
-    for (int i = 0; i < TRIES; i++) {
-        cli_remove_entries(path);
-        if (lstat(path, &st) != 0) return;
-        nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
-    }
-}
 
 static void drop_path(cli_list *l, const char *path) {
     for (int i = 0; i < l->n; i++)
@@ -78,7 +69,14 @@ void cli_guard_start(void) {
             text[n] = '\0';
             (text[0] == '+' ? add_path : drop_path)(&paths, text + 1);
         }
-        for (int i = 0; i < paths.n; i++) remove_surely(paths.item[i]);
+        /* Another rank may still create files in a directory that is being removed. */
+        struct stat st;
+        for (int i = 0; i < paths.n; i++)
+            for (int k = 0; k < TRIES; k++) {
+                cli_remove_entries(paths.item[i]);
+                if (lstat(paths.item[i], &st) != 0) break;
+                nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+            }
         _exit(0);
     }
     close(pair[1]);

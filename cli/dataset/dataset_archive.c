@@ -1,8 +1,9 @@
-/* tutti archive, restore: states of a dataset to and from a directory, a tar archive, or a command that keeps or
- * brings one.
+/* tutti archive, restore: transfer states of a dataset to and from a directory, a tar archive, or
+ * a command that stores or returns one.
  *
- * Steps count as archived when their copy is durable: files have been synced, or the command has exited with 0.  For
- * standard output this is known only if it is a file: steps written to a pipe are copied and stay in the dataset.
+ * Steps count as archived when their copy is durable: files have been synced, or the command has
+ * exited with 0.  For standard output this is known only if it is a file: steps written to a pipe
+ * are copied and remain in the dataset.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
@@ -18,7 +19,7 @@
 typedef struct {
     const data_config *config;
     tutti_dataset *d;
-    tutti_count first, last; /* last < first: nothing */
+    tutti_count first, last; /* last < first: none */
     tutti_off done, all;     /* bytes */
     cli_progress progress;
     /* streams */
@@ -37,23 +38,10 @@ static int segments_choose(job *j) {
     j->first = 0;
     j->last = n - 1;
     if (j->config->segments) {
-        /* "A:B", "A:", ":B", "A" */
         const char *text = j->config->segments;
-        tutti_count *first = &j->first;
-        tutti_count *last = &j->last;
-        char *end = NULL;
-        *first = strtoll(text, &end, 10);
-        if (end == text) *first = 0;
-        *last = *end == ':' ? n - 1 : *first;
-        if (*end == ':' && end[1]) {
-            const char *behind = end + 1;
-            *last = strtoll(behind, &end, 10);
-            if (end == behind) return cli_error("--segments '%s': must be A:B", text);
-        } else if (*end == ':') {
-            end++;
-        }
-        if (*end || !*text) return cli_error("--segments '%s': must be A:B", text);
-        if (*first < 0 || *last >= n || *first > *last)
+        if (data_range_parse(text, 0, n - 1, &j->first, &j->last))
+            return cli_error("--segments '%s': must be A:B", text);
+        if (j->first < 0 || j->last >= n || j->first > j->last)
             return cli_error("--segments '%s': dataset has segments 0 to %lld", text,
                              (long long)n - 1);
         return 0;
@@ -90,7 +78,7 @@ static void count_bytes(job *j, size_t n) {
     progress_work(&j->progress, j->restores ? "restoring" : "archiving", j->done, j->all);
 }
 
-/* The command ends before anything is archived. */
+/* The command must end before states count as archived. */
 static int pipe_end(job *j) {
     if (!j->pipe) return 0;
     const int status = pclose(j->pipe);
@@ -155,7 +143,7 @@ static int stream_open(job *j) {
 static int stream_run(job *j, tutti_off *freed) {
     const tutti_stream s = {
         .write = stream_write, .read = stream_read, .context = j, .location = j->place};
-    signal(SIGPIPE, SIG_IGN); /* a command that has died is an error of ours */
+    signal(SIGPIPE, SIG_IGN); /* a command that has ended is reported as an error */
     const tutti_err err = j->restores
                               ? tutti_dataset_restore_stream(j->d, j->first, j->last, &s)
                               : tutti_dataset_archive_stream(j->d, j->first, j->last, &s, freed);
@@ -168,7 +156,7 @@ static int stream_run(job *j, tutti_off *freed) {
     return err != TUTTI_OK;
 }
 
-/* ---- directories: one segment after the other where somebody looks on */
+/* ---- directories: one segment at a time if progress is shown */
 
 static int directory_run(job *j, tutti_off *freed) {
     const int watched = isatty(STDERR_FILENO);
@@ -193,16 +181,12 @@ static void report_archived(const job *j, tutti_count n, tutti_off bytes, tutti_
     const char *place = j->config->place ? j->config->place : j->place;
     char size[32];
     if (j->config->json) {
-        fprintf(f, "{\"path\": ");
-        cli_json_string(f, j->config->path[0]);
+        cli_json_pair(f, "{", "path", j->config->path[0]);
         fprintf(f, ", \"segments\": %lld, \"bytes\": %lld", (long long)n, (long long)bytes);
         if (!j->restores) {
-            fprintf(f, ", \"freed\": %lld, \"archived\": %s, \"place\": ", (long long)freed,
+            fprintf(f, ", \"freed\": %lld, \"archived\": %s", (long long)freed,
                     place ? "true" : "false");
-            if (place)
-                cli_json_string(f, place);
-            else
-                fprintf(f, "null");
+            cli_json_pair(f, ", ", "place", place);
         }
         fprintf(f, "}\n");
         return;
@@ -232,12 +216,11 @@ static int archive_segments(job *j) {
     j->all = before;
     int failed = streams ? stream_open(j) : 0;
     progress_start(&j->progress, &alone, 0);
-    if (!failed && j->first <= j->last)
-        failed = streams ? stream_run(j, &freed) : directory_run(j, &freed);
+    if (!failed && j->first <= j->last) failed = (streams ? stream_run : directory_run)(j, &freed);
     progress_end(&j->progress);
     if (j->pipe) (void)pipe_end(j);
     if (!failed) {
-        const int copied = streams && !j->place && !j->restores; /* nothing has changed */
+        const int copied = streams && !j->place && !j->restores; /* the dataset has not changed */
         const tutti_count left = copied ? 0 : count(j, j->restores, &after);
         report_archived(j, n - left, before - after, freed);
     }

@@ -1,7 +1,7 @@
-/* tutti diff: two datasets, number by number.  Segments are matched by kind and time index, variables by
+/* tutti diff: two datasets, value by value.  Segments are matched by kind and time index, variables by
  * name, entries by position, or those of lists by id (--by id).
  *
- * What a difference is: cli_numbers_differ.
+ * cli_numbers_differ defines a difference.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
@@ -21,7 +21,7 @@ typedef struct {
     const data_config *config;
     dataset_catalogue a, b;
     outcome *variable; /* [a.variables] */
-    char **only;       /* what only one of them has */
+    char **only;       /* items that only one of them has */
     int onlys;
     dataset_ids ids[2]; /* of the space and topology that were needed last, in a and b */
 } comparison;
@@ -62,7 +62,7 @@ static char *place_text(const dataset_view *a, const dataset_view *b, tutti_coun
 
 /* ---- entries by their ids */
 
-/* All numbers of a view. */
+/* Read all values of a view. */
 static char *numbers_read(dataset_view *v) {
     const size_t size = (size_t)v->number.element_size;
     char *all = cli_array(v->count, (tutti_count)size, 1);
@@ -77,7 +77,7 @@ static char *numbers_read(dataset_view *v) {
 /* One of the two. */
 typedef struct {
     const dataset_view *view;
-    char *numbers; /* all of them */
+    char *numbers; /* all values */
 } side;
 
 /* The same view as if entry `at` were all that has been read. */
@@ -89,14 +89,6 @@ static dataset_view entry_view(const side *s, tutti_count at) {
     return v;
 }
 
-static void compare_entry(const dataset_view *a, const dataset_view *b, const double *limit,
-                          outcome *o) {
-    for (tutti_count k = 0; k < a->row->values_per_item; k++)
-        if (differs(a, b, k, limit, o) && o->different++ == 0 && !o->place)
-            o->place = place_text(a, b, k);
-    o->numbers += a->row->values_per_item;
-}
-
 static void only_ids(comparison *k, const dataset_catalogue *c, const dataset_view *v,
                      tutti_count n, int64_t first) {
     char *text = cli_format("space '%s', topology of segment %lld: %lld %s only in %s, the first "
@@ -104,7 +96,7 @@ static void only_ids(comparison *k, const dataset_catalogue *c, const dataset_vi
                             v->row->spec.space, (long long)v->segment.topology, (long long)n,
                             n == 1 ? "entry" : "entries", c->path, (long long)first);
     for (int i = 0; n > 0 && i < k->onlys; i++)
-        if (strcmp(k->only[i], text) == 0) n = 0; /* another variable has said it */
+        if (strcmp(k->only[i], text) == 0) n = 0; /* already reported for another variable */
     if (n > 0)
         only(k, text);
     else
@@ -132,7 +124,10 @@ static int compare_by_id(comparison *k, dataset_view *a, dataset_view *b, const 
         } else {
             const dataset_view in_a = entry_view(&one, x->v[i++].position);
             const dataset_view in_b = entry_view(&two, y->v[j++].position);
-            compare_entry(&in_a, &in_b, limit, o);
+            for (tutti_count n = 0; n < a->row->values_per_item; n++)
+                if (differs(&in_a, &in_b, n, limit, o) && o->different++ == 0 && !o->place)
+                    o->place = place_text(&in_a, &in_b, n);
+            o->numbers += a->row->values_per_item;
         }
     }
     const int failed = !two.numbers;
@@ -155,7 +150,7 @@ static int compare_views(comparison *k, dataset_view *a, dataset_view *b, outcom
     if (a->ndims == b->ndims &&
         memcmp(a->shape, b->shape, (size_t)a->ndims * sizeof *a->shape) == 0) {
         int more, other;
-        /* pieces have as many items in both only if items are as large: walk with what both have */
+        /* pieces have the same number of items only if item sizes are equal: advance by the smaller piece */
         tutti_count i = 0, j = 0;
         more = dataset_view_next(a);
         other = dataset_view_next(b);
@@ -204,7 +199,7 @@ static int compare_section(comparison *k, tutti_count v, tutti_count ga, tutti_c
 
 /* ---- segments */
 
-/* Before, the same, or behind in time. */
+/* Order of two segments in time. */
 static int order_of(const tutti_segment *a, const tutti_segment *b) {
     if (a->index != b->index) return a->index < b->index ? -1 : 1;
     return a->kind == b->kind ? 0 : a->kind == TUTTI_TOPOLOGY ? -1 : 1;
@@ -243,24 +238,12 @@ static int compare_segments(comparison *k) {
     return failed;
 }
 
-/* A name on the command line that neither has is a mistake. */
-static int names_known(const comparison *k) {
-    for (int i = 0; i < k->config->variables.n; i++)
-        if (!dataset_variable(&k->a, k->config->variables.item[i]) &&
-            !dataset_variable(&k->b, k->config->variables.item[i]))
-            return 0;
-    return 1;
-}
-
 /* ---- reports */
 
 static void print_differences_json(const comparison *k, int different) {
-    printf("{\"same\": %s, \"others\": [", different ? "false" : "true");
-    for (int i = 0; i < k->onlys; i++) {
-        if (i) printf(", ");
-        cli_json_string(stdout, k->only[i]);
-    }
-    printf("],\n \"variables\": [");
+    printf("{\"same\": %s, \"others\": ", different ? "false" : "true");
+    cli_json_strings(stdout, k->onlys, k->only);
+    printf(",\n \"variables\": [");
     int n = 0;
     for (tutti_count v = 0; v < k->a.variables; v++) {
         const outcome *o = &k->variable[v];
@@ -270,13 +253,8 @@ static void print_differences_json(const comparison *k, int different) {
         printf(", \"numbers\": %lld, \"different\": %lld, \"absolute\": ", (long long)o->numbers,
                (long long)o->different);
         cli_json_number(stdout, (double)o->absolute);
-        printf(", \"relative\": ");
-        cli_json_number(stdout, (double)o->relative);
-        printf(", \"first\": ");
-        if (o->place)
-            cli_json_string(stdout, o->place);
-        else
-            printf("null");
+        cli_json_number_pair(stdout, ", ", "relative", (double)o->relative);
+        cli_json_pair(stdout, ", ", "first", o->place);
         putchar('}');
     }
     printf("]}\n");
@@ -292,7 +270,11 @@ int dataset_diff(const cli_world *w, const data_config *config) {
         k.variable = cli_malloc((size_t)k.a.variables * sizeof *k.variable);
         for (tutti_count v = 0; v < k.a.variables; v++)
             k.variable[v] = (outcome){.name = k.a.total[v].row.name};
-        int failed = !names_known(&k);
+        /* A name on the command line that neither has is a mistake. */
+        int failed = 0;
+        for (int i = 0; i < config->variables.n && !failed; i++)
+            failed = !dataset_variable(&k.a, config->variables.item[i]) &&
+                     !dataset_variable(&k.b, config->variables.item[i]);
         if (!failed) {
             for (int i = 0; i < 2; i++) {
                 const dataset_catalogue *c = i ? &k.b : &k.a, *other = i ? &k.a : &k.b;

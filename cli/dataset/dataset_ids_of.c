@@ -1,4 +1,4 @@
-/* The ids of a list as of a segment, in their order: what the last topology before it says that has some.
+/* The ids of a list valid in a segment, in order: those of the last topology before it with ids.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
@@ -19,7 +19,7 @@ void dataset_ids_free(dataset_ids *ids) {
     *ids = (dataset_ids){.topology = -1};
 }
 
-/* The topology that says the ids; -1: positions are ids.  Another size without ids ends them. */
+/* Find the topology with the ids; -1: positions are ids.  A new size without ids removes them. */
 static int topology_find(const dataset_catalogue *c, const char *space, tutti_count segment,
                          tutti_count n, tutti_count *out) {
     char *name = cli_format("%s:ids", space);
@@ -47,8 +47,8 @@ static int compare_list_ids(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-static int ids_get(const dataset_catalogue *c, const char *space, tutti_count topology,
-                   tutti_count n, int64_t *id) {
+int dataset_ids_get(const dataset_catalogue *c, const char *space, tutti_count topology,
+                    tutti_count n, int64_t *id) {
     const tutti_decomposition_spec all = {.kind = TUTTI_BY_RANK_ORDER, .n = n};
     char *name = cli_format("%s:ids", space);
     tutti_decomposition *mine = NULL;
@@ -73,7 +73,7 @@ int dataset_ids_read(const dataset_catalogue *c, const char *space, tutti_count 
         return 0;
     dataset_ids_free(io);
     int64_t *id = cli_malloc((size_t)n * sizeof *id + 1);
-    const int failed = topology >= 0 && ids_get(c, space, topology, n, id);
+    const int failed = topology >= 0 && dataset_ids_get(c, space, topology, n, id);
     if (!failed) {
         io->space = cli_strdup(space);
         io->topology = topology;

@@ -1,4 +1,4 @@
-/* tutti repair: a dataset whose metadata are damaged or gone, or that has lost data files.
+/* tutti repair: repair a dataset whose metadata is damaged or missing, or that has lost data files.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
@@ -19,15 +19,13 @@ static void print_repair(const data_config *c, const tutti_repair_report *r) {
 }
 
 static void print_repair_json(const data_config *c, const tutti_repair_report *r) {
-    printf("{\"path\": ");
-    cli_json_string(stdout, c->path[0]);
+    cli_json_pair(stdout, "{", "path", c->path[0]);
     printf(", \"segments\": %lld, \"lost\": %lld, \"damaged\": %lld, \"files\": %d, "
            "\"rebuilt\": %s,\n \"kept\": ",
            (long long)r->segments, (long long)r->lost, (long long)r->damaged, r->files,
            r->rebuilt ? "true" : "false");
     cli_json_string(stdout, r->backup);
-    printf(", \"first_lost\": ");
-    cli_json_string(stdout, r->first_lost);
+    cli_json_pair(stdout, ", ", "first_lost", r->first_lost);
     printf("}\n");
 }
 

@@ -1,6 +1,7 @@
-/* tutti archive of an Exodus file: a copy of the file and its sidecar, of all files that follow it, in a directory
- * or a tar archive.   The file is compared with its checksums first; what was written is synced, read back and
- * compared with what was read.
+/* tutti archive of an Exodus file: a copy of the file and its sidecar, and of all files of its
+ * series, in a directory
+ * or a tar archive.   The file is compared with its checksums first; the copy is synced, read back
+ * and compared with the original.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
@@ -65,7 +66,7 @@ static int write_fully(int fd, const void *bytes, size_t n, const char *path) {
     return 0;
 }
 
-/* As many as there are, up to n; -1 and a message */
+/* Read up to n bytes; -1 and a message */
 static ssize_t read_some(int fd, void *bytes, size_t n, const char *path) {
     size_t done = 0;
     while (done < n) {
@@ -78,7 +79,7 @@ static ssize_t read_some(int fd, void *bytes, size_t n, const char *path) {
     return (ssize_t)done;
 }
 
-/* The n bytes of a file are those that follow in another one. */
+/* Check that the n bytes of a file equal the next bytes of another one. */
 static int same_bytes(job *j, const char *path, int other, const char *other_path, tutti_off n) {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     int failed = fd < 0 && cli_error_errno("cannot read", path);
@@ -96,7 +97,7 @@ static int same_bytes(job *j, const char *path, int other, const char *other_pat
     return failed;
 }
 
-/* n bytes of a file behind what is in fd. */
+/* Append n bytes of a file to fd. */
 static int append(job *j, int fd, const char *to, const char *path, tutti_off n) {
     const int from = open(path, O_RDONLY | O_CLOEXEC);
     int failed = from < 0 && cli_error_errno("cannot read", path);
@@ -113,11 +114,6 @@ static int append(job *j, int fd, const char *to, const char *path, tutti_off n)
     return failed;
 }
 
-static const char *base_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static int sync_close(int fd, const char *path) {
     const int failed = fsync(fd) != 0 && errno != EINVAL;
     if (failed) cli_error_errno("cannot sync", path);
@@ -130,7 +126,7 @@ static int sync_close(int fd, const char *path) {
 /* The copy has the same checksums in its own sidecar. */
 static int copies_verify(job *j) {
     const char *from = j->config->path[0];
-    char *path = cli_format("%s/%s", j->config->place, base_of(from));
+    char *path = cli_format("%s/%s", j->config->place, cli_base_name(from));
     tutti_exodus *x = NULL;
     tutti_off all = 0;
     tutti_err err = tutti_exodus_open(MPI_COMM_SELF, path, TUTTI_READ, NULL, &x);
@@ -154,7 +150,7 @@ static int to_directory(job *j) {
     for (int i = 0; i < j->paths; i++) {
         const char *path = j->path[i];
         struct stat st;
-        char *to = cli_format("%s/%s", j->config->place, base_of(path));
+        char *to = cli_format("%s/%s", j->config->place, cli_base_name(path));
         int failed = stat(path, &st) != 0 && cli_error_errno("cannot read", path);
         const int fd = failed ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (!failed && fd < 0) failed = cli_error_errno("cannot create", to);
@@ -192,9 +188,9 @@ static void octal(char *field, size_t size, uint64_t v) {
 static int header_make(const char *path, const struct stat *st, char *block) {
     unsigned sum = 0;
     memset(block, 0, TAR_BLOCK);
-    if (strlen(base_of(path)) > 99)
+    if (strlen(cli_base_name(path)) > 99)
         return cli_error("'%s': name is too long for tar (at most 99 bytes)", path);
-    snprintf(block, 100, "%s", base_of(path));
+    snprintf(block, 100, "%s", cli_base_name(path));
     octal(block + 100, 8, st->st_mode & 07777);
     octal(block + 108, 8, 0);
     octal(block + 116, 8, 0);
@@ -250,11 +246,10 @@ int exodus_archive(const cli_world *w, const data_config *config) {
     job j = {.config = config};
     for (int i = 0; i < 2; i++) j.chunk[i] = cli_malloc(CHUNK);
     int failed = files_verify(&j);
-    if (!failed) failed = config->place ? to_directory(&j) : to_tar(&j);
+    if (!failed) failed = (config->place ? to_directory : to_tar)(&j);
     const char *place = config->place ? config->place : config->tar;
     if (!failed && config->json) {
-        printf("{\"path\": ");
-        cli_json_string(stdout, config->path[0]);
+        cli_json_pair(stdout, "{", "path", config->path[0]);
         printf(", \"files\": %d, \"bytes\": %lld, \"checked\": %lld, \"place\": ", j.paths,
                (long long)j.bytes, (long long)j.checked);
         cli_json_string(stdout, place);

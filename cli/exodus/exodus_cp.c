@@ -1,5 +1,5 @@
-/* tutti cp of an Exodus file: anew, by ids, with other sizes of numbers, some of the steps, other files.
- * Files that followed each other with the same mesh become one, or as many as --steps-per-file says.
+/* tutti cp of an Exodus file: copy by ids, with other number sizes, some of the steps, or other files.
+ * Files of a series with the same mesh become one file, or several by --steps-per-file.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
@@ -16,7 +16,7 @@ typedef struct {
     uint64_t hash; /* of the mesh that the new file has */
 } copy;
 
-/* ---- is the next mesh the same? */
+/* ---- comparison with the next mesh */
 
 static uint64_t hash_bytes(uint64_t h, const void *p, size_t n) {
     const unsigned char *b = p;
@@ -58,14 +58,13 @@ static int mesh_copy(copy *c, const tutti_exodus_mesh *m) {
             n += (size_t)e->entries;
         }
         hash = hash_bytes(hash_elements(hash, o, m, kind), &n, sizeof n);
-        uint64_t h = hash;
         const tutti_exodus_members *s = exodus_sets(m, kind);
         for (tutti_count i = 0; s && i < o->of[kind].n; i++) {
-            h = hash_bytes(h, s[i].members, (size_t)s[i].n * sizeof *s[i].members);
-            h = hash_bytes(h, s[i].sides, (size_t)s[i].n * sizeof *s[i].sides);
-            h = hash_bytes(h, s[i].factors, (size_t)exodus_factors(o, m, kind, i) * sizeof(double));
+            hash = hash_bytes(hash, s[i].members, (size_t)s[i].n * sizeof *s[i].members);
+            hash = hash_bytes(hash, s[i].sides, (size_t)s[i].n * sizeof *s[i].sides);
+            hash = hash_bytes(hash, s[i].factors,
+                              (size_t)exodus_factors(o, m, kind, i) * sizeof(double));
         }
-        hash = h;
     }
     int same = c->files > 0 && hash == c->hash;
     MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, c->world->comm);
@@ -134,14 +133,6 @@ static int steps_count(copy *c, const char *path) {
     return 0;
 }
 
-static void report_copy(const copy *c) {
-    if (c->world->rank != 0 || !c->config->json) return;
-    printf("{\"path\": ");
-    cli_json_string(stdout, c->config->path[1]);
-    printf(", \"steps\": %lld, \"nodes\": %lld, \"elements\": %lld}\n", (long long)c->copied,
-           (long long)c->outline.p.nodes, (long long)c->outline.p.elements);
-}
-
 int exodus_cp(const cli_world *w, const data_config *config) {
     copy c = {.world = w, .config = config};
     cli_staged staged = {.path = NULL};
@@ -154,7 +145,7 @@ int exodus_cp(const cli_world *w, const data_config *config) {
     failed = steps_count(&c, path);
     if (!failed) failed = exodus_outline_read(c.from, &c.outline);
     if (!failed) {
-        /* Sizes of numbers are kept unless others are asked for. */
+        /* Sizes of numbers are kept by default. */
         const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_COORDINATES,
                                       .kind = TUTTI_EXODUS_NODAL};
         tutti_count entries, numbers;
@@ -175,7 +166,11 @@ int exodus_cp(const cli_world *w, const data_config *config) {
     exodus_outline left = c.outline;
     if (c.to && tutti_exodus_close(&c.to) != TUTTI_OK && !failed) failed = cli_error_tutti();
     if (staged.path) failed = cli_stage_end(w, &staged, failed);
-    if (!failed) report_copy(&c);
+    if (!failed && w->rank == 0 && config->json) {
+        cli_json_pair(stdout, "{", "path", config->path[1]);
+        printf(", \"steps\": %lld, \"nodes\": %lld, \"elements\": %lld}\n", (long long)c.copied,
+               (long long)left.p.nodes, (long long)left.p.elements);
+    }
     (void)tutti_exodus_close(&c.from);
     exodus_outline_free(&left);
     return failed;

@@ -1,5 +1,5 @@
-/* tutti exodus diff: two files by ids, whatever the order of their nodes and elements.   All ranks share the
- * work: each compares what has ids of a range.
+/* tutti exodus diff: compare two files by ids, for any order of nodes and elements.   All ranks share the
+ * work: each compares a range of ids.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/diff.h"
 
@@ -30,7 +30,7 @@ static void entity_compare(exodus_comparison *k, const tutti_exodus_entity *a,
     text_compare(k, what, a->name, b->name);
     if (exodus_is_block(a->kind)) {
         snprintf(what, sizeof what, "%s %lld, topology", kind, id);
-        const int both = a->entries > 0 && b->entries > 0; /* empty blocks may have lost theirs */
+        const int both = a->entries > 0 && b->entries > 0; /* empty blocks may lack a topology */
         if (both) text_compare(k, what, a->topology, b->topology);
         snprintf(what, sizeof what, "%s %lld, nodes of an entry", kind, id);
         if (both) number_compare(k, what, a->nodes, b->nodes);
@@ -46,8 +46,6 @@ static void entity_compare(exodus_comparison *k, const tutti_exodus_entity *a,
     snprintf(what, sizeof what, "%s %lld, distribution factors", kind, id);
     if (exodus_is_set(a->kind)) number_compare(k, what, a->factors, b->factors);
 }
-
-/* ---- reports */
 
 /* ---- all of it */
 
@@ -93,7 +91,7 @@ static int files_compare(exodus_comparison *k) {
     return failed;
 }
 
-/* The next file of both; *more_out: there is one. */
+/* The next file of both; *more_out: it exists. */
 static int next_files(exodus_comparison *k, int *more_out) {
     tutti_err err[2];
     for (int f = 0; f < 2; f++) {
@@ -124,12 +122,9 @@ int exodus_diff(const cli_world *w, const data_config *config) {
     if (!failed && k.world->rank == 0) {
         if (k.config->json) {
             int n = 0;
-            printf("{\"same\": %s, \"others\": [", different ? "false" : "true");
-            for (int i = 0; i < k.onlys; i++) {
-                if (i) printf(", ");
-                cli_json_string(stdout, k.only[i]);
-            }
-            printf("],\n \"numbers\": [");
+            printf("{\"same\": %s, \"others\": ", different ? "false" : "true");
+            cli_json_strings(stdout, k.onlys, k.only);
+            printf(",\n \"numbers\": [");
             for (int i = 0; i < k.outcomes; i++) {
                 const exodus_outcome *o = &k.outcome[i];
                 if (!(o->numbers > 0)) continue;
@@ -138,10 +133,8 @@ int exodus_diff(const cli_world *w, const data_config *config) {
                 printf(", \"of\": \"%s\", \"numbers\": %lld, \"different\": %lld, \"absolute\": ",
                        o->of, (long long)o->numbers, (long long)o->different);
                 cli_json_number(stdout, o->absolute);
-                printf(", \"relative\": ");
-                cli_json_number(stdout, o->relative);
-                printf(", \"place\": ");
-                cli_json_string(stdout, o->place);
+                cli_json_number_pair(stdout, ", ", "relative", o->relative);
+                cli_json_pair(stdout, ", ", "place", o->place);
                 putchar('}');
             }
             printf("]}\n");

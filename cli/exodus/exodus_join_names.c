@@ -1,4 +1,5 @@
-/* tutti exodus join: which files.  A set of NAME.N.R is whole; other names are taken as they come.
+/* tutti exodus join: the input files.  A set of NAME.N.R must be complete; other names are used in
+ * the given order.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/join.h"
 
@@ -6,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* NAME.N.R: how long NAME is, N, R and its digits.  0: it is no such name */
+/* Parse NAME.N.R: length of NAME, N, R and its digits.  0: another name */
 static int name_parse(const char *path, size_t *stem, long *n, long *r, int *digits) {
     const char *last = strrchr(path, '.'), *before = last;
     if (!last || !last[1] || last == path) return 0;
@@ -21,13 +22,6 @@ static int name_parse(const char *path, size_t *stem, long *n, long *r, int *dig
     *r = strtol(last + 1, NULL, 10);
     *digits = (int)strlen(last + 1);
     return *n > 0 && *n < 100000000 && *r < *n;
-}
-
-/* One of them stands for all. */
-static void all_of(const char *path, size_t stem, long n, int digits, char ***out) {
-    *out = cli_malloc((size_t)n * sizeof **out);
-    for (long r = 0; r < n; r++)
-        (*out)[r] = cli_format("%.*s.%ld.%0*ld", (int)stem, path, n, digits, r);
 }
 
 static int set_check(const data_config *c, const char *first, size_t stem, long n, char **out) {
@@ -56,7 +50,9 @@ int exodus_join_names(const data_config *c, char ***paths_out, int *n_out) {
         *paths_out = cli_malloc((size_t)n * sizeof **paths_out);
         for (long i = 0; i < n; i++) (*paths_out)[i] = cli_strdup(c->path[i]);
     } else if (c->paths == 1) {
-        all_of(c->path[0], stem, n, digits, paths_out);
+        *paths_out = cli_malloc((size_t)n * sizeof **paths_out);
+        for (r = 0; r < n; r++)
+            (*paths_out)[r] = cli_format("%.*s.%ld.%0*ld", (int)stem, c->path[0], n, digits, r);
     } else {
         char **found = cli_malloc((size_t)n * sizeof *found);
         memset(found, 0, (size_t)n * sizeof *found);

@@ -1,10 +1,12 @@
-/* Node orders of VTK, where they differ from Exodus': quadratic wedges and hexahedra have the middles of the
- * vertical edges last, and the hexahedron of 27 nodes its faces x, y, z and its centre at the end.  Nodes that VTK's
- * cell has not (the centre of a TET11, say) are left out.
+/* Node orders of VTK, where they differ from Exodus: quadratic wedges and hexahedra have the middles of the
+ * vertical edges last, and the hexahedron of 27 nodes its faces x, y, z and its centre at the end.
+ *  Nodes that the VTK
+ * cell does not have (for example the centre of a TET11) are omitted.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
 #include <string.h>
+#include <strings.h>
 
 enum {
     VERTEX = 1,
@@ -31,11 +33,11 @@ static const int wedge_15[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 14, 9, 10, 11}
 static const int hex_27[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 16, 17,
                              18, 19, 12, 13, 14, 15, 23, 24, 25, 26, 21, 22, 20};
 
-/* By the first letters of a topology; the first that has no more nodes than the element is taken. */
+/* By the first letters of a topology; the first with at most as many nodes as the element is used. */
 static const struct {
     const char *name;
     int nodes, cell;
-    const int *order; /* NULL: as they are */
+    const int *order; /* NULL: unchanged */
 } cell_table[] = {
     {"hex", 27, HEX_27, hex_27}, {"hex", 20, HEX_20, hex_27},   {"hex", 8, HEXAHEDRON, NULL},
     {"tet", 10, TET_10, NULL},   {"tet", 4, TETRA, NULL},       {"wed", 15, WEDGE_15, wedge_15},
@@ -51,17 +53,11 @@ static const struct {
     {"lin", 3, EDGE_3, NULL},    {"lin", 2, LINE, NULL},
 };
 
-static int has_topology_prefix(const char *topology, const char *name) {
-    for (; *name; name++, topology++)
-        if ((*topology | 32) != *name) return 0;
-    return 1;
-}
-
 int exodus_vtk_cell(const char *topology, int nodes, int *nodes_out, int *order_out) {
     if (nodes == 0) nodes = tutti_exodus_topology_nodes(topology);
     for (size_t i = 0; i < sizeof cell_table / sizeof *cell_table; i++) {
-        if (!has_topology_prefix(topology, cell_table[i].name) || cell_table[i].nodes > nodes)
-            continue;
+        const char *name = cell_table[i].name;
+        if (strncasecmp(topology, name, strlen(name)) != 0 || cell_table[i].nodes > nodes) continue;
         *nodes_out = cell_table[i].nodes;
         for (int k = 0; k < *nodes_out; k++)
             order_out[k] = cell_table[i].order ? cell_table[i].order[k] : k;

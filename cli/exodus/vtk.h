@@ -1,4 +1,4 @@
-/* VTK's unstructured grids as XML with appended raw numbers: what is written of one.
+/* VTK's unstructured grids as XML with appended raw numbers: writing them.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_CLI_EXODUS_VTK_H
 #define TUTTI_CLI_EXODUS_VTK_H
@@ -13,7 +13,7 @@ typedef struct vtk_array {
     int components;
     size_t bytes;
     void *data;
-    int variable; /* of the results; -1: none.  Its data are those of a step */
+    int variable; /* of the results; -1: none.  Its data is that of a step */
 } vtk_array;
 
 typedef struct vtk_grid {
@@ -27,7 +27,7 @@ void *vtk_add(vtk_grid *g, const char *section, const char *name, const char *ty
               tutti_count n);
 void vtk_free(vtk_grid *g);
 
-/* A list of numbers that grows, and as an array of the cells. */
+/* A growing list of numbers, written as an array of the cells. */
 typedef struct vtk_numbers {
     int64_t *v;
     size_t n, room;
@@ -40,7 +40,6 @@ int vtk_write(const vtk_grid *g, const char *path);
 /* The file that names the pieces of all ranks: STEM-p0.vtu and so on. */
 int vtk_write_pieces(const vtk_grid *g, const char *path, const char *stem, int ranks);
 void vtk_head(FILE *f, const char *type);
-const char *vtk_base(const char *path); /* the name without its directory */
 
 /* A grid of the members of node and side sets: vertices and sides, with the ids of sets. */
 int vtk_sets(const exodus_outline *o, const tutti_exodus_mesh *m, vtk_grid *out);

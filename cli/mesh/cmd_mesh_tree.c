@@ -1,10 +1,10 @@
-/* tutti mesh tree: which way the library would write the nodes of such a mesh, by network, number
- * of nodes and load: Filgueira et al.'s decision tree (their Figure 7), as it follows from this
- * machine's profile.
+/* tutti mesh tree: the method by which the library would write the nodes of such a mesh, by network, number
+ * of nodes and load: Filgueira et al.'s decision tree (their Figure 7), computed from the profile of this
+ * machine.
  *
- * How many intervals there are is counted on the mesh itself, with its partitions and rule; larger
- * and smaller meshes of the same shape have intervals like the surfaces of their partitions, so
- * that they go with nodes to the power of 2/3.  The times are those of the model by which `auto` decides
+ * The number of intervals is counted on the mesh, with its partitions and rule; larger
+ * and smaller meshes of the same shape have intervals in proportion to the surfaces of their partitions, so
+ * that they scale with nodes to the power of 2/3.  The times are those of the model by which `auto` decides
  * (tutti_profile_predict).
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "mesh/cmd_mesh.h"
@@ -17,14 +17,14 @@ enum { SIZES = 7, LOAD_MOST = 1000, STEPS = 16 };
 static const char *const method_names[] = {"auto",  "independent", "list",
                                            "sieve", "root",        "two-phase"};
 
-/* A network, and what the machine is like with it. */
+/* A network, and the properties of the machine with it. */
 typedef struct {
     char name[96];
     int nodes;
     tutti_profile profile;
 } network;
 
-/* What leaves a node by the network is at most as fast as it; rates of all nodes together. */
+/* Limit transfers between nodes to the rate of the network; rates are sums over nodes. */
 static void limit(tutti_profile *p, double bandwidth, int hosts) {
     for (int i = 0;; i++) {
         const tutti_profile_info *row = tutti_profile_row(i);
@@ -55,7 +55,7 @@ static int networks_make(const mesh_config *c, network *n, tutti_filesystem *pla
     for (int i = 0; i < 2; i++) {
         network *x = &n[2 + i];
         *x = (network){.nodes = hosts, .profile = mine};
-        if (!mine.remote) { /* a file system behind the network, as is usual */
+        if (!mine.remote) { /* a file system behind the network, by default */
             tutti_profile_defaults(&x->profile, "nfs");
             x->profile.copy_64 = mine.copy_64;
             x->profile.copy_512 = mine.copy_512;
@@ -71,7 +71,7 @@ static int networks_make(const mesh_config *c, network *n, tutti_filesystem *pla
     return 0;
 }
 
-/* What is known of the mesh. */
+/* Properties of the mesh. */
 typedef struct {
     double nodes, intervals;
 } shape;
@@ -80,13 +80,6 @@ typedef struct {
 typedef struct {
     int n, method[STEPS], from[STEPS];
 } branch;
-
-static int same_branch(const branch *a, const branch *b) {
-    if (a->n != b->n) return 0;
-    for (int i = 0; i < a->n; i++)
-        if (a->method[i] != b->method[i] || a->from[i] != b->from[i]) return 0;
-    return 1;
-}
 
 static void print_branch(const branch *b, const char *indent) {
     for (int i = 0; i < b->n; i++) {
@@ -117,10 +110,10 @@ static void json_branch(double from, double below, const branch *b, int first) {
 static int tree_network(const mesh_config *c, const network *n, const shape *s) {
     static const double sizes[SIZES] = {1e4, 3e4, 7e4, 2e5, 6e5, 2e6, 1e7};
     branch b[SIZES];
+    memset(b, 0, sizeof b);
     for (int i = 0; i < SIZES; i++) {
         /* The loads 1 to LOAD_MOST, each tenth finer than the last: crossovers are found to the unit. */
         const double nodes = sizes[i];
-        b[i].n = 0;
         for (int load = 1; load <= LOAD_MOST; load++) {
             int method = 0;
             double seconds = 0;
@@ -141,15 +134,14 @@ static int tree_network(const mesh_config *c, const network *n, const shape *s) 
         }
     }
     if (c->json) {
-        printf("{\"network\": ");
-        cli_json_string(stdout, n->name);
+        cli_json_pair(stdout, "{", "network", n->name);
         printf(", \"machines\": %d, \"sizes\": [", n->nodes);
     } else {
         printf("%s\n", n->name);
     }
     for (int i = 0; i < SIZES;) {
         int end = i + 1;
-        while (end < SIZES && same_branch(&b[i], &b[end])) end++;
+        while (end < SIZES && memcmp(&b[i], &b[end], sizeof b[i]) == 0) end++;
         const double from = i ? sizes[i] : 0, below = end < SIZES ? sizes[end] : 0;
         if (c->json) {
             json_branch(from, below, &b[i], i == 0);
@@ -177,8 +169,7 @@ int mesh_tree(const cli_world *w, const void *config) {
     mesh_case m;
     tutti_filesystem place;
     tutti_replicas_stats stats;
-    int failed = mesh_case_open(c, &m);
-    if (!failed) failed = mesh_case_divide(c, &m);
+    int failed = mesh_case_divide(c, &m);
     const tutti_replicas_rule rule = c->rule[c->rules - 1]; /* idg2, unless one is named */
     if (!failed) failed = mesh_case_choose(c, &m, rule, NULL, &stats);
     if (!failed && m.v.nodes == 0) failed = cli_error("'%s' has no nodes", c->path);
@@ -186,8 +177,7 @@ int mesh_tree(const cli_world *w, const void *config) {
     if (!failed) {
         const shape s = {(double)m.v.nodes, (double)stats.intervals};
         if (c->json) {
-            printf("{\"file\": ");
-            cli_json_string(stdout, c->path);
+            cli_json_pair(stdout, "{", "file", c->path);
             printf(", \"nodes\": %lld, \"parts\": %d, \"rule\": \"%s\", \"intervals\": %lld, "
                    "\"measured\": %d, \"networks\": [",
                    (long long)m.v.nodes, c->parts, tutti_replicas_rule_name(rule),

@@ -1,5 +1,5 @@
-/* tutti tune: the file system.  Writes go to a file that has just been emptied, reads come from one
- * that has just been written: what an application meets.  Pieces of all ranks are dealt in turn.
+/* tutti tune: the file system.  Writes use a truncated file, reads use one
+ * that has just been written, as in applications.  Pieces of all ranks are distributed cyclically.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "tune/tune.h"
 
@@ -39,7 +39,7 @@ static int transfer_pieces(tune_job *job, const tune_probe *p, long count) {
     return 0;
 }
 
-/* Every eighth piece of a part of its own. */
+/* Every eighth piece of a separate part. */
 static int run_own(tune_job *job, const tune_probe *p, long count) {
     const off_t start = (off_t)(job->area * job->world.rank);
     for (long i = 0; i < count; i++)
@@ -55,7 +55,8 @@ static void copy_window(const tune_job *job, const tune_probe *p, long i) {
     const long pieces = (long)(p->size / PIECE);
     char *user = job->user + (i * p->size) % TUNE_USER;
     for (long k = 0; k < pieces; k++) {
-        char *stage = job->stage + (k * 5 + 3) % pieces * PIECE; /* 5 is prime to all of them */
+        char *stage =
+            job->stage + (k * 5 + 3) % pieces * PIECE; /* 5 is coprime to all piece counts */
         if (p->is_write)
             memcpy(stage, user + k * PIECE, PIECE);
         else
@@ -99,7 +100,7 @@ static int prepare_read(tune_job *job, const tune_probe *p) {
     return 0;
 }
 
-/* ---- all of them */
+/* ---- all probes */
 
 static tune_probe file_probe(const tune_job *job, int is_write, int direct, tutti_off size) {
     return (tune_probe){.prepare = is_write ? prepare_write : prepare_read,
@@ -129,16 +130,6 @@ static int add_pieces(const tune_job *job, int is_write, int direct, int one, tu
     return n;
 }
 
-static int add_windows(const tune_job *job, int is_write, int direct, tune_probe *out) {
-    for (int i = 0; i < 2; i++) {
-        out[i] = file_probe(job, is_write, direct, i ? 4 << 20 : 512 << 10);
-        out[i].run = run_windows;
-        snprintf(out[i].v.name, sizeof out[i].v.name, "%sstaged_%s_%s", direct ? "direct_" : "",
-                 is_write ? "write" : "read", i ? "4m" : "512k");
-    }
-    return 2;
-}
-
 /* First all that write, then all that read: the file is filled for reads once in a round. */
 int tune_file_probes(const tune_job *job, tune_probe *out) {
     int n = 0;
@@ -147,7 +138,13 @@ int tune_file_probes(const tune_job *job, tune_probe *out) {
         for (int direct = 0; direct < (job->direct_fd >= 0 ? 2 : 1); direct++) {
             n += add_pieces(job, writes, direct, 1, out + n);
             if (several) n += add_pieces(job, writes, direct, 0, out + n);
-            n += add_windows(job, writes, direct, out + n);
+            for (int large = 0; large < 2; large++) {
+                tune_probe *p = &out[n++];
+                *p = file_probe(job, writes, direct, large ? 4 << 20 : 512 << 10);
+                p->run = run_windows;
+                snprintf(p->v.name, sizeof p->v.name, "%sstaged_%s_%s", direct ? "direct_" : "",
+                         writes ? "write" : "read", large ? "4m" : "512k");
+            }
         }
     if (several) {
         out[n] = file_probe(job, 1, 0, 512);
@@ -171,14 +168,6 @@ static int choose_area(tune_job *job, const char *dir) {
     return 0;
 }
 
-/* A few blocks by direct access: not every file system that opens a file so can do it. */
-static int open_direct(tune_job *job) {
-    const tune_probe probe = {.is_write = 1, .direct = 1};
-    job->direct_fd = open(job->path, O_RDWR | O_DIRECT | O_CLOEXEC);
-    if (job->direct_fd < 0) return 1;
-    return transfer_piece(job, &probe, job->user, PIECE, (off_t)PIECE * job->world.rank);
-}
-
 int tune_file_open(tune_job *job, const char *dir) {
     const cli_world *w = &job->world;
     if (cli_agree(w, strlen(dir) + 40 > sizeof job->path ? cli_error("the path is too long") : 0) ||
@@ -187,7 +176,7 @@ int tune_file_open(tune_job *job, const char *dir) {
     MPI_Bcast(&job->area, 1, MPI_INT64_T, 0, w->comm);
     snprintf(job->path, sizeof job->path, "%s", cli_scratch(w, dir, "tune"));
     int failed = 0;
-    for (int turn = 0; turn < 2 && !failed; turn++) { /* rank 0 makes it, the others find it */
+    for (int turn = 0; turn < 2 && !failed; turn++) { /* rank 0 creates it, the others open it */
         if ((w->rank == 0) == (turn == 0))
             job->fd = open(job->path, O_RDWR | O_CLOEXEC | (turn ? 0 : O_CREAT | O_EXCL), 0600);
         if ((w->rank == 0) == (turn == 0) && job->fd < 0)
@@ -195,7 +184,12 @@ int tune_file_open(tune_job *job, const char *dir) {
         failed = cli_agree(w, failed);
     }
     if (failed) return 1;
-    if (cli_agree(w, open_direct(job)) && job->direct_fd >= 0) {
+    /* A few blocks by direct access: not every file system that opens a file so can do it. */
+    const tune_probe probe = {.is_write = 1, .direct = 1};
+    job->direct_fd = open(job->path, O_RDWR | O_DIRECT | O_CLOEXEC);
+    failed = job->direct_fd < 0 ||
+             transfer_piece(job, &probe, job->user, PIECE, (off_t)PIECE * job->world.rank);
+    if (cli_agree(w, failed) && job->direct_fd >= 0) {
         close(job->direct_fd);
         job->direct_fd = -1;
     }
