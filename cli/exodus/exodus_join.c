@@ -1,5 +1,5 @@
-/* tutti exodus join: the files of many processes, NAME.e.N.R, become one.   Each rank opens a share of the
- * pieces by itself, puts them together by ids, and all ranks write what they have.
+/* tutti exodus join: the files of many processes, NAME.e.N.R, are joined.   Each rank opens a share of the
+ * pieces, joins them by ids, and all ranks write the result.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/join.h"
 
@@ -52,7 +52,8 @@ static int ids_check(const exodus_whole *w, int n) {
 
 /* ---- results */
 
-/* Where fields of pieces go: the number among the rank's of each kind, entity and variable. */
+/* Destinations of fields of pieces: the number of the field of the rank for each kind, entity and
+ * variable. */
 typedef struct {
     exodus_results all;                     /* of the rank */
     exodus_results *of;                     /* [pieces] */
@@ -163,7 +164,7 @@ static int steps_join(exodus_whole *w, tutti_exodus *to, tutti_count *count) {
     return failed;
 }
 
-/* ---- all of it */
+/* ---- join */
 
 static int write_joined_file(exodus_whole *w, int pieces) {
     tutti_exodus_options opt;
@@ -232,7 +233,7 @@ static int join(const cli_world *world, const data_config *config, char **paths,
     return failed;
 }
 
-/* Every rank has a piece at least; others look on. */
+/* Every used rank has at least one piece; other ranks are idle. */
 int exodus_join(const cli_world *w, const data_config *config) {
     cli_world some;
     char **paths = NULL;

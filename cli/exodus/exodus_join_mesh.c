@@ -1,5 +1,5 @@
-/* tutti exodus join: the pieces of a rank as one mesh.  What several pieces have (nodes on borders, copies of
- * elements, members of sets) is known by its id, and is there once.
+/* tutti exodus join: merge the pieces of a rank to one mesh.  Entries of several pieces (nodes on
+ * borders, copies of elements, members of sets) are identified by id, and stored once.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/join.h"
 
@@ -19,7 +19,7 @@ int64_t exodus_entry_id(const exodus_piece *q, int kind, tutti_count b, tutti_co
 
 /* ---- once each */
 
-/* Something of a piece: which, and where it comes from. */
+/* An entry of a piece: its key and its origin. */
 typedef struct {
     int64_t id, side;
     int piece;
@@ -68,7 +68,7 @@ static void once(exodus_whole *w, int kind, sources *s) {
     *s = (sources){n, v};
 }
 
-/* Room for the places of a kind, in all pieces. */
+/* Allocate the indices of a kind, in all pieces. */
 static void places_make(exodus_whole *w, int kind) {
     for (int p = 0; p < w->pieces; p++) {
         exodus_piece *q = &w->piece[p];
@@ -84,7 +84,7 @@ static void places_make(exodus_whole *w, int kind) {
 
 /* ---- blocks */
 
-/* A place among all entries of a piece's blocks, as a place among those of the rank's. */
+/* Translate an index in the blocks of a piece to that in the blocks of the rank. */
 static tutti_count translate(const exodus_whole *w, int p, int kind, tutti_count place) {
     const exodus_piece *q = &w->piece[p];
     const tutti_exodus_elements *mine = exodus_blocks(&w->mesh, kind);
@@ -209,7 +209,7 @@ static void set_sources(exodus_whole *w, int kind, tutti_count number, sources *
     }
 }
 
-/* Where the factors of each member of a piece's set begin. */
+/* Start of the factors of each member of a set of a piece. */
 static tutti_count *factor_starts(const exodus_piece *q, int kind, tutti_count set) {
     const tutti_exodus_members *m = &exodus_sets(q->mesh, kind)[set];
     tutti_count *start = cli_malloc(((size_t)m->n + 1) * sizeof *start);
@@ -222,7 +222,7 @@ static tutti_count *factor_starts(const exodus_piece *q, int kind, tutti_count s
     return start;
 }
 
-/* What a piece does not say is 1. */
+/* Missing factors are 1. */
 static double *factors_make(exodus_whole *w, const sources *s, int kind) {
     tutti_count **start = cli_malloc((size_t)w->pieces * sizeof *start), n = 0;
     memset(start, 0, (size_t)w->pieces * sizeof *start);
