@@ -105,17 +105,6 @@ static void print_fish(const cli_group *g, const cli_command *command) {
     }
 }
 
-static void for_each_command(void (*print)(const cli_group *g, const cli_command *command)) {
-    for (int i = 0; i < count; i++) {
-        only = NULL;
-        if (group[i]->name) print(group[i], NULL);
-        for (int k = 0; k < group[i]->commands && !group[i]->name; k++) {
-            only = &group[i]->command[k];
-            print(group[i], only);
-        }
-    }
-}
-
 static const struct {
     const char *name, *head, *condition, *end;
 } shells[] = {{"bash",
@@ -156,7 +145,15 @@ void completion_print(const char *shell, const cli_group *const *groups, int n) 
     group = groups;
     count = n;
     puts(shells[i].head);
-    for_each_command(is_fish ? print_fish : print_case);
+    void (*print)(const cli_group *, const cli_command *) = is_fish ? print_fish : print_case;
+    for (int g = 0; g < count; g++) {
+        only = NULL;
+        if (group[g]->name) print(group[g], NULL);
+        for (int k = 0; k < group[g]->commands && !group[g]->name; k++) {
+            only = &group[g]->command[k];
+            print(group[g], only);
+        }
+    }
     if (!is_fish) puts("    *) candidates= ;;\n    esac");
     fputs(shells[i].condition, stdout);
     print_commands();

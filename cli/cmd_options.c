@@ -4,43 +4,22 @@
 
 #include <string.h>
 
-static void print_library_option(const tutti_option_info *o) {
-    char env[64], text[1024];
-    cli_env_name(o->name, env, sizeof env);
-    printf("%-16s %-24s %-6s %s\n", o->name, env, o->type, *o->def ? o->def : "(empty)");
-    cli_print_wrapped(stdout, o->help, 0, 4);
-    if (*o->choices) {
-        snprintf(text, sizeof text, "values: %s", o->choices);
-        cli_print_wrapped(stdout, text, 0, 4);
-    }
-    if (*o->alias) {
-        snprintf(text, sizeof text, "also: %s", o->alias);
-        cli_print_wrapped(stdout, text, 0, 4);
-    }
-}
-
-static void json_field(const char *key, const char *value, const char *end) {
-    printf("\"%s\": ", key);
-    cli_json_string(stdout, value);
-    fputs(end, stdout);
-}
-
 static void print_options_json(void) {
     const tutti_option_info *o;
     puts("[");
     for (int i = 0; (o = tutti_options_row(i)) != NULL; i++) {
         char env[64];
         cli_env_name(o->name, env, sizeof env);
-        fputs("  {", stdout);
-        json_field("name", o->name, ", ");
-        json_field("environment", env, ", ");
-        json_field("type", o->type, ", ");
-        json_field("choices", o->choices, ", ");
-        json_field("default", o->def, ", ");
-        json_field("alias", o->alias, ", ");
-        json_field("help", o->help, tutti_options_row(i + 1) ? "},\n" : "}\n");
+        cli_json_pair(stdout, i ? ",\n  {" : "  {", "name", o->name);
+        cli_json_pair(stdout, ", ", "environment", env);
+        cli_json_pair(stdout, ", ", "type", o->type);
+        cli_json_pair(stdout, ", ", "choices", o->choices);
+        cli_json_pair(stdout, ", ", "default", o->def);
+        cli_json_pair(stdout, ", ", "alias", o->alias);
+        cli_json_pair(stdout, ", ", "help", o->help);
+        putchar('}');
     }
-    puts("]");
+    puts("\n]");
 }
 
 int run_options(const cli_world *w, const void *config) {
@@ -60,7 +39,14 @@ int run_options(const cli_world *w, const void *config) {
             strcmp(name, env) != 0)
             continue;
         if (!found++) printf("%-16s %-24s %-6s %s\n", "NAME", "ENVIRONMENT", "TYPE", "DEFAULT");
-        print_library_option(o);
+        printf("%-16s %-24s %-6s %s\n", o->name, env, o->type, *o->def ? o->def : "(empty)");
+        cli_print_wrapped(stdout, o->help, 0, 4);
+        char text[1024];
+        const char *const more[] = {o->choices, o->alias};
+        for (int k = 0; k < 2; k++) {
+            snprintf(text, sizeof text, "%s: %s", k ? "also" : "values", more[k]);
+            if (*more[k]) cli_print_wrapped(stdout, text, 0, 4);
+        }
     }
     return found ? CLI_OK : cli_error("unknown library option '%s'; see 'tutti options'", name);
 }

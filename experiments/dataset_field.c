@@ -5,12 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t mix_bits(uint64_t v) {
-    v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9u;
-    v = (v ^ v >> 27) * 0x94d049bb133111ebu;
-    return v ^ v >> 31;
-}
-
 int field_make(field *f, const cli_world *w, const bench_config *c, int variables) {
     *f = (field){.w = w, .seed = c->seed, .variables = variables};
     f->each = c->size / (tutti_off)sizeof(double);
@@ -42,7 +36,10 @@ tutti_count *field_deal(const field *f, tutti_count run, tutti_count *n_out) {
     if (run == 0)
         for (; n < f->each; n++) position[n] = f->each * f->w->rank + n;
     for (tutti_count at = 0; run > 0 && at < f->entries;) {
-        state = mix_bits(state + 0x9e3779b97f4a7c15u);
+        uint64_t v = state + 0x9e3779b97f4a7c15u;
+        v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9u;
+        v = (v ^ v >> 27) * 0x94d049bb133111ebu;
+        state = v ^ v >> 31;
         const int owner = (int)(state % (uint64_t)f->w->ranks);
         const tutti_count length = 1 + (tutti_count)((state >> 32) % (uint64_t)(2 * run - 1));
         for (tutti_count i = 0; i < length && at < f->entries; i++, at++)

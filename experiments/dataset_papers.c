@@ -45,16 +45,6 @@ static tutti_err buffer_step(const buffer_stage *s, tutti_dataset *d, tutti_deco
     return err;
 }
 
-/* Read the data of the last put by the same decomposition. */
-static tutti_err buffer_get(const buffer_stage *s, tutti_dataset *d, tutti_decomposition *mine,
-                            double *out) {
-    const double start = comparison_start(s->f.w);
-    const tutti_err err = tutti_dataset_get(d, tutti_dataset_segments(d) - 1, 1,
-                                            &(tutti_get){"v", mine, TUTTI_FLOAT64, s->f.got});
-    *out = cli_elapsed(s->f.w, start, cli_now());
-    return err;
-}
-
 static int run_buffer(comparison *r, measure_variant *of, double *seconds_out) {
     const buffer_stage *s = r->data;
     const buffer_variant *b = of->what;
@@ -73,8 +63,12 @@ static int run_buffer(comparison *r, measure_variant *of, double *seconds_out) {
     if (err == TUTTI_OK) err = tutti_decomposition_create(d, "space", &block, &mine);
     if (err == TUTTI_OK) err = buffer_step(s, d, mine, 0, &first);
     if (err == TUTTI_OK) err = buffer_step(s, d, mine, 1, &seconds_out[WRITE]);
-    if (err == TUTTI_OK && r->x->results.config->read)
-        err = buffer_get(s, d, mine, &seconds_out[READ]);
+    if (err == TUTTI_OK && r->x->results.config->read) {
+        const double start = comparison_start(s->f.w);
+        err = tutti_dataset_get(d, tutti_dataset_segments(d) - 1, 1,
+                                &(tutti_get){"v", mine, TUTTI_FLOAT64, s->f.got});
+        seconds_out[READ] = cli_elapsed(s->f.w, start, cli_now());
+    }
     const int failed = err == TUTTI_OK ? 0 : cli_error_tutti();
     tutti_decomposition_free(&mine);
     if (d && tutti_dataset_close(&d) != TUTTI_OK) d = NULL;
@@ -190,17 +184,6 @@ static const char *mesh_name_make(mesh_name name, int v) {
     return name;
 }
 
-static tutti_err mesh_step(const mesh_state *k, int step) {
-    tutti_put puts[2 * EACH];
-    mesh_name name[2 * EACH];
-    for (int v = 0; v < 2 * EACH; v++)
-        puts[v] = (tutti_put){mesh_name_make(name[v], v), k->on[v / EACH], TUTTI_FLOAT64, k->buf};
-    tutti_err err = tutti_dataset_begin(k->d, TUTTI_STATE, step, step);
-    if (err == TUTTI_OK) err = tutti_dataset_put(k->d, 2 * EACH, puts);
-    if (err == TUTTI_OK) err = tutti_dataset_commit(k->d);
-    return err;
-}
-
 static tutti_err mesh_get(const mesh_state *k, int step) {
     tutti_get gets[2 * EACH];
     mesh_name name[2 * EACH];
@@ -220,7 +203,15 @@ static int run_mesh(comparison *r, measure_variant *of, double *seconds_out) {
     if (err == TUTTI_OK) err = mesh_describe(m, w, &k);
     const int steps = steps_of(r->x), reads = r->x->results.config->read ? steps : 0;
     double start = comparison_start(w);
-    for (int step = 0; step < steps && err == TUTTI_OK; step++) err = mesh_step(&k, step);
+    for (int step = 0; step < steps && err == TUTTI_OK; step++) {
+        tutti_put puts[2 * EACH];
+        mesh_name name[2 * EACH];
+        for (int v = 0; v < 2 * EACH; v++)
+            puts[v] = (tutti_put){mesh_name_make(name[v], v), k.on[v / EACH], TUTTI_FLOAT64, k.buf};
+        err = tutti_dataset_begin(k.d, TUTTI_STATE, step, step);
+        if (err == TUTTI_OK) err = tutti_dataset_put(k.d, 2 * EACH, puts);
+        if (err == TUTTI_OK) err = tutti_dataset_commit(k.d);
+    }
     seconds_out[WRITE] = cli_elapsed(w, start, cli_now()) / steps;
     start = comparison_start(w);
     for (int step = 0; step < reads && err == TUTTI_OK; step++) err = mesh_get(&k, step);

@@ -125,17 +125,6 @@ static int limit_lap(const stage *s, const char *path, int turns, int is_write, 
     return cli_agree(w, failed);
 }
 
-static int run_limit(const stage *s, int turns, double *seconds_out) {
-    char *path = cli_format("%s.limit", s->path);
-    const int failed = limit_lap(s, path, turns, 1, &seconds_out[WRITE]) ||
-                       limit_lap(s, path, turns, 0, &seconds_out[READ]);
-    cli_barrier(s->f.w);
-    if (s->f.w->rank == 0) unlink(path);
-    free(path);
-    cli_barrier(s->f.w);
-    return failed;
-}
-
 /* ---- a dataset */
 
 static const char *variable_name(int v, char out[16]) {
@@ -179,21 +168,8 @@ static tutti_err read_step(const stage *s, const step_state *k, double *out) {
     return err;
 }
 
-static tutti_err describe_case(const stage *s, const step_spec *spec, step_state *k) {
-    char name[16];
-    tutti_err err = tutti_dataset_grid(k->d, "space", 1, &s->f.entries);
-    for (int v = 0; v < VARIABLES && err == TUTTI_OK; v++)
-        err = tutti_dataset_variable(
-            k->d, variable_name(v, name),
-            &(tutti_variable_spec){.space = "space",
-                                   .type = spec->type ? spec->type : TUTTI_FLOAT64,
-                                   .layout = spec->layout,
-                                   .order = spec->order});
-    return err;
-}
-
-static tutti_err decompose_space(const stage *s, const step_spec *spec, step_state *k,
-                                 tutti_count n, const tutti_count *position) {
+static tutti_err decompose(const stage *s, const step_spec *spec, step_state *k, tutti_count n,
+                           const tutti_count *position) {
     const tutti_count lo = s->f.each * s->f.w->rank;
     const tutti_decomposition_spec block = {
         .kind = TUTTI_BY_SLICE, .slice = {.lo = {lo}, .hi = {lo + s->f.each}}, .whole = 1};
@@ -242,8 +218,18 @@ static int begin_variant(const comparison *r, measure_variant *of) {
     char *path = cli_format("%s.%d", s->path, (int)((const step_spec *)of->what - step_table));
     tutti_count *position = field_deal(&s->f, spec->by == RUNS ? spec->run : 0, &k->n);
     tutti_err err = datasets_open(r->x, path, &variant, &k->d);
-    if (err == TUTTI_OK) err = describe_case(s, spec, k);
-    if (err == TUTTI_OK) err = decompose_space(s, spec, k, k->n, position);
+    if (err == TUTTI_OK) {
+        char name[16];
+        err = tutti_dataset_grid(k->d, "space", 1, &s->f.entries);
+        for (int v = 0; v < VARIABLES && err == TUTTI_OK; v++)
+            err = tutti_dataset_variable(
+                k->d, variable_name(v, name),
+                &(tutti_variable_spec){.space = "space",
+                                       .type = spec->type ? spec->type : TUTTI_FLOAT64,
+                                       .layout = spec->layout,
+                                       .order = spec->order});
+    }
+    if (err == TUTTI_OK) err = decompose(s, spec, k, k->n, position);
     const int failed = err != TUTTI_OK ? cli_error_tutti() : first_step(s, spec, k, position);
     free(position);
     free(path);
@@ -252,7 +238,17 @@ static int begin_variant(const comparison *r, measure_variant *of) {
 
 static int run_step(comparison *r, measure_variant *of, double *seconds_out) {
     const stage *s = r->data;
-    if (is_limit(of->what)) return run_limit(s, of->what == &step_table[1], seconds_out);
+    if (is_limit(of->what)) {
+        const int turns = of->what == &step_table[1];
+        char *path = cli_format("%s.limit", s->path);
+        const int failed = limit_lap(s, path, turns, 1, &seconds_out[WRITE]) ||
+                           limit_lap(s, path, turns, 0, &seconds_out[READ]);
+        cli_barrier(s->f.w);
+        if (s->f.w->rank == 0) unlink(path);
+        free(path);
+        cli_barrier(s->f.w);
+        return failed;
+    }
     if (!of->state && begin_variant(r, of)) return 1;
     step_state *k = of->state;
     tutti_err err = write_step(s, k, &seconds_out[WRITE]);

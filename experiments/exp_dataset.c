@@ -41,36 +41,19 @@ const char *datasets_path(const experiment *x, const char *dir) {
     return cli_scratch(x->all, dir, "dataset");
 }
 
-/* A dataset has files only. */
-static void remove_directory(const char *path) {
-    DIR *d = opendir(path);
-    for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
-        char *name = cli_format("%s/%s", path, e->d_name);
-        if (*e->d_name != '.' || strlen(e->d_name) > 2) unlink(name);
-        free(name);
-    }
-    if (d) closedir(d);
-    rmdir(path);
-}
-
 void datasets_remove(const experiment *x, const char *path) {
     cli_barrier(x->all);
-    if (x->all->rank == 0) remove_directory(path);
-    cli_barrier(x->all);
-}
-
-static tutti_err set_options(const char *settings, tutti_options *opt) {
-    char copy[200], *rest = NULL;
-    tutti_err err = TUTTI_OK;
-    snprintf(copy, sizeof copy, "%s", settings ? settings : "");
-    for (char *s = strtok_r(copy, " ", &rest); s && err == TUTTI_OK;
-         s = strtok_r(NULL, " ", &rest)) {
-        char *value = strchr(s, '=');
-        if (!value) continue;
-        *value++ = '\0';
-        err = tutti_options_set(opt, s, value);
+    if (x->all->rank == 0) {
+        DIR *d = opendir(path); /* a dataset has files only */
+        for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
+            char *name = cli_format("%s/%s", path, e->d_name);
+            if (*e->d_name != '.' || strlen(e->d_name) > 2) unlink(name);
+            free(name);
+        }
+        if (d) closedir(d);
+        rmdir(path);
     }
-    return err;
+    cli_barrier(x->all);
 }
 
 tutti_err datasets_open(const experiment *x, const char *path, const dataset_settings *variant,
@@ -81,7 +64,16 @@ tutti_err datasets_open(const experiment *x, const char *path, const dataset_set
     opt.level = variant->level;
     opt.checksums = !variant->plain;
     opt.io = &io;
-    const tutti_err err = set_options(variant->settings, &io);
+    char copy[200], *rest = NULL;
+    tutti_err err = TUTTI_OK;
+    snprintf(copy, sizeof copy, "%s", variant->settings ? variant->settings : "");
+    for (char *s = strtok_r(copy, " ", &rest); s && err == TUTTI_OK;
+         s = strtok_r(NULL, " ", &rest)) {
+        char *value = strchr(s, '=');
+        if (!value) continue;
+        *value++ = '\0';
+        err = tutti_options_set(&io, s, value);
+    }
     if (err != TUTTI_OK) return err;
     return tutti_dataset_open(x->all->comm, path,
                               TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE | TUTTI_TRUNCATE, &opt, out);

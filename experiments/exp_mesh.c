@@ -79,14 +79,6 @@ static void add_variant(const experiment *x, bench_cell *point, const char *meth
     e->context = rule_named(rule);
 }
 
-static void add_bare(const experiment *x, bench_cell *point, const char *rule) {
-    char name[48];
-    way_name(name, sizeof name, BARE, rule, 0);
-    bench_entry *e = experiment_reference(x, point, ENTRY_PIECES, name);
-    e->runner = &mesh_bare;
-    e->context = rule_named(rule);
-}
-
 static void add_variants(const experiment *x, bench_cell *point) {
     const bench_config *c = x->results.config;
     experiment_reference(x, point, ENTRY_LIMIT, LIMIT);
@@ -96,7 +88,13 @@ static void add_variants(const experiment *x, bench_cell *point) {
                 if (reused ? c->reused : c->fresh)
                     add_variant(x, point, c->methods.item[m],
                                 point->is_write ? c->rules.item[r] : "", reused);
-    for (int r = 0; r < c->rules.n && point->is_write; r++) add_bare(x, point, c->rules.item[r]);
+    for (int r = 0; r < c->rules.n && point->is_write; r++) {
+        char name[48];
+        way_name(name, sizeof name, BARE, c->rules.item[r], 0);
+        bench_entry *e = experiment_reference(x, point, ENTRY_PIECES, name);
+        e->runner = &mesh_bare;
+        e->context = rule_named(c->rules.item[r]);
+    }
 }
 
 static void add_point(experiment *x, const point_spec *where, const mesh_source *source,

@@ -204,23 +204,6 @@ static void stage_settings(const tutti_options *user, const bench_cell *point, c
              (long long)(user->window_size ? user->window_size : STAGING_MOST), (long long)room);
 }
 
-/* The common settings of the variants of a part; specific settings are applied afterwards. */
-static void common_settings(const experiment *x, const bench_cell *point, int part, char *out,
-                            size_t size) {
-    const int direct = part_table[part].direct;
-    const tutti_options *user = &x->results.config->options;
-    const tutti_off room = point->size * point->ranks + (16 << 20);
-    char stage[128] = "";
-    if (part_table[part].collective) stage_settings(user, point, stage, sizeof stage);
-    const int engine =
-        part_table[part].collective && !user->exchange && !user->pipeline && !user->step;
-    snprintf(
-        out, size, "%s%s direct_io=%d background_bytes=%lld%s%s", stage,
-        engine ? " exchange=two-sided step=5 pipeline=none" : "", direct,
-        (long long)(room > user->background_bytes ? room : user->background_bytes),
-        user->store ? "" : " store=", user->store ? "" : experiment_background_store(x, direct));
-}
-
 static const bench_runner *runner_of(int part, const char *name) {
     if (strcmp(name, THREAD) == 0) return &beside_runner;
     if (part_table[part].collective) return &split_runner;
@@ -232,7 +215,19 @@ static const bench_runner *runner_of(int part, const char *name) {
 static void add_variant(const experiment *x, bench_cell *point, int part, const overlap_load *load,
                         const char *const variant[2]) {
     char common[256], full[352];
-    common_settings(x, point, part, common, sizeof common);
+    /* What the variants of a part share; what a variant is for comes after it. */
+    const int direct = part_table[part].direct;
+    const tutti_options *user = &x->results.config->options;
+    const tutti_off room = point->size * point->ranks + (16 << 20);
+    char stage[128] = "";
+    if (part_table[part].collective) stage_settings(user, point, stage, sizeof stage);
+    const int engine =
+        part_table[part].collective && !user->exchange && !user->pipeline && !user->step;
+    snprintf(
+        common, sizeof common, "%s%s direct_io=%d background_bytes=%lld%s%s", stage,
+        engine ? " exchange=two-sided step=5 pipeline=none" : "", direct,
+        (long long)(room > user->background_bytes ? room : user->background_bytes),
+        user->store ? "" : " store=", user->store ? "" : experiment_background_store(x, direct));
     snprintf(full, sizeof full, "%s %s", common, variant[1]);
     bench_entry *e = experiment_variant(x, point, variant[0], full);
     e->context = load;
@@ -269,13 +264,6 @@ static const variant_row independent_variants[] = {{SEQUENTIAL, "method=independ
                                                    {IO_ONLY, "method=independent"}};
 enum { VARIANTS = sizeof collective_variants / sizeof *collective_variants };
 
-static void add_peer(experiment *x, bench_cell *point, const overlap_load *load) {
-    bench_entry *peer = experiment_reference(x, point, ENTRY_PEER, PEER);
-    peer->runner = &peer_runner;
-    peer->context = load;
-    peer->iterations = x->results.config->iterations;
-}
-
 static void add_part(experiment *x, const overlap_load *load, const overlap_load *nothing) {
     const int part = load->part, collective = part_table[part].collective;
     const variant_row *variants = collective ? collective_variants : independent_variants;
@@ -289,7 +277,12 @@ static void add_part(experiment *x, const overlap_load *load, const overlap_load
         if (!load->is_read)
             add_variant(x, point, part, nothing,
                         (variant_row){EXCHANGE, "method=two-phase background=none store=null"});
-        if (!part_table[part].direct) add_peer(x, point, load);
+        if (!part_table[part].direct) {
+            bench_entry *peer = experiment_reference(x, point, ENTRY_PEER, PEER);
+            peer->runner = &peer_runner;
+            peer->context = load;
+            peer->iterations = x->results.config->iterations;
+        }
     }
 }
 

@@ -37,7 +37,13 @@ static tutti_off staging_of(const tutti_options *user, const bench_cell *point) 
     return is_default && wanted > user->cb_buffer_size ? wanted : user->cb_buffer_size;
 }
 
-static void add_steps(const experiment *x, bench_cell *point) {
+static void add_array(experiment *x, const point_spec *where, tutti_off bytes) {
+    point_spec spec = *where;
+    spec.pattern = "square2d";
+    spec.size = bytes / spec.ranks;
+    bench_cell *point = experiment_point(x, &spec);
+    experiment_variant(x, point, NON_COLLECTIVE, "method=independent")->runner =
+        &bench_tutti_independent;
     const tutti_options *user = &x->results.config->options;
     for (int i = 1; i <= STEPS; i++) {
         char name[32], settings[160];
@@ -49,16 +55,6 @@ static void add_steps(const experiment *x, bench_cell *point) {
                  (long long)(user->window_size ? user->window_size : STAGING_MOST));
         experiment_variant(x, point, name, settings);
     }
-}
-
-static void add_array(experiment *x, const point_spec *where, tutti_off bytes) {
-    point_spec spec = *where;
-    spec.pattern = "square2d";
-    spec.size = bytes / spec.ranks;
-    bench_cell *point = experiment_point(x, &spec);
-    experiment_variant(x, point, NON_COLLECTIVE, "method=independent")->runner =
-        &bench_tutti_independent;
-    add_steps(x, point);
     experiment_variant(x, point, "auto", "method=auto");
     experiment_reference(x, point, ENTRY_PEER, PEER);
     experiment_reference(x, point, ENTRY_LIMIT, CONFORMING);

@@ -178,21 +178,6 @@ static int run_point(experiment *x, int i, cli_progress *progress) {
     return 0;
 }
 
-static int measure_points(experiment *x) {
-    bench_results *r = &x->results;
-    cli_progress progress;
-    long steps = 0;
-    int failed = 0;
-    for (int i = 0; i < r->cells; i++) steps += (long)r->cell[i].entries * rounds_of(x);
-    progress_start(&progress, x->all, steps);
-    for (int i = 0; i < r->cells && !failed; i++)
-        failed = cli_agree(x->all, run_point(x, i, &progress));
-    progress_end(&progress);
-    r->seconds = cli_now() - progress.started;
-    results_count_failures(r);
-    return failed;
-}
-
 /* ---- reports */
 
 FILE *experiment_part(experiment *x, const char *part, const char *dir) {
@@ -237,7 +222,18 @@ int experiment_run(const cli_world *w, const bench_config *c, const void *what) 
     if (w->rank == 0) x.parts = open_memstream(&x.text, &x.size);
     kind->plan(&x);
     int failed = kind->begin ? kind->begin(&x) : 0;
-    if (!failed) failed = measure_points(&x);
+    if (!failed) {
+        bench_results *r = &x.results;
+        cli_progress progress;
+        long steps = 0;
+        for (int i = 0; i < r->cells; i++) steps += (long)r->cell[i].entries * rounds_of(&x);
+        progress_start(&progress, x.all, steps);
+        for (int i = 0; i < r->cells && !failed; i++)
+            failed = cli_agree(x.all, run_point(&x, i, &progress));
+        progress_end(&progress);
+        r->seconds = cli_now() - progress.started;
+        results_count_failures(r);
+    }
     if (failed && w->rank == 0) fprintf(stderr, "tutti-experiments: %s\n", cli_message());
     if (!failed) failed = cli_agree(w, w->rank == 0 && write_report(&x));
     failed |= cli_agree(w, x.results.failures > 0);

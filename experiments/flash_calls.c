@@ -48,20 +48,15 @@ const bench_runner flash_calls = {.run = run_calls, .end = variant_end};
 
 /* ---- the MPI library */
 
-/* The type of one variable in memory, of which the type of the pattern is a vector; also its stride. */
-static MPI_Datatype variable_type(const bench_pattern *p, MPI_Aint *stride) {
-    int numbers[2];
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    MPI_Type_get_contents(p->memory_type, 2, 1, 1, numbers, stride, &type);
-    MPI_Type_commit(&type);
-    return type;
-}
-
 static int run_peer(bench_job *job, bench_entry *e) {
     (void)e;
     const int n = variables_of(job->cell->size);
     MPI_Aint stride = 0;
-    MPI_Datatype type = variable_type(job->pattern, &stride);
+    /* The type of one variable in memory, of which the pattern's is a vector. */
+    int numbers[2];
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_Type_get_contents(job->pattern->memory_type, 2, 1, 1, numbers, &stride, &type);
+    MPI_Type_commit(&type);
     MPI_File file;
     MPI_Status status;
     int code = MPI_SUCCESS;

@@ -34,17 +34,6 @@ static void split_text(const box *b, tutti_count less, tutti_count k, tutti_coun
     }
 }
 
-static void place_nodes(const box *b, tutti_count first, tutti_count n, double *xyz) {
-    for (tutti_count k = 0; k < n; k++) {
-        tutti_count at[3];
-        split_text(b, 0, first + k, at);
-        for (int d = 0; d < 3; d++) {
-            const double t = (double)at[d] / (double)(b->n[d] - 1);
-            xyz[3 * k + d] = d == 2 ? t * t : t; /* graded */
-        }
-    }
-}
-
 /* The six paths from one corner of a cell to the opposite one along its edges. */
 static void cut_cell(const box *b, tutti_count cell, tutti_count *node) {
     static const int variant[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
@@ -75,7 +64,14 @@ static tutti_err make_box(MPI_Comm comm, tutti_count nodes, tutti_mesh **out) {
     uint8_t *type = cli_malloc((size_t)(6 * m) + 1);
     tutti_count *start = cli_malloc((size_t)(6 * m + 1) * sizeof *start);
     tutti_count *node = cli_malloc((size_t)(24 * m) * sizeof *node + 1);
-    place_nodes(&b, first, n, xyz);
+    for (tutti_count k = 0; k < n; k++) {
+        tutti_count at[3];
+        split_text(&b, 0, first + k, at);
+        for (int d = 0; d < 3; d++) {
+            const double t = (double)at[d] / (double)(b.n[d] - 1);
+            xyz[3 * k + d] = d == 2 ? t * t : t; /* graded */
+        }
+    }
     memset(type, TUTTI_MESH_TET, (size_t)(6 * m));
     for (tutti_count i = 0; i <= 6 * m; i++) start[i] = 4 * i;
     for (tutti_count i = 0; i < m; i++) cut_cell(&b, from + i, node + 24 * i);

@@ -15,7 +15,21 @@ static void json_flag(FILE *f, const char *key, int value) {
     fprintf(f, "\"%s\": %s, ", key, value ? "true" : "false");
 }
 
-static void json_settings(FILE *f, const experiment *x) {
+void experiment_json_seconds(FILE *f, const char *key, int n, const double *seconds) {
+    fprintf(f, ", \"%s\": [", key);
+    for (int i = 0; i < n; i++) fprintf(f, "%s%.9f", i ? ", " : "", seconds[i]);
+    fputs("]", f);
+}
+
+int report_experiment_json(const experiment *x, const char *path) {
+    FILE *f = cli_output_open(path);
+    if (!f) return 1;
+    fflush(x->parts);
+    report_json_head(f, &x->results, "tutti-experiment-1");
+    fputs("  ", f);
+    report_json_pair(f, "experiment", x->kind->name);
+    report_json_pair(f, "title", x->kind->title);
+    report_json_pair(f, "source", x->kind->source);
     static const char *const orders[] = {"file", "curve", "rcm"}, *const by[] = {"metis", "curve",
                                                                                  "rcb"};
     const bench_config *c = x->results.config;
@@ -34,24 +48,6 @@ static void json_settings(FILE *f, const experiment *x) {
     report_json_pair(f, "background_store", experiment_background_store(x, 0));
     report_json_pair(f, "background_store_direct", experiment_background_store(x, 1));
     fprintf(f, "\"most_ranks\": %d,\n", experiment_most_ranks(x));
-}
-
-void experiment_json_seconds(FILE *f, const char *key, int n, const double *seconds) {
-    fprintf(f, ", \"%s\": [", key);
-    for (int i = 0; i < n; i++) fprintf(f, "%s%.9f", i ? ", " : "", seconds[i]);
-    fputs("]", f);
-}
-
-int report_experiment_json(const experiment *x, const char *path) {
-    FILE *f = cli_output_open(path);
-    if (!f) return 1;
-    fflush(x->parts);
-    report_json_head(f, &x->results, "tutti-experiment-1");
-    fputs("  ", f);
-    report_json_pair(f, "experiment", x->kind->name);
-    report_json_pair(f, "title", x->kind->title);
-    report_json_pair(f, "source", x->kind->source);
-    json_settings(f, x);
     fprintf(f, "  \"parts\": [\n%s\n  ],\n", x->text ? x->text : "");
     report_json_cells(f, &x->results, "points");
     return cli_output_close(f, path, 0);

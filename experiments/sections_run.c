@@ -90,20 +90,15 @@ static int compare_file(const char *path, tutti_off lo, tutti_off hi, const char
     return failed;
 }
 
-static void find_range(const bench_job *job, tutti_off *lo, tutti_off *hi) {
+/* Every rank looks at its share. */
+static int section_verify(const bench_job *job, const bench_entry *e) {
     const tutti_off margin = 1 << 20;
     tutti_off range[2], all[2];
     tutti_access_bounds(job->pattern->access, &range[0], &range[1]);
     range[0] = -range[0];
     MPI_Allreduce(range, all, 2, MPI_INT64_T, MPI_MAX, job->world->comm);
-    *lo = -all[0] > margin ? -all[0] - margin : 0;
-    *hi = job->pattern->total - all[1] > margin ? all[1] + margin : job->pattern->total;
-}
-
-/* Every rank verifies its share. */
-static int section_verify(const bench_job *job, const bench_entry *e) {
-    tutti_off lo, hi;
-    find_range(job, &lo, &hi);
+    tutti_off lo = -all[0] > margin ? -all[0] - margin : 0;
+    tutti_off hi = job->pattern->total - all[1] > margin ? all[1] + margin : job->pattern->total;
     const tutti_off each = (hi - lo + job->world->ranks - 1) / job->world->ranks;
     lo += each * job->world->rank;
     if (lo >= hi) return 0;

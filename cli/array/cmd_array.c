@@ -94,23 +94,22 @@ int array_side_open(const cli_world *w, const array_config *c, int mode, array_s
     return check_options_match(c, &out->spec) ? array_side_close(out, 1) : 0;
 }
 
-static int make_array(const cli_world *w, const array_config *c, const char *path,
-                      const tutti_array_spec *spec, array_side *out) {
-    tutti_array *a;
-    if (npy_is_name(path)) {
-        tutti_array_spec flat = *spec;
-        if (npy_create_for_all(w, path, &flat)) return 1;
-        return array_side_open_raw(w, c, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &flat, out);
-    }
-    if (tutti_array_create(w->comm, path, spec, &c->options, &a) != TUTTI_OK)
-        return cli_error_tutti();
-    array_side_take(out, a);
-    return 0;
-}
-
 int array_side_create(const cli_world *w, const array_config *c, const char *path,
                       const tutti_array_spec *spec, array_side *out) {
-    const int failed = make_array(w, c, path, spec, out);
+    tutti_array *a;
+    tutti_array_spec flat = *spec;
+    int failed;
+    if (npy_is_name(path)) {
+        failed =
+            npy_create_for_all(w, path, &flat) ||
+            array_side_open_raw(w, c, path, TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE, &flat, out);
+    } else {
+        failed = tutti_array_create(w->comm, path, spec, &c->options, &a) != TUTTI_OK;
+        if (failed)
+            cli_error_tutti();
+        else
+            array_side_take(out, a);
+    }
     if (failed && !c->force) array_discard(w, c, path); /* it was not there */
     return failed;
 }
@@ -209,8 +208,7 @@ static void print_info(const array_config *c, const array_side *s, const tutti_d
 
 static void print_info_json(const array_config *c, const array_side *s,
                             const tutti_distribution *d) {
-    printf("{\"path\": ");
-    cli_json_string(stdout, c->path);
+    cli_json_pair(stdout, "{", "path", c->path);
     printf(", \"shape\": [");
     for (int i = 0; i < s->spec.ndims; i++)
         printf("%s%lld", i ? ", " : "", (long long)s->spec.shape[i]);

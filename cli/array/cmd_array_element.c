@@ -67,13 +67,13 @@ static void put_integer(tutti_off size, uint64_t n, void *out) {
     }
 }
 
-static int parse_integer(tutti_type type, const char *word, void *out) {
-    const tutti_off size = tutti_type_size(type);
+static int parse_integer(const tutti_array_spec *spec, const char *word, void *out) {
+    const tutti_off size = tutti_type_size(spec->type);
     const int bits = 8 * (int)size;
     char *end;
     errno = 0;
-    if (is_unsigned(type)) {
-        const unsigned long long n = strtoull(word, &end, 10); /* which accepts -1, too */
+    if (is_unsigned(spec->type)) {
+        const unsigned long long n = strtoull(word, &end, 10); /* which takes -1, too */
         if (strchr(word, '-') || end == word || *end || errno || (bits < 64 && n >> bits)) return 1;
         put_integer(size, n, out);
     } else {
@@ -132,19 +132,16 @@ static void put_part(tutti_type type, double value, int imaginary, void *out) {
            (size_t)size);
 }
 
-/* Return whether this text is read back as the same value. */
-static int reads_back(int size, const char *text, double value) {
-    if (size == 2) return half_of(strtod(text, NULL)) == half_of(value);
-    return size == 4 ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value;
-}
-
 static int format_part(tutti_type type, int digits, double value, char *out, size_t size) {
     const int bytes = part_size(type), enough = bytes == 2 ? 5 : bytes == 4 ? 9 : 17;
     if (isnan(value)) return snprintf(out, size, "nan");
     if (digits) return snprintf(out, size, "%.*g", digits, value);
-    for (int d = bytes == 2 ? 3 : bytes == 4 ? 6 : 15; d <= enough; d++) {
+    int same = 0; /* the text is read as the value again */
+    for (int d = bytes == 2 ? 3 : bytes == 4 ? 6 : 15; d <= enough && !same; d++) {
         snprintf(out, size, "%.*g", d, value);
-        if (reads_back(bytes, out, value)) break;
+        same = bytes == 2   ? half_of(strtod(out, NULL)) == half_of(value)
+               : bytes == 4 ? strtof(out, NULL) == (float)value
+                            : strtod(out, NULL) == value;
     }
     return (int)strlen(out);
 }
@@ -159,7 +156,8 @@ static int parse_part(tutti_type type, const char *word, char **end, double *out
 }
 
 /* 1.5, 1.5+2j or 2j */
-static int parse_floating(tutti_type type, const char *word, void *out) {
+static int parse_floating(const tutti_array_spec *spec, const char *word, void *out) {
+    const tutti_type type = spec->type;
     double part[2] = {0, 0};
     char *end;
     if (parse_part(type, word, &end, &part[0])) return 1;
@@ -184,12 +182,14 @@ static int digit_of(char c) {
     return isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10 : -1;
 }
 
-static int parse_bytes(tutti_off size, const char *word, unsigned char *out) {
+static int parse_bytes(const tutti_array_spec *spec, const char *word, void *out) {
+    const tutti_off size = spec->element_size;
+    unsigned char *byte = out;
     if (strlen(word) != 2 * (size_t)size) return 1;
     for (tutti_off i = 0; i < size; i++) {
         const int high = digit_of(word[2 * i]), low = digit_of(word[2 * i + 1]);
         if (high < 0 || low < 0) return 1;
-        out[i] = (unsigned char)(16 * high + low);
+        byte[i] = (unsigned char)(16 * high + low);
     }
     return 0;
 }
@@ -237,13 +237,9 @@ int array_element_width(const tutti_array_spec *spec, int digits, const void *el
 }
 
 int array_element_parse(const tutti_array_spec *spec, const char *word, void *out) {
-    int wrong;
-    if (spec->type == TUTTI_BYTES)
-        wrong = parse_bytes(spec->element_size, word, out);
-    else if (array_type_is_integer(spec->type))
-        wrong = parse_integer(spec->type, word, out);
-    else
-        wrong = parse_floating(spec->type, word, out);
+    const int wrong = (spec->type == TUTTI_BYTES           ? parse_bytes
+                       : array_type_is_integer(spec->type) ? parse_integer
+                                                           : parse_floating)(spec, word, out);
     return wrong ? cli_error("'%.60s' is not a valid %s", word, tutti_type_name(spec->type)) : 0;
 }
 

@@ -27,10 +27,6 @@ typedef struct {
     int fast[2];                                          /* the fastest of `from` and of `to` */
 } turn;
 
-static int fastest_dimension(const tutti_array_spec *s) {
-    return s->order == TUTTI_ROW_MAJOR ? s->ndims - 1 : 0;
-}
-
 /* The i-th dimension, the fastest first. */
 static int dimension(const tutti_array_spec *s, int i) {
     return s->order == TUTTI_ROW_MAJOR ? s->ndims - 1 - i : i;
@@ -52,8 +48,8 @@ static turn make_turn(const array_move *m, const array_box *part) {
         t.to[d] = step;
         step *= t.shape[d];
     }
-    t.fast[0] = fastest_dimension(from);
-    t.fast[1] = m->axes[fastest_dimension(to)];
+    t.fast[0] = dimension(from, 0);
+    t.fast[1] = m->axes[dimension(to, 0)];
     return t;
 }
 
@@ -107,15 +103,6 @@ typedef struct {
     array_walk walk;
 } mover;
 
-static int lie_alike(const array_move *m) {
-    const int n = m->from->spec.ndims;
-    for (int i = 0; i < n; i++) {
-        const int a = dimension(&m->from->spec, i), b = m->axes[dimension(&m->to->spec, i)];
-        if (a != b) return 0;
-    }
-    return 1;
-}
-
 static int move_box(const mover *v, const array_box *box) {
     const array_move *m = v->move;
     const array_box part = array_box_part(&v->walk, box, v->world->rank, v->world->ranks);
@@ -151,15 +138,16 @@ static int move_box(const mover *v, const array_box *box) {
 }
 
 int array_move_run(const cli_world *w, const array_move *m) {
-    const tutti_off size = m->from->spec.element_size;
-    mover v = {.world = w, .move = m, .alike = lie_alike(m)};
+    const array_side *from = m->from;
+    const tutti_off size = from->spec.element_size;
+    mover v = {.world = w, .move = m, .alike = 1};
+    for (int i = 0; i < from->spec.ndims; i++)
+        v.alike &= dimension(&from->spec, i) == m->axes[dimension(&m->to->spec, i)];
     const tutti_count most = m->budget / size / (v.alike ? 1 : 2);
-    const int other =
-        v.alike ? fastest_dimension(&m->from->spec) : m->axes[fastest_dimension(&m->to->spec)];
-    const tutti_count n = array_walk_share(&v.walk, m->from, other, w->ranks, most > 0 ? most : 1);
+    const int other = v.alike ? dimension(&from->spec, 0) : m->axes[dimension(&m->to->spec, 0)];
+    const tutti_count n = array_walk_share(&v.walk, from, other, w->ranks, most > 0 ? most : 1);
     v.in = cli_malloc((size_t)(n * size));
     v.out = v.alike ? v.in : cli_malloc((size_t)(n * size));
-    const array_side *from = v.move->from;
     cli_progress progress;
     array_box box;
     tutti_count done = 0;

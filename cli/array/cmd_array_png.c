@@ -38,15 +38,7 @@ static int make_colour(double light, double chroma, double hue, png_colour *out)
     return 1;
 }
 
-static unsigned char color_of(double value, const double range[2]) {
-    if (isnan(value)) return NAN_COLOUR;
-    /* halves, since the difference of two numbers may overflow */
-    const double low = range[0] / 2, width = range[1] / 2 - low;
-    const double t = width > 0 ? (value / 2 - low) / width : 0.5;
-    return (unsigned char)(1 + (t <= 0 ? 0 : t >= 1 ? LEVELS - 1 : (int)(t * LEVELS)));
-}
-
-/* ---- letters: five columns of seven dots, for the characters of numbers */
+/* ---- letters: five columns of seven dots, of what numbers are written with */
 
 static const struct {
     char sign;
@@ -115,10 +107,17 @@ static int choose_dimensions(picture *p) {
 enum { GAP = 3, BAR = 8, LEGEND = 3 * GAP + BAR + LETTER_HEIGHT };
 
 static void put_pixels(picture *p) {
+    /* halves, since the difference of two numbers may be larger than any */
+    const double low = p->range[0] / 2, range = p->range[1] / 2 - low;
     memset(p->row, PAPER, (size_t)p->canvas);
     for (tutti_count x = 0; x < p->width; x++) {
-        const double mean = p->numbers[x] ? p->sum[x] / (double)p->numbers[x] : NAN;
-        memset(p->row + x * p->zoom, color_of(mean, p->range), (size_t)p->zoom);
+        int colour = NAN_COLOUR;
+        if (p->numbers[x]) {
+            const double mean = p->sum[x] / (double)p->numbers[x];
+            const double t = range > 0 ? (mean / 2 - low) / range : 0.5;
+            if (!isnan(mean)) colour = 1 + (t <= 0 ? 0 : t >= 1 ? LEVELS - 1 : (int)(t * LEVELS));
+        }
+        memset(p->row + x * p->zoom, colour, (size_t)p->zoom);
         p->sum[x] = 0;
         p->numbers[x] = 0;
     }
@@ -213,23 +212,18 @@ static int draw(const cli_world *w, picture *p) {
     return cli_agree(w, failed);
 }
 
-static int find_color_range(const cli_world *w, picture *p) {
-    const array_config *c = p->config;
-    array_moments m;
-    p->range[0] = c->range[0];
-    p->range[1] = c->range[1];
-    if (c->has_range) return 0;
-    if (array_moments_find(w, c, p->side, &m)) return 1;
-    p->range[0] = (double)m.low;
-    p->range[1] = (double)m.high;
-    return 0;
-}
-
 int array_draw(const cli_world *w, const array_config *c, const array_side *s) {
     picture p = {.config = c, .side = s};
     if (s->spec.type == TUTTI_BYTES)
         return cli_error("cannot draw elements of type bytes: the type must be numeric");
-    if (choose_dimensions(&p) || find_color_range(w, &p)) return 1;
+    if (choose_dimensions(&p)) return 1;
+    memcpy(p.range, c->range, sizeof p.range);
+    if (!c->has_range) {
+        array_moments m;
+        if (array_moments_find(w, c, s, &m)) return 1;
+        p.range[0] = (double)m.low;
+        p.range[1] = (double)m.high;
+    }
     const tutti_count most = p.config->pixels > 0 ? p.config->pixels : 4096;
     p.rows = p.side->shape[p.down];
     p.columns = p.side->shape[p.across];

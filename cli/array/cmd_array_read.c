@@ -93,25 +93,24 @@ static int fill_npy(const cli_world *w, const array_config *c, const array_side 
     return array_side_close(&to, array_move_run(w, &move));
 }
 
-/* The target of the rename of a new file: the target of links; only regular files may be replaced. */
-static int find_target(const char *path, char out[PATH_MAX]) {
-    struct stat st;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        return cli_error("cannot write '%s': it is not a regular file", path);
-    if (!realpath(path, out)) snprintf(out, PATH_MAX, "%s", path);
-    return 0;
-}
-
 static int read_npy(const cli_world *w, const array_config *c, const array_side *s) {
     char target[PATH_MAX] = "", folder[PATH_MAX];
-    if (cli_agree(w, w->rank == 0 && find_target(c->npy, target))) return 1;
+    struct stat st;
+    int failed = 0;
+    if (w->rank == 0) {
+        /* What a new file is renamed to: the target of a link, and only a regular file. */
+        if (stat(c->npy, &st) == 0 && !S_ISREG(st.st_mode))
+            failed = cli_error("cannot write '%s': it is not a regular file", c->npy);
+        if (!realpath(c->npy, target)) snprintf(target, sizeof target, "%s", c->npy);
+    }
+    if (cli_agree(w, failed)) return 1;
     MPI_Bcast(target, sizeof target, MPI_CHAR, 0, w->comm);
     /* In the folder of `path`, since it is renamed to the target. */
     const char *slash = strrchr(target, '/');
     const size_t n = slash ? (size_t)(slash - target) + (slash == target) : 1;
     snprintf(folder, sizeof folder, "%.*s", (int)n, slash ? target : ".");
     const char *scratch = cli_scratch(w, folder, "array");
-    int failed = fill_npy(w, c, s, scratch);
+    failed = fill_npy(w, c, s, scratch);
     if (!failed && w->rank == 0 && rename(scratch, target) != 0)
         failed = cli_error_errno("cannot write", c->npy);
     failed = cli_agree(w, failed);
@@ -121,14 +120,6 @@ static int read_npy(const cli_world *w, const array_config *c, const array_side 
 
 /* ---- the command */
 
-static int read_all(const cli_world *w, const array_config *c, array_side *s) {
-    const int quiet = (c->npy || c->png) && !c->out && !c->csv;
-    if (!array_side_is_global(s, c->path) || array_side_select(s, c)) return 1;
-    if (c->npy && read_npy(w, c, s)) return 1;
-    if (c->png && array_draw(w, c, s)) return 1;
-    return quiet ? 0 : read_text(w, c, s);
-}
-
 int array_read(const cli_world *w, const void *config) {
     const array_config *c = config;
     array_side s = {.array = NULL};
@@ -136,5 +127,9 @@ int array_read(const cli_world *w, const void *config) {
         array_may_write(w, c->path, c->png))
         return 1;
     if (array_side_open(w, c, TUTTI_READ, &s)) return 1;
-    return array_side_close(&s, read_all(w, c, &s));
+    const int quiet = (c->npy || c->png) && !c->out && !c->csv;
+    const int failed = !array_side_is_global(&s, c->path) || array_side_select(&s, c) ||
+                       (c->npy && read_npy(w, c, &s)) || (c->png && array_draw(w, c, &s)) ||
+                       (!quiet && read_text(w, c, &s));
+    return array_side_close(&s, failed);
 }

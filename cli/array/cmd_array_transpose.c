@@ -3,14 +3,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "array/cmd_array.h"
 
-static int open_target(const cli_world *w, const array_config *c, const tutti_array_spec *spec,
-                       array_side *out) {
-    const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE;
-    if (!c->to_raw) return array_side_create(w, c, c->to, spec, out);
-    if (array_remove(w, c, c->to)) return 1;
-    return array_side_open_raw(w, c, c->to, mode, spec, out);
-}
-
 static void show_copying(void *progress, tutti_off done, tutti_off total, const char *phase) {
     (void)phase;
     progress_work(progress, "copying", done, total);
@@ -27,27 +19,26 @@ static int copy_local(const cli_world *w, const array_config *c, const array_sid
     return err == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-static int is_identity(int ndims, const int *axes) {
-    for (int d = 0; d < ndims; d++)
-        if (axes[d] != d) return 0;
-    return 1;
-}
-
 static int transpose(const cli_world *w, const array_config *c, const array_side *from) {
     array_move move = {.from = from, .budget = c->budget, .what = "transposing"};
     array_side to = {.array = NULL};
     const int is_local = tutti_array_distribution(from->array) != NULL;
     if (array_axes_parse(c->axes, from->spec.ndims, move.axes)) return 1;
-    if (is_local && !is_identity(from->spec.ndims, move.axes))
-        return !array_side_is_global(from, c->path);
+    int is_identity = 1;
+    for (int d = 0; d < from->spec.ndims; d++) is_identity &= move.axes[d] == d;
+    if (is_local && !is_identity) return !array_side_is_global(from, c->path);
     if (array_may_replace(w, c, c->to)) return 1;
     tutti_array_spec spec = from->spec;
     for (int d = 0; d < spec.ndims; d++) spec.shape[d] = from->spec.shape[move.axes[d]];
     if (c->has_to_order) spec.order = c->to_order;
     spec.offset = 0;
-    if (open_target(w, c, &spec, &to)) return 1;
+    const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE;
+    int failed =
+        c->to_raw ? array_remove(w, c, c->to) || array_side_open_raw(w, c, c->to, mode, &spec, &to)
+                  : array_side_create(w, c, c->to, &spec, &to);
+    if (failed) return 1;
     move.to = &to;
-    const int failed =
+    failed =
         array_side_close(&to, is_local ? copy_local(w, c, from, &to) : array_move_run(w, &move));
     if (failed) array_discard(w, c, c->to);
     return failed;

@@ -30,16 +30,6 @@ void array_walk_start(array_walk *k, const array_side *s, tutti_order order, tut
     for (int i = 0; i < k->ndims; i++) most = grow(k, k->dim[i], most);
 }
 
-/* The same, about square in the fastest dimension and another one. */
-static void start_square(array_walk *k, const array_side *s, int other, tutti_count most) {
-    const tutti_count root = (tutti_count)sqrt((double)most), side = root > 1 ? root : 1;
-    start(k, s, s->spec.order);
-    (void)grow(k, other, side);
-    most /= k->tile[other];
-    for (int i = 0; i < k->ndims; i++)
-        if (k->dim[i] != other) most = grow(k, k->dim[i], most);
-}
-
 static tutti_count largest_part(const array_walk *k, int ranks) {
     tutti_count n = (k->tile[k->cut] + ranks - 1) / ranks;
     for (int d = 0; d < k->ndims; d++)
@@ -52,11 +42,16 @@ tutti_count array_walk_share(array_walk *k, const array_side *s, int other, int 
     const int fast = s->spec.order == TUTTI_ROW_MAJOR ? s->spec.ndims - 1 : 0;
     for (tutti_count all = most * ranks;; all -= (all + 7) / 8) {
         if (all < most) all = most; /* a box of `most` elements fits on every rank */
-        if (other == fast)
+        if (other == fast) {
             array_walk_start(k, s, s->spec.order, all);
-        else
-            start_square(k, s, other, all);
-        /* The slowest dimension of a box that has an index for every rank, or else the longest. */
+        } else { /* about square in the fastest dimension and the other one */
+            start(k, s, s->spec.order);
+            (void)grow(k, other, (tutti_count)fmax(1, sqrt((double)all)));
+            tutti_count room = all / k->tile[other];
+            for (int i = 0; i < k->ndims; i++)
+                if (k->dim[i] != other) room = grow(k, k->dim[i], room);
+        }
+        /* The slowest dimension of a box that has an index for everybody, or else the longest. */
         int cut = k->dim[k->ndims - 1];
         for (int i = k->ndims - 1; i >= 0 && k->tile[cut] < ranks; i--)
             if (k->tile[k->dim[i]] > k->tile[cut]) cut = k->dim[i];

@@ -46,9 +46,10 @@ static int next_word(reader *r) {
     return 1;
 }
 
-/* n elements, as many as fit into the array.  0, or 1 and a message */
-static int read_elements(reader *r, const tutti_array_spec *spec, tutti_count n, char *out) {
-    for (tutti_count i = 0; i < n; i++) {
+/* n elements, as many as the array has places for, `step` bytes apart.  0, or 1 and a message */
+static int read_elements(reader *r, const tutti_array_spec *spec, tutti_count n, char *out,
+                         tutti_off step) {
+    for (tutti_count i = 0; i < n; i++, out += step) {
         if (!next_word(r))
             return cli_error("'%s' has only %lld of %lld elements", r->name, (long long)i,
                              (long long)n);
@@ -86,7 +87,7 @@ static int reader_open(reader *r, const array_config *c, const array_side *s) {
     /* Check the whole text; the file is rewound afterwards. */
     const tutti_array_spec *spec = &s->spec;
     char *scratch = cli_malloc((size_t)spec->element_size);
-    int failed = read_elements(r, spec, s->count, scratch);
+    int failed = read_elements(r, spec, s->count, scratch, 0);
     free(scratch);
     if (!failed && next_word(r))
         failed = cli_error("'%s', line %ld: input has more than the %lld elements of the section",
@@ -98,14 +99,6 @@ static int reader_open(reader *r, const array_config *c, const array_side *s) {
 }
 
 /* ---- from text */
-
-/* Elements of a box, which the text has one after the other. */
-static int read_box(reader *r, const array_side *s, const array_box *box, char *out) {
-    const tutti_count n = array_box_shape(s->spec.ndims, box, NULL);
-    for (tutti_count i = 0; i < n; i++)
-        if (read_elements(r, &s->spec, 1, out + i * s->spec.element_size)) return 1;
-    return 0;
-}
 
 static int write_text(const cli_world *w, const array_config *c, reader *r, const array_side *s) {
     char *buffer = NULL;
@@ -125,11 +118,13 @@ static int write_text(const cli_world *w, const array_config *c, reader *r, cons
         const int writes = w->rank == 0;
         const tutti_slice slice =
             writes ? array_box_slice(s, &box) : array_slice_none(s->spec.ndims);
-        failed = cli_agree(w, writes && read_box(r, s, &box, buffer));
+        const tutti_count elements = array_box_shape(s->spec.ndims, &box, NULL);
+        failed = cli_agree(
+            w, writes && read_elements(r, &s->spec, elements, buffer, s->spec.element_size));
         if (!failed &&
             tutti_array_write(s->array, &slice, writes ? &memory : NULL, buffer) != TUTTI_OK)
             failed = cli_error_tutti();
-        done += array_box_shape(s->spec.ndims, &box, NULL);
+        done += elements;
         progress_work(&progress, "writing", done, s->count);
     }
     progress_end(&progress);
@@ -159,25 +154,7 @@ static int write_npy(const cli_world *w, const array_config *c, const npy_header
 
 /* ---- the command */
 
-/* Specification for --create: given by the user, otherwise taken from the NumPy file. */
-static int choose_spec(const array_config *c, const npy_header *h, tutti_array_spec *out) {
-    *out = h ? h->spec : c->spec;
-    if (c->has_shape) {
-        out->ndims = c->spec.ndims;
-        memcpy(out->shape, c->spec.shape, sizeof out->shape);
-    }
-    if (c->has_type) {
-        out->type = c->spec.type;
-        out->element_size = c->spec.element_size;
-    }
-    if (c->has_order) out->order = c->spec.order;
-    out->offset = c->spec.offset;
-    if (!h && !(c->has_shape && c->has_type))
-        return cli_error("--create from text needs --shape and --type");
-    return 0;
-}
-
-/* The source of a write: the header of a NumPy file, or text. */
+/* What is written from: the header of a NumPy file, or text. */
 typedef struct {
     const npy_header *npy;
     npy_header header;
@@ -215,7 +192,19 @@ static int open_new(const cli_world *w, const array_config *c, source *from, arr
     const int mode = TUTTI_READ | TUTTI_WRITE | TUTTI_CREATE;
     tutti_array_spec spec;
     array_side planned;
-    if (choose_spec(c, from->npy, &spec)) return 1;
+    spec = from->npy ? from->npy->spec : c->spec;
+    if (c->has_shape) {
+        spec.ndims = c->spec.ndims;
+        memcpy(spec.shape, c->spec.shape, sizeof spec.shape);
+    }
+    if (c->has_type) {
+        spec.type = c->spec.type;
+        spec.element_size = c->spec.element_size;
+    }
+    if (c->has_order) spec.order = c->spec.order;
+    spec.offset = c->spec.offset;
+    if (!from->npy && !(c->has_shape && c->has_type))
+        return cli_error("--create from text needs --shape and --type");
     if (array_may_replace(w, c, c->path) || array_may_write(w, c->from, c->path)) return 1;
     array_side_plan(&planned, &spec);
     if (source_check(w, c, from, &planned)) return 1;
@@ -224,23 +213,18 @@ static int open_new(const cli_world *w, const array_config *c, source *from, arr
     return array_side_open_raw(w, c, c->path, mode, &spec, out);
 }
 
-static int write_from(const cli_world *w, const array_config *c, source *from) {
-    array_side s = {.array = NULL};
-    int failed = (c->create ? open_new : open_there)(w, c, from, &s);
-    const int made = c->create && s.array;
-    if (!failed)
-        failed = from->npy ? write_npy(w, c, from->npy, &s) : write_text(w, c, &from->text, &s);
-    failed = array_side_close(&s, failed);
-    if (failed && made) array_discard(w, c, c->path);
-    return failed;
-}
-
 int array_write(const cli_world *w, const void *config) {
     const array_config *c = config;
     source from = {.npy = NULL};
     if (npy_is_name(c->from)) from.npy = &from.header;
     if (from.npy && npy_read_for_all(w, c->from, &from.header)) return 1;
-    const int failed = write_from(w, c, &from);
+    array_side s = {.array = NULL};
+    int failed = (c->create ? open_new : open_there)(w, c, &from, &s);
+    const int made = c->create && s.array;
+    if (!failed)
+        failed = from.npy ? write_npy(w, c, from.npy, &s) : write_text(w, c, &from.text, &s);
+    failed = array_side_close(&s, failed);
+    if (failed && made) array_discard(w, c, c->path);
     reader *r = &from.text;
     if (r->file) fclose(r->file);
     free(r->word);

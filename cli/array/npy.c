@@ -17,7 +17,6 @@
 
 enum { HEADER_MOST = 1 << 16, PREFIX = 12 }; /* bytes; magic, version and length */
 static const char magic[] = "\x93NUMPY";
-static const int is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 
 /* ---- the type of elements */
 
@@ -42,7 +41,7 @@ static int parse_descr(const char *text, npy_header *h) {
     if (size <= 0 || *end || !strchr("<>|=", order) || size > 1 << 20)
         return cli_error("unsupported element type '%.40s'", text);
     h->spec.element_size = size;
-    h->swapped = size > 1 && ((order == '<' && !is_little) || (order == '>' && is_little));
+    h->swapped = size > 1 && order == (CLI_IS_LITTLE_ENDIAN ? '>' : '<');
     if (kind == 'V' || kind == 'S') {
         h->spec.type = TUTTI_BYTES;
         h->swapped = 0;
@@ -54,16 +53,6 @@ static int parse_descr(const char *text, npy_header *h) {
             return 0;
         }
     return cli_error("unsupported element type '%.40s'", text);
-}
-
-static void format_descr(const tutti_array_spec *spec, char *out, size_t size) {
-    snprintf(out, size, "|V%lld", (long long)spec->element_size);
-    for (int i = 0; i < TYPES; i++)
-        if (type_table[i].type == spec->type) {
-            const char order = type_table[i].size == 1 ? '|' : is_little ? '<' : '>';
-            snprintf(out, size, "%c%c%d", order, type_table[i].kind, type_table[i].size);
-            return;
-        }
 }
 
 /* ---- the dictionary */
@@ -131,35 +120,22 @@ static int take_shape(scanner *s, tutti_array_spec *spec) {
 
 enum { HAS_DESCR = 1, HAS_ORDER = 2, HAS_SHAPE = 4, HAS_ALL = 7 };
 
-static int take_order(scanner *s, tutti_order *out) {
-    if (take_word(s, "True"))
-        *out = TUTTI_COL_MAJOR;
-    else if (take_word(s, "False"))
-        *out = TUTTI_ROW_MAJOR;
-    else
-        return 0;
-    return 1;
-}
-
-/* One key and its value.  @return which key it was, 0 if it is invalid */
+/* One key and its value.  @return which one it was, 0 if it is not sound */
 static int take_item(scanner *s, npy_header *h, char *descr, size_t size) {
     char key[24];
     if (!take_string(s, key, sizeof key) || !take(s, ':')) return 0;
     if (strcmp(key, "descr") == 0) return take_string(s, descr, size) ? HAS_DESCR : 0;
-    if (strcmp(key, "fortran_order") == 0) return take_order(s, &h->spec.order) ? HAS_ORDER : 0;
+    if (strcmp(key, "fortran_order") == 0) {
+        h->spec.order = take_word(s, "True") ? TUTTI_COL_MAJOR : TUTTI_ROW_MAJOR;
+        return h->spec.order == TUTTI_COL_MAJOR || take_word(s, "False") ? HAS_ORDER : 0;
+    }
     if (strcmp(key, "shape") == 0) return take_shape(s, &h->spec) ? HAS_SHAPE : 0;
     return 0;
 }
 
 /* ---- the complete header */
 
-static size_t length_of(const unsigned char *text) {
-    size_t n = text[8] | (size_t)text[9] << 8;
-    if (text[6] >= 2) n |= (size_t)text[10] << 16 | (size_t)text[11] << 24;
-    return n;
-}
-
-/* The file must have all the elements that the header specifies. */
+/* The file must have all the elements that it says it has. */
 static int check_length(const tutti_array_spec *spec, tutti_off size) {
     tutti_off bytes = spec->element_size;
     int empty = 0, too_large = 0;
@@ -179,7 +155,9 @@ int npy_parse(const unsigned char *text, size_t bytes, tutti_off size, npy_heade
         return cli_error("not a .npy file: wrong magic string");
     if (text[6] < 1 || text[6] > 3)
         return cli_error(".npy files of version %d.%d are not supported", text[6], text[7]);
-    const size_t start = text[6] == 1 ? 10 : 12, length = length_of(text);
+    const size_t start = text[6] == 1 ? 10 : 12;
+    size_t length = text[8] | (size_t)text[9] << 8;
+    if (text[6] >= 2) length |= (size_t)text[10] << 16 | (size_t)text[11] << 24;
     if (length > HEADER_MOST || start + length > bytes)
         return cli_error("invalid .npy header length %zu: header is truncated or too long", length);
     const char *dictionary = (const char *)text + start;
@@ -238,8 +216,7 @@ int npy_read(const char *path, npy_header *out) {
 }
 
 int npy_is_name(const char *path) {
-    const size_t n = strlen(path);
-    return n > 4 && strcmp(path + n - 4, ".npy") == 0;
+    return cli_ends_in(path, ".npy");
 }
 
 int npy_read_for_all(const cli_world *w, const char *path, npy_header *out) {
@@ -251,7 +228,14 @@ int npy_read_for_all(const cli_world *w, const char *path, npy_header *out) {
 size_t npy_make(const tutti_array_spec *spec, char out[NPY_ROOM]) {
     char descr[40];
     const size_t start = 10;
-    format_descr(spec, descr, sizeof descr);
+    snprintf(descr, sizeof descr, "|V%lld", (long long)spec->element_size);
+    for (int i = TYPES - 1; i >= 0; i--) /* the first row of a type counts */
+        if (type_table[i].type == spec->type)
+            snprintf(descr, sizeof descr, "%c%c%d",
+                     type_table[i].size == 1 ? '|'
+                     : CLI_IS_LITTLE_ENDIAN  ? '<'
+                                             : '>',
+                     type_table[i].kind, type_table[i].size);
     size_t n = start;
     n += (size_t)snprintf(out + n, NPY_ROOM - n, "{'descr': '%s', 'fortran_order': %s, 'shape': (",
                           descr, spec->order == TUTTI_COL_MAJOR ? "True" : "False");
@@ -269,17 +253,17 @@ size_t npy_make(const tutti_array_spec *spec, char out[NPY_ROOM]) {
     return n;
 }
 
-static int write_header(const char *path, const char *header, size_t bytes) {
-    FILE *f = fopen(path, "w");
-    if (!f) return cli_error_errno("cannot write", path);
-    const int failed = fwrite(header, 1, bytes, f) != bytes;
-    return (fclose(f) != 0 || failed) && cli_error_errno("cannot write", path);
-}
-
 int npy_create_for_all(const cli_world *w, const char *path, tutti_array_spec *spec) {
     char header[NPY_ROOM];
     spec->offset = (tutti_off)npy_make(spec, header);
-    return cli_agree(w, w->rank == 0 && write_header(path, header, (size_t)spec->offset));
+    int failed = 0;
+    if (w->rank == 0) {
+        FILE *f = fopen(path, "w");
+        failed = !f || fwrite(header, 1, (size_t)spec->offset, f) != (size_t)spec->offset;
+        if (f) failed |= fclose(f) != 0;
+        if (failed) cli_error_errno("cannot write", path);
+    }
+    return cli_agree(w, failed);
 }
 
 void npy_swap(const npy_header *h, void *elements, tutti_count n) {

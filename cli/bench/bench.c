@@ -28,36 +28,6 @@ static int keep_so_far(const cli_world *w, const bench_results *r, int cells) {
     return failed;
 }
 
-static int measure_cells(const cli_world *w, const bench_config *c, bench_results *r) {
-    cli_progress progress;
-    long steps = 0;
-    int failed = 0;
-    bench_job job = {.world = w, .config = c};
-    r->cell = cli_malloc((size_t)(c->dirs.n * c->patterns.n * 2) * sizeof *r->cell);
-    for (int d = 0; d < c->dirs.n; d++)
-        for (int p = 0; p < c->patterns.n; p++) {
-            if (c->write) add_cell(c, r, d, p, 1);
-            if (c->read) add_cell(c, r, d, p, 0);
-        }
-    for (int i = 0; i < r->cells; i++) steps += (long)r->cell[i].entries * c->rounds;
-    if (c->staging) job.staging = staging_make(w, c->slice);
-    progress_start(&progress, w, steps);
-    cli_stop_softly(1);
-    const int n = c->write + c->read;
-    for (int i = 0; i < r->cells && !failed; i += n) {
-        const double share[2] = {(double)i / r->cells, (double)(i + n) / r->cells};
-        failed = cells_run(&job, n, &r->cell[i], &progress, share);
-        r->stopped = cli_stopped(w);
-        if (r->stopped) results_keep(r, i + n);
-        failed = failed || cli_agree(w, keep_so_far(w, r, i + n));
-    }
-    progress_end(&progress);
-    r->seconds = cli_now() - progress.started;
-    staging_free(&job.staging);
-    results_count_failures(r);
-    return failed;
-}
-
 static int write_reports(const bench_results *r) {
     const bench_config *c = r->config;
     const int quiet = report_is_quiet(c);
@@ -71,11 +41,37 @@ static int write_reports(const bench_results *r) {
     return failed;
 }
 
-static int run_plain(const cli_world *w, const void *config) {
+static int run_plain(const cli_world *w, const void *call) {
+    const bench_config *config = call;
     if (bench_outputs_check(w, config)) return CLI_FAILED;
     bench_results r = {.config = config, .ranks = w->ranks};
     results_name_mpi(&r);
-    int failed = measure_cells(w, config, &r);
+    cli_progress progress;
+    long steps = 0;
+    int failed = 0;
+    bench_job job = {.world = w, .config = config};
+    r.cell = cli_malloc((size_t)(config->dirs.n * config->patterns.n * 2) * sizeof *r.cell);
+    for (int d = 0; d < config->dirs.n; d++)
+        for (int p = 0; p < config->patterns.n; p++) {
+            if (config->write) add_cell(config, &r, d, p, 1);
+            if (config->read) add_cell(config, &r, d, p, 0);
+        }
+    for (int i = 0; i < r.cells; i++) steps += (long)r.cell[i].entries * config->rounds;
+    if (config->staging) job.staging = staging_make(w, config->slice);
+    progress_start(&progress, w, steps);
+    cli_stop_softly(1);
+    const int n = config->write + config->read;
+    for (int i = 0; i < r.cells && !failed; i += n) {
+        const double share[2] = {(double)i / r.cells, (double)(i + n) / r.cells};
+        failed = cells_run(&job, n, &r.cell[i], &progress, share);
+        r.stopped = cli_stopped(w);
+        if (r.stopped) results_keep(&r, i + n);
+        failed = failed || cli_agree(w, keep_so_far(w, &r, i + n));
+    }
+    progress_end(&progress);
+    r.seconds = cli_now() - progress.started;
+    staging_free(&job.staging);
+    results_count_failures(&r);
     if (failed && w->rank == 0) fprintf(stderr, "tutti bench: %s\n", cli_message());
     if (!failed) failed = cli_agree(w, w->rank == 0 && write_reports(&r));
     failed |= r.failures > 0;

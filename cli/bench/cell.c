@@ -25,14 +25,6 @@ void cell_name_file_system(const char *dir, char *out, size_t size) {
         if ((unsigned long)fs.f_type == known[i].type) snprintf(out, size, "%s", known[i].name);
 }
 
-static int check_room(const char *dir, tutti_off bytes) {
-    double room = 0;
-    if (cli_directory_room(dir, &room)) return 1;
-    if (room >= 1.05 * (double)bytes) return 0;
-    return cli_error("not enough free space in '%s' for a file of %lld bytes", dir,
-                     (long long)bytes);
-}
-
 /* ---- one cell */
 
 typedef struct {
@@ -137,7 +129,11 @@ int cells_run(const bench_job *all, int n, bench_cell *cell, cli_progress *progr
         return 1;
     job.pattern = &pattern;
     job.path = cli_scratch(job.world, cell->dir, "bench");
-    int failed = check_room(cell->dir, pattern.total);
+    double room = 0;
+    int failed = cli_directory_room(cell->dir, &room);
+    if (!failed && room < 1.05 * (double)pattern.total)
+        failed = cli_error("not enough free space in '%s' for a file of %lld bytes", cell->dir,
+                           (long long)pattern.total);
     if (!failed) {
         const cli_world *w = job.world;
         const tutti_off total = job.pattern->total;

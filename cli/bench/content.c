@@ -32,12 +32,6 @@ void content_fill(uint64_t seed, tutti_off offset, void *buf, tutti_off bytes) {
     for (; i < bytes; i++) b[i] = byte_at(seed, offset + i);
 }
 
-static tutti_off first_wrong(uint64_t seed, tutti_off offset, const unsigned char *b, tutti_off n) {
-    for (tutti_off i = 0; i < n; i++)
-        if (b[i] != byte_at(seed, offset + i)) return offset + i;
-    return -1;
-}
-
 tutti_off content_check(uint64_t seed, tutti_off offset, const void *buf, tutti_off bytes) {
     unsigned char expected[4096];
     const unsigned char *b = buf;
@@ -46,7 +40,8 @@ tutti_off content_check(uint64_t seed, tutti_off offset, const void *buf, tutti_
         const tutti_off n = left < (tutti_off)sizeof expected ? left : (tutti_off)sizeof expected;
         content_fill(seed, offset + done, expected, n);
         if (memcmp(expected, b + done, (size_t)n) != 0)
-            return first_wrong(seed, offset + done, b + done, n);
+            for (tutti_off i = 0;; i++)
+                if (b[done + i] != expected[i]) return offset + done + i;
         done += n;
     }
     return -1;
@@ -67,25 +62,21 @@ tutti_off content_check_pieces(uint64_t seed, const bench_pattern *p, const void
     return -1;
 }
 
-static int check_chunks(uint64_t seed, int fd, const char *path, tutti_off lo, tutti_off hi) {
+int content_check_file(uint64_t seed, const char *path, tutti_off lo, tutti_off hi) {
     char buf[65536];
-    while (lo < hi) {
+    int failed = 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return cli_error_errno("cannot open", path);
+    while (lo < hi && !failed) {
         const size_t want =
             (size_t)(hi - lo < (tutti_off)sizeof buf ? hi - lo : (tutti_off)sizeof buf);
         const ssize_t got = pread(fd, buf, want, lo);
-        if (got < 0) return cli_error_errno("cannot read back", path);
-        if (got == 0) return cli_error("'%s' ends at offset %lld", path, (long long)lo);
-        const tutti_off bad = content_check(seed, lo, buf, got);
-        if (bad >= 0) return cli_error("wrong byte in '%s' at offset %lld", path, (long long)bad);
+        const tutti_off bad = got > 0 ? content_check(seed, lo, buf, got) : -1;
+        if (got < 0) failed = cli_error_errno("cannot read back", path);
+        if (got == 0) failed = cli_error("'%s' ends at offset %lld", path, (long long)lo);
+        if (bad >= 0) failed = cli_error("wrong byte in '%s' at offset %lld", path, (long long)bad);
         lo += got;
     }
-    return 0;
-}
-
-int content_check_file(uint64_t seed, const char *path, tutti_off lo, tutti_off hi) {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return cli_error_errno("cannot open", path);
-    const int failed = check_chunks(seed, fd, path, lo, hi);
     close(fd);
     return failed;
 }

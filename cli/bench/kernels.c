@@ -45,38 +45,12 @@ typedef struct {
     tutti_count *index;   /* [n], ascending */
 } cell_list;
 
-/* owner[cell], -1: not in the file. */
-static void list_cells(const cli_world *w, const int *owner, int all, cell_list *out) {
-    *out = (cell_list){.index = cli_array(all, 1, sizeof *out->index)};
-    for (int i = 0; i < all; i++) {
-        if (owner[i] == w->rank) out->index[out->n++] = out->cells;
-        out->cells += owner[i] >= 0;
-    }
-}
-
 /* ---- rows: one value, or all levels, of each cell */
 
 typedef struct {
     tutti_count rows;
     tutti_off item; /* bytes of a cell */
 } row_group;
-
-static tutti_err add_rows(const cell_list *c, const row_group *g, tutti_off base,
-                          tutti_access **out, MPI_Datatype *type) {
-    tutti_access *row = NULL;
-    MPI_Datatype one;
-    MPI_Aint *at = cli_array(c->n, 1, sizeof *at);
-    for (tutti_count i = 0; i < c->n; i++) at[i] = (MPI_Aint)(base + c->index[i] * g->item);
-    MPI_Type_create_hindexed_block((int)c->n, (int)g->item, at, MPI_BYTE, &one);
-    MPI_Type_create_hvector((int)g->rows, 1, (MPI_Aint)(c->cells * g->item), one, type);
-    MPI_Type_free(&one);
-    free(at);
-    tutti_err err = tutti_access_indices(base, g->item, c->n, c->index, &row);
-    if (err == TUTTI_OK)
-        err = tutti_access_tile(row, g->rows, c->cells * g->item, c->n * g->item, out);
-    tutti_access_free(&row);
-    return err;
-}
 
 static tutti_err make_rows(const cell_list *c, int groups, const row_group *g, bench_pattern *p) {
     tutti_access *part[2] = {NULL, NULL};
@@ -85,7 +59,21 @@ static tutti_err make_rows(const cell_list *c, int groups, const row_group *g, b
     tutti_err err = TUTTI_OK;
     int made = 0;
     for (; made < groups && err == TUTTI_OK; made++) {
-        err = add_rows(c, &g[made], base, &part[made], &type[made]);
+        tutti_access *row = NULL;
+        MPI_Datatype one;
+        MPI_Aint *at = cli_array(c->n, 1, sizeof *at);
+        for (tutti_count i = 0; i < c->n; i++)
+            at[i] = (MPI_Aint)(base + c->index[i] * g[made].item);
+        MPI_Type_create_hindexed_block((int)c->n, (int)g[made].item, at, MPI_BYTE, &one);
+        MPI_Type_create_hvector((int)g[made].rows, 1, (MPI_Aint)(c->cells * g[made].item), one,
+                                &type[made]);
+        MPI_Type_free(&one);
+        free(at);
+        err = tutti_access_indices(base, g[made].item, c->n, c->index, &row);
+        if (err == TUTTI_OK)
+            err = tutti_access_tile(row, g[made].rows, c->cells * g[made].item, c->n * g[made].item,
+                                    &part[made]);
+        tutti_access_free(&row);
         base += g[made].rows * g[made].item * c->cells;
     }
     p->total = base;
@@ -114,20 +102,19 @@ tutti_err kernel_e3sm(const cli_world *w, tutti_off size, char kind, bench_patte
                                                          : kind == 'g' ? 8 * (22 + 30 * 80)
                                                                        : 4 * (546 + 14 * 15);
     row_group g[2] = {{1, kind == 'g' ? 8 : 4}, {1, 8}};
-    cell_list c;
+    cell_list c = {.cells = 0};
     double each;
     const int side = choose_side(w, total, full, kind == 'i' ? 1.0 / 3 : 1, &each);
     const int all = 6 * side * side;
     /* All cells along a Morton curve on each face. */
-    const int n = 6 * side * side;
-    curve_cell *curve = cli_array(n, 1, sizeof *curve);
-    for (int i = 0; i < n; i++) {
+    curve_cell *curve = cli_array(all, 1, sizeof *curve);
+    for (int i = 0; i < all; i++) {
         const uint64_t face = (uint64_t)(i / (side * side)), y = (uint64_t)(i / side % side),
                        x = (uint64_t)(i % side);
         curve[i] = (curve_cell){face << 40 | spread_bits(y) << 1 | spread_bits(x), i};
     }
-    qsort(curve, (size_t)n, sizeof *curve, compare_cells);
-    int *owner = cli_array(all, 1, sizeof *owner), land = 0;
+    qsort(curve, (size_t)all, sizeof *curve, compare_cells);
+    int *owner = cli_array(all, 1, sizeof *owner), land = 0; /* -1: not in the file */
     for (int i = 0; i < all; i++) {
         const int at =
             kind == 'f' && i % 2 ? (i + all / 2) % all : i; /* the position of the antipode */
@@ -142,7 +129,11 @@ tutti_err kernel_e3sm(const cli_world *w, tutti_off size, char kind, bench_patte
                     : -1;
         }
     }
-    list_cells(w, owner, all, &c);
+    c.index = cli_array(all, 1, sizeof *c.index);
+    for (int i = 0; i < all; i++) {
+        if (owner[i] == w->rank) c.index[c.n++] = c.cells;
+        c.cells += owner[i] >= 0;
+    }
     free(owner);
     free(curve);
     each = fmin(full, total / (double)c.cells);

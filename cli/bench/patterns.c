@@ -183,36 +183,26 @@ static tutti_err make_strided(const cli_world *w, const bench_config *c, bench_p
 
 #define HAND 32
 
-static uint64_t next_random(uint64_t *state) {
-    uint64_t x = *state;
-    x ^= x << 13;
-    x ^= x >> 7;
-    x ^= x << 17;
-    return *state = x;
-}
-
-/* The items of a group that this rank has; the same shuffle on every rank. */
-static void shuffle_hand(const cli_world *w, uint64_t *state, int *owner, tutti_count first,
-                         tutti_count *mine) {
-    const int n = HAND * w->ranks;
-    for (int i = 0; i < n; i++) owner[i] = i % w->ranks;
-    for (int i = n - 1; i > 0; i--) {
-        const int j = (int)(next_random(state) % (uint64_t)(i + 1)), o = owner[i];
-        owner[i] = owner[j];
-        owner[j] = o;
-    }
-    for (int i = 0; i < n; i++)
-        if (owner[i] == w->rank) *mine++ = first + i;
-}
-
 static tutti_err make_irregular64(const cli_world *w, const bench_config *c, bench_pattern *p) {
     const tutti_off item = 64;
     const tutti_count hands = c->size < HAND * item ? 1 : c->size / (HAND * item), n = hands * HAND;
     tutti_count *index = cli_malloc((size_t)(hands * HAND) * sizeof *index);
     int *owner = cli_malloc((size_t)(HAND * w->ranks) * sizeof *owner);
     uint64_t state = c->seed * 2654435769u + 88172645463325252u;
-    for (tutti_count h = 0; h < hands; h++)
-        shuffle_hand(w, &state, owner, h * HAND * w->ranks, index + h * HAND);
+    const int items = HAND * w->ranks;
+    for (tutti_count h = 0, local = 0; h < hands; h++) { /* the same shuffle on every rank */
+        for (int i = 0; i < items; i++) owner[i] = i % w->ranks;
+        for (int i = items - 1; i > 0; i--) {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            const int j = (int)(state % (uint64_t)(i + 1)), o = owner[i];
+            owner[i] = owner[j];
+            owner[j] = o;
+        }
+        for (int i = 0; i < items; i++)
+            if (owner[i] == w->rank) index[local++] = h * items + i;
+    }
     free(owner);
     MPI_Aint *at = cli_malloc((size_t)n * sizeof *at);
     for (tutti_count i = 0; i < n; i++) at[i] = (MPI_Aint)(index[i] * item);

@@ -72,33 +72,6 @@ static void json_entry(FILE *f, const bench_cell *cell, const bench_entry *e) {
     fputs("}", f);
 }
 
-static void json_cell(FILE *f, const bench_cell *cell) {
-    fputs("    {", f);
-    report_json_pair(f, "directory", cell->dir);
-    report_json_pair(f, "file_system", cell->file_system);
-    report_json_pair(f, "pattern", cell->pattern);
-    report_json_pair(f, "operation", cell->is_write ? "write" : "read");
-    if (cell->figure) {
-        report_json_pair(f, "figure", cell->figure);
-        fprintf(f, "\"size\": %lld, ", (long long)cell->size);
-    } else {
-        report_json_pair(f, "title", bench_pattern_title(cell->pattern));
-        fprintf(f, "\"goal\": %.2f, ", bench_goal(cell));
-    }
-    if (cell->profile) {
-        report_json_pair(f, "case_profile", cell->profile);
-        fprintf(f, "\"cold\": %s, ", cell->cold ? "true" : "false");
-    }
-    if (cell->scene && cell->scene->json) cell->scene->json(f, cell);
-    fprintf(f, "\"ranks\": %d, \"bytes\": %lld, \"runs\": %lld,\n      \"entries\": [\n",
-            cell->ranks, (long long)cell->total, (long long)cell->runs);
-    for (int i = 0; i < cell->entries; i++) {
-        json_entry(f, cell, &cell->entry[i]);
-        fputs(i + 1 < cell->entries ? ",\n" : "\n", f);
-    }
-    fputs("      ]}", f);
-}
-
 void report_json_head(FILE *f, const bench_results *r, const char *format) {
     fputs("{\n  ", f);
     report_json_pair(f, "format", format);
@@ -130,7 +103,31 @@ void report_json_head(FILE *f, const bench_results *r, const char *format) {
 void report_json_cells(FILE *f, const bench_results *r, const char *key) {
     fprintf(f, "  \"%s\": [\n", key);
     for (int i = 0; i < r->cells; i++) {
-        json_cell(f, &r->cell[i]);
+        const bench_cell *cell = &r->cell[i];
+        fputs("    {", f);
+        report_json_pair(f, "directory", cell->dir);
+        report_json_pair(f, "file_system", cell->file_system);
+        report_json_pair(f, "pattern", cell->pattern);
+        report_json_pair(f, "operation", cell->is_write ? "write" : "read");
+        if (cell->figure) {
+            report_json_pair(f, "figure", cell->figure);
+            fprintf(f, "\"size\": %lld, ", (long long)cell->size);
+        } else {
+            report_json_pair(f, "title", bench_pattern_title(cell->pattern));
+            fprintf(f, "\"goal\": %.2f, ", bench_goal(cell));
+        }
+        if (cell->profile) {
+            report_json_pair(f, "case_profile", cell->profile);
+            fprintf(f, "\"cold\": %s, ", cell->cold ? "true" : "false");
+        }
+        if (cell->scene && cell->scene->json) cell->scene->json(f, cell);
+        fprintf(f, "\"ranks\": %d, \"bytes\": %lld, \"runs\": %lld,\n      \"entries\": [\n",
+                cell->ranks, (long long)cell->total, (long long)cell->runs);
+        for (int k = 0; k < cell->entries; k++) {
+            json_entry(f, cell, &cell->entry[k]);
+            fputs(k + 1 < cell->entries ? ",\n" : "\n", f);
+        }
+        fputs("      ]}", f);
         fputs(i + 1 < r->cells ? ",\n" : "\n", f);
     }
     fputs("  ]\n}\n", f);

@@ -6,8 +6,6 @@
 
 enum { NAME_WIDTH = 31 };
 
-/* ---- bars */
-
 /* ---- one cell */
 
 static void print_ratio(FILE *f, double ratio) {

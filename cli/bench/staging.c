@@ -151,8 +151,7 @@ static int run_staging(bench_job *job, bench_entry *e) {
     const int flags = job->is_write ? O_WRONLY | O_CREAT | O_CLOEXEC : O_RDONLY | O_CLOEXEC;
     const int fd =
         open(job->path, flags, 0666); /* a failure shows in the transfers: all ranks run on */
-    int failed = job->is_write ? write_cycles(job, fd, cycle_bytes, cycles)
-                               : read_cycles(job, fd, cycle_bytes, cycles);
+    int failed = (job->is_write ? write_cycles : read_cycles)(job, fd, cycle_bytes, cycles);
     if (!failed && job->is_write && job->config->fsync && fsync(fd) != 0)
         failed = cli_error_errno("fsync of", job->path);
     if (fd >= 0 && close(fd) != 0) failed = cli_error_errno("close", job->path);

@@ -39,44 +39,20 @@ int bench_create(const bench_job *job) {
     return cli_agree(job->world, failed);
 }
 
-/* Each machine has its own page cache. */
-static int forget_file(const bench_job *job) {
-    if (job->is_write || !job->config->cold) return 0;
-    const int mine = job->world->rank == 0 || !job->world->one_node;
-    return cli_agree(job->world, mine && cli_file_forget(job->path));
-}
-
 static int prepare(bench_job *job, bench_entry *e, const bench_runner *r) {
     if (job->is_write)
         delete_file(job, e);
-    else {
-        if (r->uses_share)
-            memset(job->share, 0xa5, (size_t)(job->share_hi - job->share_lo));
-        else
-            memset(job->user, 0xa5, (size_t)job->pattern->memory);
+    else if (r->uses_share)
+        memset(job->share, 0xa5, (size_t)(job->share_hi - job->share_lo));
+    else
+        memset(job->user, 0xa5, (size_t)job->pattern->memory);
+    if (!job->is_write && job->config->cold) { /* each machine has a page cache of its own */
+        const int first = job->world->rank == 0 || !job->world->one_node;
+        if (cli_agree(job->world, first && cli_file_forget(job->path))) return 1;
     }
-    if (forget_file(job)) return 1;
     if (job->is_write && r->needs_file && bench_create(job)) return 1;
     cli_barrier(job->world);
     return cli_agree(job->world, r->prepare ? r->prepare(job, e) : 0);
-}
-
-static int run_timed(bench_job *job, bench_entry *e, const bench_runner *r, double *seconds_out) {
-    cli_barrier(job->world);
-    MPI_Barrier(job->world->comm);
-    const double start = cli_now();
-    const int failed = r->run(job, e);
-    const double end = cli_now();
-    *seconds_out = cli_elapsed(job->world, start, end);
-    return cli_agree(job->world, failed);
-}
-
-static int check_size(const bench_job *job) {
-    struct stat st;
-    if (stat(job->path, &st) != 0) return cli_error_errno("cannot find", job->path);
-    if (st.st_size == (off_t)job->pattern->total) return 0;
-    return cli_error("'%s' has %lld bytes instead of %lld", job->path, (long long)st.st_size,
-                     (long long)job->pattern->total);
 }
 
 static int check_buffer(const bench_job *job, const bench_runner *r) {
@@ -89,14 +65,19 @@ static int check_buffer(const bench_job *job, const bench_runner *r) {
 }
 
 static int verify(const bench_job *job, const bench_entry *e, const bench_runner *r) {
+    struct stat st;
     int failed;
     if (!job->is_write)
         failed = check_buffer(job, r);
     else if (changes_file(job))
         failed = job->cell->scene->verify_write(job, e);
+    else if (stat(job->path, &st) != 0)
+        failed = cli_error_errno("cannot find", job->path);
+    else if (st.st_size != (off_t)job->pattern->total)
+        failed = cli_error("'%s' has %lld bytes instead of %lld", job->path, (long long)st.st_size,
+                           (long long)job->pattern->total);
     else
-        failed = check_size(job) ||
-                 content_check_file(job->config->seed, job->path, job->share_lo, job->share_hi);
+        failed = content_check_file(job->config->seed, job->path, job->share_lo, job->share_hi);
     return cli_agree(job->world, failed);
 }
 
@@ -109,7 +90,14 @@ void timing_run(bench_job *job, bench_entry *e, double *value) {
     double seconds = 0;
     e->now = (bench_phases){0};
     int failed = prepare(job, e, r);
-    if (!failed) failed = run_timed(job, e, r, &seconds);
+    if (!failed) {
+        cli_barrier(job->world);
+        MPI_Barrier(job->world->comm);
+        const double start = cli_now();
+        failed = r->run(job, e);
+        seconds = cli_elapsed(job->world, start, cli_now());
+        failed = cli_agree(job->world, failed);
+    }
     if (failed) snprintf(e->v.failure, sizeof e->v.failure, "%.500s", cli_message());
     if (r->end) r->end(job, e);
     if (!failed && e->checkable && verify(job, e, r))
@@ -134,32 +122,18 @@ void timing_run(bench_job *job, bench_entry *e, double *value) {
 
 /* ---- statistics */
 
-static bench_summary summarize(const measure_variant *v) {
-    double q[5];
-    for (int i = 0; i < 5; i++) q[i] = measure_quantile(v->sample[0], v->rounds, 0.25 * i);
-    return (bench_summary){.min = q[0], .q1 = q[1], .median = q[2], .q3 = q[3], .max = q[4]};
-}
-
 const bench_entry *timing_limit(const bench_cell *cell) {
     return cell->entries && cell->entry[0].v.rounds ? &cell->entry[0] : NULL;
 }
 
-static double paired_ratio(const bench_entry *e, const bench_entry *limit) {
-    const int n = e->v.rounds < limit->v.rounds ? e->v.rounds : limit->v.rounds;
-    double *ratio = cli_malloc((size_t)n * sizeof *ratio);
-    for (int i = 0; i < n; i++) ratio[i] = e->v.sample[0][i] / limit->v.sample[0][i];
-    const double median = measure_quantile(ratio, n, 0.5);
-    free(ratio);
-    return median;
-}
-
 void timing_ratios(bench_cell *cell) {
-    for (int i = 0; i < cell->entries; i++) cell->entry[i].time = summarize(&cell->entry[i].v);
     const bench_entry *limit = timing_limit(cell);
-    /* The better of the two bare references, 0 if neither was measured. */
-    double bare = 0;
+    double bare = 0; /* of the better of the two bare references; 0: neither was measured */
     for (int i = 0; i < cell->entries; i++) {
-        const bench_entry *e = &cell->entry[i];
+        bench_entry *e = &cell->entry[i];
+        double q[5];
+        for (int k = 0; k < 5; k++) q[k] = measure_quantile(e->v.sample[0], e->v.rounds, 0.25 * k);
+        e->time = (bench_summary){.min = q[0], .q1 = q[1], .median = q[2], .q3 = q[3], .max = q[4]};
         if ((e->kind == ENTRY_PIECES || e->kind == ENTRY_STAGING) && e->v.rounds &&
             (bare == 0 || e->time.median < bare))
             bare = e->time.median;
@@ -169,17 +143,14 @@ void timing_ratios(bench_cell *cell) {
         if (!e->v.rounds) continue;
         if (limit) {
             e->to_limit = e->time.median / limit->time.median;
-            e->to_limit_paired = paired_ratio(e, limit);
+            const int n = e->v.rounds < limit->v.rounds ? e->v.rounds : limit->v.rounds;
+            double *ratio = cli_malloc((size_t)n * sizeof *ratio);
+            for (int k = 0; k < n; k++) ratio[k] = e->v.sample[0][k] / limit->v.sample[0][k];
+            e->to_limit_paired = measure_quantile(ratio, n, 0.5);
+            free(ratio);
         }
         if (bare > 0) e->to_bare = e->time.median / bare;
     }
-}
-
-/* The limit for the ratio of the time of an entry to the fastest: the noise of a median falls with
- * its rounds. */
-static double patience_with(const bench_cell *cell, const bench_entry *e) {
-    if (!cell->tightens || e->kind == ENTRY_PEER) return cell->patience;
-    return 1 + (cell->patience - 1) * BENCH_TRIAL / e->v.rounds;
 }
 
 void timing_let_rest(bench_cell *cell) {
@@ -194,8 +165,10 @@ void timing_let_rest(bench_cell *cell) {
         bench_entry *e = &cell->entry[i];
         const int trial = e->kind == ENTRY_PEER ? BENCH_TRIAL_PEER : BENCH_TRIAL;
         if (e->stays || e->v.rounds < trial) continue;
-        e->v.is_resting |=
-            measure_quantile(e->v.sample[0], e->v.rounds, 0.5) > patience_with(cell, e) * fastest;
+        double patience = cell->patience; /* the noise of a median falls with its rounds */
+        if (cell->tightens && e->kind != ENTRY_PEER)
+            patience = 1 + (patience - 1) * BENCH_TRIAL / e->v.rounds;
+        e->v.is_resting |= measure_quantile(e->v.sample[0], e->v.rounds, 0.5) > patience * fastest;
     }
 }
 

@@ -32,7 +32,9 @@ const char *cli_message(void);
 /* Return whether any rank failed.  Collective.  All ranks then have the message of the lowest such rank. */
 int cli_agree(const cli_world *w, int failed);
 
-/* ---- waiting without using a core: a rank that has finished must not slow down the others */
+/* ---- waiting that leaves the core to others: a rank that is done must not slow down the rest */
+/* The items of all ranks, in the order of ranks: n of this one, of `size` bytes.  Free them. */
+void *cli_gather(const cli_world *w, const void *items, int n, size_t size, int *n_out);
 void cli_barrier(const cli_world *w);
 double cli_max(const cli_world *w, double value);
 void cli_sums(const cli_world *w, int n, double *values);
@@ -92,10 +94,13 @@ const char *cli_paint(
 int cli_width(void); /* columns of the terminal, 80 without a terminal */
 /* Print a text in lines that are as wide as the terminal and start at `indent`; the first one has `column` characters. */
 void cli_print_wrapped(FILE *f, const char *text, int column, int indent);
-/* Texts of files may contain any bytes.  In JSON and XML, bytes that are not UTF-8 become U+FFFD;
- * XML also has it for control characters.  In text output, control characters and bytes that are
- * not UTF-8 become \xNN. */
-void cli_json_string(FILE *f, const char *text);
+/* Texts of files may have any bytes.  In JSON and XML, bytes that are not UTF-8 become U+FFFD; XML also has it for
+ * control characters.  For people, control characters and bytes that are not UTF-8 become \xNN. */
+void cli_json_string(FILE *f, const char *text);           /* NULL: null */
+void cli_json_strings(FILE *f, int n, char *const *texts); /* a list of them; NULL: an empty one */
+/* A member of an object, after what comes before it: "{", ", " ... */
+void cli_json_pair(FILE *f, const char *before, const char *key, const char *text);
+void cli_json_number_pair(FILE *f, const char *before, const char *key, double value);
 void cli_json_bytes(FILE *f, const char *text, size_t n); /* also zero bytes */
 /* A text for output; valid until the 16th later call. */
 const char *cli_shown(const char *text);
@@ -135,10 +140,15 @@ void cli_temporary_remove_all(void); /* for signal handlers */
 /* The exit status of a command; 1, and a message on standard error, if standard output could not be written. */
 int cli_exit_code(int code);
 
+enum { CLI_IS_LITTLE_ENDIAN = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
+
 /* ---- paths and entries (cli_entries.c) */
 const char *cli_base_name(const char *path);
-char *cli_directory_of(const char *path); /* of the entry `path`; free it */
-/* -s0002, -s.0002, -s0002.tutti, .tutti: suffixes of the name of an Exodus file. */
+char *cli_directory_of(const char *path);              /* of the entry `path`; free it */
+int cli_ends_in(const char *path, const char *ending); /* and has something before it */
+/* A path as seen from the directory of the entry `from`; free it. */
+char *cli_path_from(const char *path, const char *from);
+/* -s0002, -s.0002, -s0002.tutti, .tutti: what follows the name of an Exodus file. */
 int cli_is_companion(const char *rest);
 /* An action for each entry whose name begins with that of `path`; rest: the suffix.  0, or 1 and a message */
 typedef int (*cli_entry_action)(const void *context, const char *entry, const char *rest);

@@ -14,18 +14,14 @@ void cli_color_set(int when_asked) {
     when = when_asked;
 }
 
-static int is_on(void) {
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    if (when != AUTO) return when == ALWAYS;
-    /* Launchers give ranks a terminal even if they have none. */
-    if (getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK") || getenv("PMI_RANK") ||
-        getenv("SLURM_PROCID"))
-        return 0;
-    return isatty(STDOUT_FILENO) && !(no && *no) && term && strcmp(term, "dumb") != 0;
-}
-
 const char *cli_paint(cli_colour c) {
     static const char *const on[] = {"\033[0m",  "\033[32m", "\033[33m",
                                      "\033[31m", "\033[2m",  "\033[1m"};
-    return is_on() ? on[c] : "";
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    /* Launchers give ranks a terminal of their own, whatever theirs is. */
+    const int is_launched = getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK") ||
+                            getenv("PMI_RANK") || getenv("SLURM_PROCID");
+    const int is_on = when == ALWAYS || (when == AUTO && !is_launched && isatty(STDOUT_FILENO) &&
+                                         !(no && *no) && term && strcmp(term, "dumb") != 0);
+    return is_on ? on[c] : "";
 }

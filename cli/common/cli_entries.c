@@ -20,6 +20,16 @@ char *cli_directory_of(const char *path) {
     return cli_format("%.*s", slash == path ? 1 : (int)(slash - path), path);
 }
 
+char *cli_path_from(const char *path, const char *from) {
+    char there[PATH_MAX], here[PATH_MAX];
+    char *directory = cli_directory_of(from);
+    const int found = realpath(path, there) && realpath(directory, here);
+    free(directory);
+    if (!found) return cli_strdup(path);
+    const size_t n = strcmp(here, "/") == 0 ? 0 : strlen(here);
+    return cli_strdup(strncmp(there, here, n) == 0 && there[n] == '/' ? there + n + 1 : there);
+}
+
 int cli_is_companion(const char *rest) {
     if (strncmp(rest, "-s", 2) == 0) {
         const char *digits = rest + 2 + (rest[2] == '.');

@@ -120,6 +120,21 @@ double cli_max(const cli_world *w, double value) {
     return max;
 }
 
+void *cli_gather(const cli_world *w, const void *items, int n, size_t size, int *n_out) {
+    int *counts = cli_malloc(2 * (size_t)w->ranks * sizeof *counts), *at = counts + w->ranks;
+    MPI_Datatype type;
+    MPI_Type_contiguous((int)size, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    MPI_Allgather(&n, 1, MPI_INT, counts, 1, MPI_INT, w->comm);
+    *n_out = 0;
+    for (int r = 0; r < w->ranks; *n_out += counts[r++]) at[r] = *n_out;
+    void *all = cli_malloc((size_t)*n_out * size);
+    MPI_Allgatherv(items, n, type, all, counts, at, type, w->comm);
+    MPI_Type_free(&type);
+    free(counts);
+    return all;
+}
+
 void cli_sums(const cli_world *w, int n, double *values) {
     MPI_Request request;
     MPI_Iallreduce(MPI_IN_PLACE, values, n, MPI_DOUBLE, MPI_SUM, w->comm, &request);

@@ -24,16 +24,6 @@ static pid_t guard;
 
 /* ---- in the child */
 
-/* Another rank may still create files in a directory that is being removed. */
-static void remove_surely(const char *path) {
-    struct stat st;
-    for (int i = 0; i < TRIES; i++) {
-        cli_remove_entries(path);
-        if (lstat(path, &st) != 0) return;
-        nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
-    }
-}
-
 static void drop_path(cli_list *l, const char *path) {
     for (int i = 0; i < l->n; i++)
         if (strcmp(l->item[i], path) == 0) {
@@ -79,7 +69,14 @@ void cli_guard_start(void) {
             text[n] = '\0';
             (text[0] == '+' ? add_path : drop_path)(&paths, text + 1);
         }
-        for (int i = 0; i < paths.n; i++) remove_surely(paths.item[i]);
+        /* Another rank may still create files in a directory that is being removed. */
+        struct stat st;
+        for (int i = 0; i < paths.n; i++)
+            for (int k = 0; k < TRIES; k++) {
+                cli_remove_entries(paths.item[i]);
+                if (lstat(paths.item[i], &st) != 0) break;
+                nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+            }
         _exit(0);
     }
     close(pair[1]);

@@ -24,14 +24,6 @@ static int remove_companion(const void *context, const char *entry, const char *
     return 0;
 }
 
-static int is_empty_directory(const char *path) {
-    DIR *d = opendir(path);
-    int n = 0;
-    while (d && readdir(d)) n++;
-    if (d) closedir(d);
-    return d && n <= 2;
-}
-
 /* On rank 0. */
 static int begin_staging(const char *path, int replace, cli_staged *s) {
     struct stat st;
@@ -40,7 +32,13 @@ static int begin_staging(const char *path, int replace, cli_staged *s) {
     if (!exists && errno != ENOENT) return cli_error_errno("cannot write", path);
     if (exists && !S_ISDIR(st.st_mode) && !replace)
         return cli_error("'%s' exists; --force replaces it", path);
-    if (exists && S_ISDIR(st.st_mode) && !is_empty_directory(path)) return 0; /* in place */
+    if (exists && S_ISDIR(st.st_mode)) {
+        DIR *d = opendir(path);
+        int entries = 0;
+        while (d && readdir(d)) entries++;
+        if (d) closedir(d);
+        if (!d || entries > 2) return 0; /* not empty: in place */
+    }
     size_t n = strlen(path);
     while (n > 1 && path[n - 1] == '/') n--;
     free(s->path);

@@ -207,7 +207,29 @@ void cli_json_bytes(FILE *f, const char *text, size_t n) {
 }
 
 void cli_json_string(FILE *f, const char *text) {
-    cli_json_bytes(f, text, strlen(text));
+    if (text)
+        cli_json_bytes(f, text, strlen(text));
+    else
+        fputs("null", f);
+}
+
+void cli_json_strings(FILE *f, int n, char *const *texts) {
+    putc('[', f);
+    for (int i = 0; texts && i < n; i++) {
+        if (i) fputs(", ", f);
+        cli_json_string(f, texts[i]);
+    }
+    putc(']', f);
+}
+
+void cli_json_pair(FILE *f, const char *before, const char *key, const char *text) {
+    fprintf(f, "%s\"%s\": ", before, key);
+    cli_json_string(f, text);
+}
+
+void cli_json_number_pair(FILE *f, const char *before, const char *key, double value) {
+    fprintf(f, "%s\"%s\": ", before, key);
+    cli_json_number(f, value);
 }
 
 void cli_json_number(FILE *f, double value) {
@@ -230,4 +252,9 @@ void cli_xml_text(FILE *f, const char *text) {
             fwrite(text + i, 1, bytes, f);
         i += bytes;
     }
+}
+
+int cli_ends_in(const char *path, const char *ending) {
+    const size_t n = strlen(path), m = strlen(ending);
+    return n > m && strcmp(path + n - m, ending) == 0;
 }

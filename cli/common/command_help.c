@@ -53,23 +53,21 @@ static void print_option(FILE *f, const cli_group *g, const cli_command *command
     cli_print_wrapped(f, text, column, NAMES);
 }
 
-static void print_usage(FILE *f, const cli_group *g, const cli_command *command, int is_first) {
-    char name[128], text[512];
-    cli_full_name(g, command, name, sizeof name);
-    const int parallel = g->mpi != CLI_NO_MPI && !command->is_serial;
-    snprintf(text, sizeof text, "%s%s [OPTION]... %s", parallel ? "[mpirun -n N] " : "", name,
-             command->operands);
-    cli_print_wrapped(f, text, fprintf(f, "%s", is_first ? "Usage: " : "       "), 7);
-}
-
 void cli_help_print(FILE *f, const cli_group *g, const cli_command *command) {
     if (g->help) {
         fputs(g->help, f);
         return;
     }
     for (int i = 0; i < g->commands; i++)
-        if (!command || command == &g->command[i])
-            print_usage(f, g, &g->command[i], i == 0 || command);
+        if (!command || command == &g->command[i]) {
+            char name[128], text[512];
+            cli_full_name(g, &g->command[i], name, sizeof name);
+            const int parallel = g->mpi != CLI_NO_MPI && !g->command[i].is_serial;
+            snprintf(text, sizeof text, "%s%s [OPTION]... %s", parallel ? "[mpirun -n N] " : "",
+                     name, g->command[i].operands);
+            cli_print_wrapped(f, text,
+                              fprintf(f, "%s", (i == 0 || command) ? "Usage: " : "       "), 7);
+        }
     putc('\n', f);
     if (command) {
         print_paragraphs(f, command->summary);

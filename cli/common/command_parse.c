@@ -166,12 +166,8 @@ typedef struct {
     cli_parsed result;
 } parser;
 
-static const cli_option *find_common(const char *name, size_t n) {
-    for (int i = 0; i < CLI_COMMON_OPTIONS; i++)
-        if (strlen(cli_common_options[i].name) == n &&
-            strncmp(cli_common_options[i].name, name, n) == 0)
-            return &cli_common_options[i];
-    return NULL;
+static int is_named(const cli_option *o, const char *name, size_t n) {
+    return n == 0 ? o->letter == *name : strlen(o->name) == n && strncmp(o->name, name, n) == 0;
 }
 
 /* Find an option by its name, or (n = 0) by its letter; rows that apply to the command have precedence. */
@@ -179,12 +175,12 @@ static const cli_option *find_option(const parser *p, const char *name, size_t n
     const cli_option *found = NULL;
     for (int i = 0; i < p->group->options; i++) {
         const cli_option *o = &p->group->option[i];
-        const int same =
-            n == 0 ? o->letter == *name : strlen(o->name) == n && strncmp(o->name, name, n) == 0;
-        if (!same) continue;
+        if (!is_named(o, name, n)) continue;
         if (!o->commands || (o->commands & p->call->bits)) return o;
         found = o;
     }
+    for (int i = 0; i < CLI_COMMON_OPTIONS && !found; i++)
+        if (is_named(&cli_common_options[i], name, n)) found = &cli_common_options[i];
     return found;
 }
 
@@ -246,7 +242,6 @@ static int take_long(parser *p, const char *name) {
     const size_t n = strcspn(name, "=");
     const char *value = name[n] ? name + n + 1 : NULL;
     const cli_option *o = find_option(p, name, n);
-    if (!o) o = find_common(name, n);
     if (o) return take_option(p, o, value);
     char *key = cli_format("%.*s", (int)n, name);
     const int failed = take_library_option(p, key, value);
@@ -257,7 +252,7 @@ static int take_long(parser *p, const char *name) {
 /* -q, -qv NAME, -vNAME */
 static int take_letters(parser *p, const char *letters) {
     for (; *letters; letters++) {
-        const cli_option *o = *letters == 'h' ? &cli_common_options[0] : find_option(p, letters, 0);
+        const cli_option *o = find_option(p, letters, 0);
         if (!o) return cli_error("unknown option '-%c'", *letters);
         if (o->argument) return take_option(p, o, letters[1] ? letters + 1 : NULL);
         if (take_option(p, o, NULL)) return 1;
@@ -283,18 +278,6 @@ static int take_words(parser *p) {
 }
 
 /* ---- checks after parsing */
-
-static int check_given(const cli_call *call) {
-    for (int i = 0; i < call->group->options; i++) {
-        const cli_option *o = &call->group->option[i];
-        char name[128];
-        if (call->given[i] && o->commands && !(o->commands & call->bits))
-            return cli_error("option '--%s' does not apply to '%s'%s", o->name,
-                             cli_full_name(call->group, call->command, name, sizeof name),
-                             call->of ? call->of : "");
-    }
-    return 0;
-}
 
 /* Rows of other commands first: a field may have two rows. */
 static int set_defaults(const cli_group *g, const cli_call *call, void *config) {
@@ -329,7 +312,15 @@ static int check_call(const cli_group *g, cli_call *call, void *config) {
     for (int i = 0; i < call->operands && !call->group->stops; i++)
         if (!*call->operand[i]) return cli_error("operand %d is empty", i + 1);
     if (g->narrow) g->narrow(config);
-    return check_given(call) || (g->check && g->check(config));
+    for (int i = 0; i < g->options; i++) {
+        const cli_option *o = &g->option[i];
+        char name[128];
+        if (call->given[i] && o->commands && !(o->commands & call->bits))
+            return cli_error("option '--%s' does not apply to '%s'%s", o->name,
+                             cli_full_name(g, call->command, name, sizeof name),
+                             call->of ? call->of : "");
+    }
+    return g->check && g->check(config);
 }
 
 cli_parsed cli_parse(const cli_group *g, const cli_command *command, int argc, char **argv,

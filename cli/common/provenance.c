@@ -96,22 +96,15 @@ void cli_provenance_print(FILE *f, const cli_list *dirs) {
     cli_print_wrapped(f, command_line ? command_line : "", 0, 0);
 }
 
-static void json_pair(FILE *f, const char *key, const char *value) {
-    fprintf(f, "\"%s\": ", key);
-    cli_json_string(f, value);
-    fputs(", ", f);
-}
-
 void cli_provenance_json(FILE *f, const cli_list *dirs) {
     facts x;
     facts_find(&x);
-    fputs("\"measured\": {", f);
-    json_pair(f, "date", x.date);
-    json_pair(f, "host", x.host);
-    json_pair(f, "processor", x.processor);
-    json_pair(f, "kernel", x.kernel);
-    json_pair(f, "command", command_line ? command_line : "");
-    fprintf(f, "\"processors\": %ld, \"load\": %.2f, \"mounts\": {", x.processors, x.load);
+    cli_json_pair(f, "\"measured\": {", "date", x.date);
+    cli_json_pair(f, ", ", "host", x.host);
+    cli_json_pair(f, ", ", "processor", x.processor);
+    cli_json_pair(f, ", ", "kernel", x.kernel);
+    cli_json_pair(f, ", ", "command", command_line ? command_line : "");
+    fprintf(f, ", \"processors\": %ld, \"load\": %.2f, \"mounts\": {", x.processors, x.load);
     for (int i = 0; i < dirs->n; i++) {
         char mount[2200];
         mount_of(dirs->item[i], mount, sizeof mount);

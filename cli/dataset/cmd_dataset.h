@@ -41,6 +41,8 @@ int dataset_open(MPI_Comm comm, const char *path, dataset_catalogue *out);
 /* Count segments and bytes of variables. */
 int dataset_count(dataset_catalogue *c);
 void dataset_close(dataset_catalogue *c);
+/* Open the dataset of a command, run the command on it, and close it. */
+int dataset_run(const data_config *config, int (*run)(dataset_catalogue *, const data_config *));
 /* The variable of that name.  NULL and a message */
 const tutti_variable_row *dataset_variable(const dataset_catalogue *c, const char *name);
 /* 1: the segment has the variable; 0: it does not; -1 and a message */
@@ -122,6 +124,9 @@ int dataset_is_list(const dataset_catalogue *c, const char *space);
 int dataset_ids_read(const dataset_catalogue *c, const char *space, tutti_count segment,
                      dataset_ids *io);
 void dataset_ids_free(dataset_ids *ids);
+/* The n ids that a topology has.  0, or 1 and a message */
+int dataset_ids_get(const dataset_catalogue *c, const char *space, tutti_count topology,
+                    tutti_count n, int64_t *id);
 
 /* ---- commands: an exit code; CLI_FAILED has a message.  Of all but verify the world is unused: rank 0 only */
 int dataset_ls(const cli_world *w, const data_config *c);

@@ -49,6 +49,22 @@ int data_wanted(const data_config *c, const char *variable) {
     return c->variables.n == 0 || cli_list_has(&c->variables, variable);
 }
 
+int data_range_parse(const char *text, tutti_count low, tutti_count high, tutti_count *first_out,
+                     tutti_count *last_out) {
+    char *end = NULL;
+    *first_out = strtoll(text, &end, 10);
+    if (end == text) *first_out = low;
+    *last_out = *end == ':' ? high : *first_out;
+    if (*end == ':' && end[1]) {
+        const char *behind = end + 1;
+        *last_out = strtoll(behind, &end, 10);
+        if (end == behind) return 1;
+    } else if (*end == ':') {
+        end++;
+    }
+    return *end || !*text;
+}
+
 #define AT(field) .at = offsetof(data_config, field)
 const cli_option data_options[DATA_OPTIONS] = {
     {'v', "variable", "LIST", NULL, "variables to use, separated by commas (default: all)",

@@ -38,23 +38,10 @@ static int segments_choose(job *j) {
     j->first = 0;
     j->last = n - 1;
     if (j->config->segments) {
-        /* "A:B", "A:", ":B", "A" */
         const char *text = j->config->segments;
-        tutti_count *first = &j->first;
-        tutti_count *last = &j->last;
-        char *end = NULL;
-        *first = strtoll(text, &end, 10);
-        if (end == text) *first = 0;
-        *last = *end == ':' ? n - 1 : *first;
-        if (*end == ':' && end[1]) {
-            const char *behind = end + 1;
-            *last = strtoll(behind, &end, 10);
-            if (end == behind) return cli_error("--segments '%s': must be A:B", text);
-        } else if (*end == ':') {
-            end++;
-        }
-        if (*end || !*text) return cli_error("--segments '%s': must be A:B", text);
-        if (*first < 0 || *last >= n || *first > *last)
+        if (data_range_parse(text, 0, n - 1, &j->first, &j->last))
+            return cli_error("--segments '%s': must be A:B", text);
+        if (j->first < 0 || j->last >= n || j->first > j->last)
             return cli_error("--segments '%s': dataset has segments 0 to %lld", text,
                              (long long)n - 1);
         return 0;
@@ -194,16 +181,12 @@ static void report_archived(const job *j, tutti_count n, tutti_off bytes, tutti_
     const char *place = j->config->place ? j->config->place : j->place;
     char size[32];
     if (j->config->json) {
-        fprintf(f, "{\"path\": ");
-        cli_json_string(f, j->config->path[0]);
+        cli_json_pair(f, "{", "path", j->config->path[0]);
         fprintf(f, ", \"segments\": %lld, \"bytes\": %lld", (long long)n, (long long)bytes);
         if (!j->restores) {
-            fprintf(f, ", \"freed\": %lld, \"archived\": %s, \"place\": ", (long long)freed,
+            fprintf(f, ", \"freed\": %lld, \"archived\": %s", (long long)freed,
                     place ? "true" : "false");
-            if (place)
-                cli_json_string(f, place);
-            else
-                fprintf(f, "null");
+            cli_json_pair(f, ", ", "place", place);
         }
         fprintf(f, "}\n");
         return;
@@ -233,8 +216,7 @@ static int archive_segments(job *j) {
     j->all = before;
     int failed = streams ? stream_open(j) : 0;
     progress_start(&j->progress, &alone, 0);
-    if (!failed && j->first <= j->last)
-        failed = streams ? stream_run(j, &freed) : directory_run(j, &freed);
+    if (!failed && j->first <= j->last) failed = (streams ? stream_run : directory_run)(j, &freed);
     progress_end(&j->progress);
     if (j->pipe) (void)pipe_end(j);
     if (!failed) {

@@ -46,6 +46,13 @@ void dataset_close(dataset_catalogue *c) {
     if (c->d && tutti_dataset_close(&c->d) != TUTTI_OK) c->d = NULL; /* only read */
 }
 
+int dataset_run(const data_config *config, int (*run)(dataset_catalogue *, const data_config *)) {
+    dataset_catalogue c;
+    const int failed = dataset_open(MPI_COMM_SELF, config->path[0], &c) || run(&c, config);
+    dataset_close(&c);
+    return failed;
+}
+
 const tutti_variable_row *dataset_variable(const dataset_catalogue *c, const char *name) {
     for (tutti_count v = 0; v < c->variables; v++)
         if (strcmp(c->total[v].row.name, name) == 0) return &c->total[v].row;

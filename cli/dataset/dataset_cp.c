@@ -92,16 +92,10 @@ static int sizes_copy(const dataset_catalogue *from, tutti_count g, tutti_datase
         if (mapped > 0) {
             const tutti_count n = row.shape[0];
             int64_t *id = cli_malloc((size_t)n * sizeof *id);
-            const tutti_decomposition_spec all = {.kind = TUTTI_BY_RANK_ORDER, .n = n};
-            tutti_decomposition *mine = NULL;
-            tutti_err err = tutti_decomposition_create_at(from->d, row.name, g, &all, &mine);
-            if (err == TUTTI_OK)
-                err = tutti_dataset_get(from->d, g, 1, &(tutti_get){ids, mine, TUTTI_INT64, id});
-            if (err == TUTTI_OK) err = tutti_dataset_ids(to, row.name, n, id);
-            if (err != TUTTI_OK) cli_error_tutti();
-            tutti_decomposition_free(&mine);
+            failed = dataset_ids_get(from, row.name, g, n, id);
+            if (!failed && tutti_dataset_ids(to, row.name, n, id) != TUTTI_OK)
+                failed = cli_error_tutti();
             free(id);
-            failed = err != TUTTI_OK;
         } else if (!failed && shape_changed(from, g, &row) &&
                    tutti_dataset_resize(to, row.name, row.ndims, row.shape) != TUTTI_OK)
             failed = cli_error_tutti();
@@ -190,30 +184,6 @@ static int segment_copy(const data_config *config, const dataset_catalogue *from
     return tutti_dataset_commit(to) == TUTTI_OK ? 0 : cli_error_tutti();
 }
 
-static int copy(const data_config *config, const dataset_catalogue *from, tutti_dataset *to) {
-    const cli_world alone = {.comm = MPI_COMM_SELF, .ranks = 1};
-    cli_progress progress;
-    int failed = describe(config, from, to) || infos_copy(from, NULL, to, -1);
-    for (tutti_count i = 0; i < from->variables && !failed; i++) {
-        const char *name = from->total[i].row.name;
-        if (data_wanted(config, name))
-            failed = infos_copy(from, &(tutti_info_owner){name, -1}, to, -1);
-    }
-    progress_start(&progress, &alone, 0);
-    for (tutti_count g = 0; g < from->segments && !failed; g++) {
-        failed = cli_interrupted(&alone) || segment_copy(config, from, g, to);
-        progress_work(&progress, "copying", g + 1, from->segments);
-    }
-    progress_end(&progress);
-    return failed;
-}
-
-static int wanted_known(const data_config *config, const dataset_catalogue *from) {
-    for (int i = 0; i < config->variables.n; i++)
-        if (!dataset_variable(from, config->variables.item[i])) return 0;
-    return 1;
-}
-
 int dataset_cp(const cli_world *w, const data_config *asked) {
     (void)w;
     data_config as = *asked;
@@ -222,7 +192,8 @@ int dataset_cp(const cli_world *w, const data_config *asked) {
     tutti_dataset *to = NULL;
     tutti_dataset_options opt;
     int failed = dataset_open(MPI_COMM_SELF, config->path[0], &from);
-    if (!failed) failed = !wanted_known(config, &from);
+    for (int i = 0; i < config->variables.n && !failed; i++)
+        failed = !dataset_variable(&from, config->variables.item[i]);
     tutti_dataset_options_init(&opt);
     if (!failed && as.container < 0) as.container = tutti_dataset_container(from.d);
     opt.container = as.container;
@@ -233,15 +204,28 @@ int dataset_cp(const cli_world *w, const data_config *asked) {
     if (!failed) failed = cli_stage_begin(&alone, config->path[1], 0, &staged);
     if (!failed && tutti_dataset_open(MPI_COMM_SELF, staged.write_to, mode, &opt, &to) != TUTTI_OK)
         failed = cli_error_tutti();
-    if (!failed) failed = copy(config, &from, to);
+    if (!failed) {
+        cli_progress progress;
+        failed = describe(config, &from, to) || infos_copy(&from, NULL, to, -1);
+        for (tutti_count i = 0; i < from.variables && !failed; i++) {
+            const char *name = from.total[i].row.name;
+            if (data_wanted(config, name))
+                failed = infos_copy(&from, &(tutti_info_owner){name, -1}, to, -1);
+        }
+        progress_start(&progress, &alone, 0);
+        for (tutti_count g = 0; g < from.segments && !failed; g++) {
+            failed = cli_interrupted(&alone) || segment_copy(config, &from, g, to);
+            progress_work(&progress, "copying", g + 1, from.segments);
+        }
+        progress_end(&progress);
+    }
     const tutti_count segments = to ? tutti_dataset_segments(to) : 0;
     const tutti_count variables = to ? tutti_dataset_variables(to) : 0;
     if (to && tutti_dataset_close(&to) != TUTTI_OK && !failed) failed = cli_error_tutti();
     if (staged.path) failed = cli_stage_end(&alone, &staged, failed);
     dataset_close(&from);
     if (!failed && config->json) {
-        printf("{\"path\": ");
-        cli_json_string(stdout, config->path[1]);
+        cli_json_pair(stdout, "{", "path", config->path[1]);
         printf(", \"segments\": %lld, \"variables\": %lld}\n", (long long)segments,
                (long long)variables);
     }

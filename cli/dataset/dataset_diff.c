@@ -89,14 +89,6 @@ static dataset_view entry_view(const side *s, tutti_count at) {
     return v;
 }
 
-static void compare_entry(const dataset_view *a, const dataset_view *b, const double *limit,
-                          outcome *o) {
-    for (tutti_count k = 0; k < a->row->values_per_item; k++)
-        if (differs(a, b, k, limit, o) && o->different++ == 0 && !o->place)
-            o->place = place_text(a, b, k);
-    o->numbers += a->row->values_per_item;
-}
-
 static void only_ids(comparison *k, const dataset_catalogue *c, const dataset_view *v,
                      tutti_count n, int64_t first) {
     char *text = cli_format("space '%s', topology of segment %lld: %lld %s only in %s, the first "
@@ -132,7 +124,10 @@ static int compare_by_id(comparison *k, dataset_view *a, dataset_view *b, const 
         } else {
             const dataset_view in_a = entry_view(&one, x->v[i++].position);
             const dataset_view in_b = entry_view(&two, y->v[j++].position);
-            compare_entry(&in_a, &in_b, limit, o);
+            for (tutti_count n = 0; n < a->row->values_per_item; n++)
+                if (differs(&in_a, &in_b, n, limit, o) && o->different++ == 0 && !o->place)
+                    o->place = place_text(&in_a, &in_b, n);
+            o->numbers += a->row->values_per_item;
         }
     }
     const int failed = !two.numbers;
@@ -243,24 +238,12 @@ static int compare_segments(comparison *k) {
     return failed;
 }
 
-/* A name on the command line that neither has is a mistake. */
-static int names_known(const comparison *k) {
-    for (int i = 0; i < k->config->variables.n; i++)
-        if (!dataset_variable(&k->a, k->config->variables.item[i]) &&
-            !dataset_variable(&k->b, k->config->variables.item[i]))
-            return 0;
-    return 1;
-}
-
 /* ---- reports */
 
 static void print_differences_json(const comparison *k, int different) {
-    printf("{\"same\": %s, \"others\": [", different ? "false" : "true");
-    for (int i = 0; i < k->onlys; i++) {
-        if (i) printf(", ");
-        cli_json_string(stdout, k->only[i]);
-    }
-    printf("],\n \"variables\": [");
+    printf("{\"same\": %s, \"others\": ", different ? "false" : "true");
+    cli_json_strings(stdout, k->onlys, k->only);
+    printf(",\n \"variables\": [");
     int n = 0;
     for (tutti_count v = 0; v < k->a.variables; v++) {
         const outcome *o = &k->variable[v];
@@ -270,13 +253,8 @@ static void print_differences_json(const comparison *k, int different) {
         printf(", \"numbers\": %lld, \"different\": %lld, \"absolute\": ", (long long)o->numbers,
                (long long)o->different);
         cli_json_number(stdout, (double)o->absolute);
-        printf(", \"relative\": ");
-        cli_json_number(stdout, (double)o->relative);
-        printf(", \"first\": ");
-        if (o->place)
-            cli_json_string(stdout, o->place);
-        else
-            printf("null");
+        cli_json_number_pair(stdout, ", ", "relative", (double)o->relative);
+        cli_json_pair(stdout, ", ", "first", o->place);
         putchar('}');
     }
     printf("]}\n");
@@ -292,7 +270,11 @@ int dataset_diff(const cli_world *w, const data_config *config) {
         k.variable = cli_malloc((size_t)k.a.variables * sizeof *k.variable);
         for (tutti_count v = 0; v < k.a.variables; v++)
             k.variable[v] = (outcome){.name = k.a.total[v].row.name};
-        int failed = !names_known(&k);
+        /* A name on the command line that neither has is a mistake. */
+        int failed = 0;
+        for (int i = 0; i < config->variables.n && !failed; i++)
+            failed = !dataset_variable(&k.a, config->variables.item[i]) &&
+                     !dataset_variable(&k.b, config->variables.item[i]);
         if (!failed) {
             for (int i = 0; i < 2; i++) {
                 const dataset_catalogue *c = i ? &k.b : &k.a, *other = i ? &k.a : &k.b;

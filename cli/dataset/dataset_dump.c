@@ -7,9 +7,10 @@
 
 /* ---- text in columns */
 
-static int dump_text(dataset_view *v, FILE *f) {
+static int dump_text(dataset_view *v, int before, FILE *f) {
     char shape[ARRAY_TEXT];
     int more;
+    if (before) putc('\n', f);
     const tutti_count line = v->count > 0 && v->ndims > 0 ? v->shape[v->ndims - 1] : 1;
     const tutti_count plane = v->count > 0 && v->ndims > 2 ? line * v->shape[v->ndims - 2] : 0;
     fprintf(f, "# %s, segment %lld, time index %lld, time %.10g: %s, %s%s%s\n",
@@ -39,11 +40,11 @@ static void csv_name(FILE *f, const char *name, const char *end) {
     fprintf(f, quoted ? "%s\"" : "%s", end);
 }
 
-static int print_csv(dataset_view *v, int names, FILE *f) {
+static int dump_csv(dataset_view *v, int before, FILE *f) {
     const int dims = v->ndims - (v->row->values_per_item > 1);
     const tutti_count columns = dims < v->ndims ? v->shape[dims] : 1;
     int more;
-    if (names) {
+    if (!before) {
         fputs("segment,time_index,time", f);
         for (int d = 0; d < dims; d++) fprintf(f, ",i%d", d);
         if (dims == v->ndims)
@@ -124,13 +125,15 @@ static int segments_take(const dataset_catalogue *c, const data_config *config, 
     return 0;
 }
 
-static int dump(const dataset_catalogue *c, const data_config *config) {
+static int dump(dataset_catalogue *c, const data_config *config) {
     const tutti_variable_row *row = dataset_variable(c, config->variables.item[0]);
     tutti_count first = 0, last = 0;
     if (!row || segments_take(c, config, &first, &last)) return 1;
     if (config->as != DUMP_NPY) {
         const char *path = config->out ? config->out : "-";
-        const int csv = config->as == DUMP_CSV;
+        int (*dump_view)(dataset_view *, int, FILE *) = config->json             ? dump_json
+                                                        : config->as == DUMP_CSV ? dump_csv
+                                                                                 : dump_text;
         FILE *f = cli_output_open(path);
         int failed = f == NULL, n = 0;
         if (f && config->json) putc('[', f);
@@ -143,11 +146,7 @@ static int dump(const dataset_catalogue *c, const data_config *config) {
                 if (has <= 0) continue;
             }
             failed = dataset_view_open(c, row, g, config->slice, &v);
-            if (!failed && !csv && n > 0 && !config->json) putc('\n', f);
-            if (!failed && config->json)
-                failed = dump_json(&v, n, f);
-            else if (!failed)
-                failed = csv ? print_csv(&v, n == 0, f) : dump_text(&v, f);
+            if (!failed) failed = dump_view(&v, n, f);
             dataset_view_close(&v);
             n++;
         }
@@ -161,8 +160,5 @@ static int dump(const dataset_catalogue *c, const data_config *config) {
 
 int dataset_dump(const cli_world *w, const data_config *config) {
     (void)w;
-    dataset_catalogue c;
-    const int failed = dataset_open(MPI_COMM_SELF, config->path[0], &c) || dump(&c, config);
-    dataset_close(&c);
-    return failed;
+    return dataset_run(config, dump);
 }

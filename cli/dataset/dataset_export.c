@@ -4,8 +4,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "dataset/cmd_dataset.h"
 
-#include <libgen.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,9 +78,8 @@ static int write_field_reference(xdmf *x, const tutti_variable_row *v, tutti_cou
     const int has = dataset_has(x->c, g, v->name, &s);
     if (has <= 0) return has < 0;
     const char *type = xdmf_type(s.type);
-    const uint16_t probe = 1;
     const int little = v->spec.order == TUTTI_LITTLE_ENDIAN ||
-                       (v->spec.order == TUTTI_NATIVE_ENDIAN && *(const unsigned char *)&probe);
+                       (v->spec.order == TUTTI_NATIVE_ENDIAN && CLI_IS_LITTLE_ENDIAN);
     if (!type) return 0;
     fprintf(x->f, "        <Attribute Name=\"");
     cli_xml_text(x->f, v->name);
@@ -141,18 +138,6 @@ static int write_grid_reference(xdmf *x, const tutti_space_row *space, tutti_cou
     return 0;
 }
 
-/* The path of the dataset relative to the directory of the output, with a trailing '/'. */
-static char *directory_seen(const char *dataset, const char *out) {
-    char there[PATH_MAX], here[PATH_MAX];
-    char *copy = cli_strdup(out);
-    const int found = realpath(dataset, there) && realpath(dirname(copy), here);
-    free(copy);
-    if (!found) return cli_format("%s/", dataset);
-    const size_t n = strcmp(here, "/") == 0 ? 0 : strlen(here);
-    return cli_format("%s/",
-                      strncmp(there, here, n) == 0 && there[n] == '/' ? there + n + 1 : there);
-}
-
 static int xdmf_write(const dataset_catalogue *c, const data_config *config, FILE *f,
                       const char *prefix) {
     xdmf x = {.c = c, .config = config, .f = f, .prefix = prefix};
@@ -196,9 +181,10 @@ static int export_names(const dataset_catalogue *c, const data_config *config) {
     FILE *f = cli_output_open(path);
     int failed = !f;
     if (!failed) {
-        char *prefix = directory_seen(c->path, path);
+        char *dataset = cli_path_from(c->path, path), *prefix = cli_format("%s/", dataset);
         failed = (config->zarr ? dataset_export_zarr : xdmf_write)(c, config, f, prefix);
         failed = cli_output_close(f, path, failed);
+        free(dataset);
         free(prefix);
     }
     if (!failed && strcmp(path, "-") != 0) cli_output_print(path, config->json, 0);
@@ -206,15 +192,16 @@ static int export_names(const dataset_catalogue *c, const data_config *config) {
     return failed;
 }
 
+static int export(dataset_catalogue *c, const data_config *config) {
+    for (int i = 0; i < config->variables.n; i++)
+        if (!dataset_variable(c, config->variables.item[i])) return 1;
+    if (config->json) printf("{\"files\": [");
+    const int failed = (config->csv ? export_csv : export_names)(c, config);
+    if (!failed && config->json) printf("]}\n");
+    return failed;
+}
+
 int dataset_export(const cli_world *w, const data_config *config) {
     (void)w;
-    dataset_catalogue c;
-    int failed = dataset_open(MPI_COMM_SELF, config->path[0], &c);
-    for (int i = 0; i < config->variables.n && !failed; i++)
-        failed = !dataset_variable(&c, config->variables.item[i]);
-    if (!failed && config->json) printf("{\"files\": [");
-    if (!failed) failed = (config->csv ? export_csv : export_names)(&c, config);
-    if (!failed && config->json) printf("]}\n");
-    dataset_close(&c);
-    return failed;
+    return dataset_run(config, export);
 }

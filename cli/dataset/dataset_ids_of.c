@@ -47,8 +47,8 @@ static int compare_list_ids(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-static int ids_get(const dataset_catalogue *c, const char *space, tutti_count topology,
-                   tutti_count n, int64_t *id) {
+int dataset_ids_get(const dataset_catalogue *c, const char *space, tutti_count topology,
+                    tutti_count n, int64_t *id) {
     const tutti_decomposition_spec all = {.kind = TUTTI_BY_RANK_ORDER, .n = n};
     char *name = cli_format("%s:ids", space);
     tutti_decomposition *mine = NULL;
@@ -73,7 +73,7 @@ int dataset_ids_read(const dataset_catalogue *c, const char *space, tutti_count 
         return 0;
     dataset_ids_free(io);
     int64_t *id = cli_malloc((size_t)n * sizeof *id + 1);
-    const int failed = topology >= 0 && ids_get(c, space, topology, n, id);
+    const int failed = topology >= 0 && dataset_ids_get(c, space, topology, n, id);
     if (!failed) {
         io->space = cli_strdup(space);
         io->topology = topology;

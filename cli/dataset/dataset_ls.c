@@ -27,35 +27,6 @@ static void shape_now(const dataset_catalogue *c, const tutti_variable_row *v, i
     }
 }
 
-static void list_variables(const dataset_catalogue *c) {
-    printf("\n%-18s %-10s %-12s %-18s %8s %9s\n", "variable", "type", "space", "shape", "segments",
-           "bytes");
-    for (tutti_count i = 0; i < c->variables; i++) {
-        const tutti_variable_row *v = &c->total[i].row;
-        tutti_count shape[TUTTI_MAX_DIMS];
-        char text[ARRAY_TEXT], size[32];
-        int ndims;
-        shape_now(c, v, &ndims, shape);
-        dataset_shape_text(ndims, shape, text, sizeof text);
-        const size_t n = strlen(text);
-        if (v->values_per_item > 1)
-            snprintf(text + n, sizeof text - n, ", %lld each", (long long)v->values_per_item);
-        const char *name = cli_shown(v->name);
-        printf("%-18s ", name);
-        if ((int)strlen(name) > 18) printf("\n%-18s ", "");
-        printf("%-10s %-12s %-18s %8lld %9s\n", tutti_type_name(v->spec.type),
-               cli_shown(v->spec.space), text, (long long)c->total[i].segments,
-               size_text(c->total[i].bytes, size, sizeof size));
-        if (v->spec.compress && c->total[i].bytes > 0)
-            printf("%-18s compressed, level %d: %s as numbers, %.2f : 1\n", "", v->spec.compress,
-                   size_text(c->total[i].raw, size, sizeof size),
-                   (double)c->total[i].raw / (double)c->total[i].bytes);
-        if (!isnan(c->total[i].range[0]))
-            printf("%-18s %.8g to %.8g in segment %lld\n", "", c->total[i].range[0],
-                   c->total[i].range[1], (long long)c->total[i].last);
-    }
-}
-
 /* Of the last segment that has it: the one thing that needs the data. */
 static int find_range(const dataset_catalogue *c, dataset_total *t) {
     dataset_view view;
@@ -68,12 +39,6 @@ static int find_range(const dataset_catalogue *c, dataset_total *t) {
     dataset_view_close(&view);
     t->range[0] = of[0];
     t->range[1] = of[2];
-    return failed;
-}
-
-static int find_ranges(const dataset_catalogue *c) {
-    int failed = 0;
-    for (tutti_count v = 0; v < c->variables && !failed; v++) failed = find_range(c, &c->total[v]);
     return failed;
 }
 
@@ -118,7 +83,34 @@ static int list_text(const dataset_catalogue *c, const data_config *config) {
     printf("%s: %lld segment%s, %lld variable%s, %s\n", c->path, (long long)c->segments,
            c->segments == 1 ? "" : "s", (long long)c->variables, c->variables == 1 ? "" : "s",
            size_text(c->bytes, size, sizeof size));
-    if (c->variables > 0) list_variables(c);
+    if (c->variables > 0) {
+        printf("\n%-18s %-10s %-12s %-18s %8s %9s\n", "variable", "type", "space", "shape",
+               "segments", "bytes");
+        for (tutti_count i = 0; i < c->variables; i++) {
+            const tutti_variable_row *v = &c->total[i].row;
+            tutti_count shape[TUTTI_MAX_DIMS];
+            char text[ARRAY_TEXT];
+            int ndims;
+            shape_now(c, v, &ndims, shape);
+            dataset_shape_text(ndims, shape, text, sizeof text);
+            const size_t n = strlen(text);
+            if (v->values_per_item > 1)
+                snprintf(text + n, sizeof text - n, ", %lld each", (long long)v->values_per_item);
+            const char *name = cli_shown(v->name);
+            printf("%-18s ", name);
+            if ((int)strlen(name) > 18) printf("\n%-18s ", "");
+            printf("%-10s %-12s %-18s %8lld %9s\n", tutti_type_name(v->spec.type),
+                   cli_shown(v->spec.space), text, (long long)c->total[i].segments,
+                   size_text(c->total[i].bytes, size, sizeof size));
+            if (v->spec.compress && c->total[i].bytes > 0)
+                printf("%-18s compressed, level %d: %s as numbers, %.2f : 1\n", "",
+                       v->spec.compress, size_text(c->total[i].raw, size, sizeof size),
+                       (double)c->total[i].raw / (double)c->total[i].bytes);
+            if (!isnan(c->total[i].range[0]))
+                printf("%-18s %.8g to %.8g in segment %lld\n", "", c->total[i].range[0],
+                       c->total[i].range[1], (long long)c->total[i].last);
+        }
+    }
     return print_segments(c, config->all);
 }
 
@@ -145,19 +137,14 @@ static int json_segment(const dataset_catalogue *c, tutti_count i) {
         if (n++) printf(", ");
         cli_json_string(stdout, c->total[v].row.name);
     }
-    printf("], \"archived\": ");
-    if (g.archived)
-        cli_json_string(stdout, g.archived);
-    else
-        printf("null");
+    cli_json_pair(stdout, "], ", "archived", g.archived);
     printf("}");
     return 0;
 }
 
 static int list_json(const dataset_catalogue *c) {
     int failed = 0;
-    printf("{\"path\": ");
-    cli_json_string(stdout, c->path);
+    cli_json_pair(stdout, "{", "path", c->path);
     printf(", \"bytes\": %lld,\n \"segments\": [", (long long)c->bytes);
     for (tutti_count i = 0; i < c->segments && !failed; i++) failed = json_segment(c, i);
     printf("],\n \"variables\": [");
@@ -168,8 +155,7 @@ static int list_json(const dataset_catalogue *c) {
         shape_now(c, v, &ndims, shape);
         printf("%s\n  {\"name\": ", i ? "," : "");
         cli_json_string(stdout, v->name);
-        printf(", \"space\": ");
-        cli_json_string(stdout, v->spec.space);
+        cli_json_pair(stdout, ", ", "space", v->spec.space);
         printf(", \"shape\": ");
         dataset_json_shape(stdout, ndims, shape);
         printf(", \"item\": \"%s\", \"numbers\": %lld, \"type\": \"%s\", \"layout\": \"%s\"",
@@ -177,16 +163,13 @@ static int list_json(const dataset_catalogue *c) {
                tutti_type_name(v->spec.type), v->spec.layout == TUTTI_RANKED ? "ranked" : "global");
         printf(", \"compress\": %d, \"units\": ", v->spec.compress);
         cli_json_string(stdout, v->spec.units);
-        printf(", \"long_name\": ");
-        cli_json_string(stdout, v->spec.long_name);
+        cli_json_pair(stdout, ", ", "long_name", v->spec.long_name);
         printf(", \"segments\": %lld, \"bytes\": %lld, \"raw_bytes\": %lld",
                (long long)c->total[i].segments, (long long)c->total[i].bytes,
                (long long)c->total[i].raw);
         if (!isnan(c->total[i].range[0])) {
-            printf(", \"min\": ");
-            cli_json_number(stdout, c->total[i].range[0]);
-            printf(", \"max\": ");
-            cli_json_number(stdout, c->total[i].range[1]);
+            cli_json_number_pair(stdout, ", ", "min", c->total[i].range[0]);
+            cli_json_number_pair(stdout, ", ", "max", c->total[i].range[1]);
         }
         putchar('}');
     }
@@ -207,12 +190,14 @@ static int list_json(const dataset_catalogue *c) {
     return failed;
 }
 
+static int list(dataset_catalogue *c, const data_config *config) {
+    int failed = dataset_count(c);
+    for (tutti_count v = 0; v < c->variables && config->range && !failed; v++)
+        failed = find_range(c, &c->total[v]);
+    return failed || (config->json ? list_json(c) : list_text(c, config));
+}
+
 int dataset_ls(const cli_world *w, const data_config *config) {
     (void)w;
-    dataset_catalogue c;
-    const int failed = dataset_open(MPI_COMM_SELF, config->path[0], &c) || dataset_count(&c) ||
-                       (config->range && find_ranges(&c)) ||
-                       (config->json ? list_json(&c) : list_text(&c, config));
-    dataset_close(&c);
-    return failed;
+    return dataset_run(config, list);
 }

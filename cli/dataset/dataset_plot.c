@@ -205,17 +205,12 @@ static int plot_field(const dataset_catalogue *c, const tutti_variable_row *row,
     return failed;
 }
 
-static int ends_in(const char *path, const char *end) {
-    const size_t n = strlen(path), m = strlen(end);
-    return n > m && strcmp(path + n - m, end) == 0;
-}
-
-/* Choose the plot by the name of the output, or by the options. */
-static int plot(const dataset_catalogue *c, const data_config *config) {
+/* By the name of the picture; without one by what was asked for. */
+static int plot(dataset_catalogue *c, const data_config *config) {
     const tutti_variable_row *row = dataset_variable(c, config->variables.item[0]);
     if (!row) return 1;
-    const int field = config->out ? ends_in(config->out, ".png") : config->segment != NULL;
-    if (config->out && !field && !ends_in(config->out, ".svg") && strcmp(config->out, "-") != 0)
+    const int field = config->out ? cli_ends_in(config->out, ".png") : config->segment != NULL;
+    if (config->out && !field && !cli_ends_in(config->out, ".svg") && strcmp(config->out, "-") != 0)
         return cli_error(
             "-o '%s': name must end in .svg (plot over time) or .png (plot of a field)",
             config->out);
@@ -239,8 +234,5 @@ static int plot(const dataset_catalogue *c, const data_config *config) {
 
 int dataset_plot(const cli_world *w, const data_config *config) {
     (void)w;
-    dataset_catalogue c;
-    const int failed = dataset_open(MPI_COMM_SELF, config->path[0], &c) || plot(&c, config);
-    dataset_close(&c);
-    return failed;
+    return dataset_run(config, plot);
 }

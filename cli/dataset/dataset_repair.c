@@ -19,15 +19,13 @@ static void print_repair(const data_config *c, const tutti_repair_report *r) {
 }
 
 static void print_repair_json(const data_config *c, const tutti_repair_report *r) {
-    printf("{\"path\": ");
-    cli_json_string(stdout, c->path[0]);
+    cli_json_pair(stdout, "{", "path", c->path[0]);
     printf(", \"segments\": %lld, \"lost\": %lld, \"damaged\": %lld, \"files\": %d, "
            "\"rebuilt\": %s,\n \"kept\": ",
            (long long)r->segments, (long long)r->lost, (long long)r->damaged, r->files,
            r->rebuilt ? "true" : "false");
     cli_json_string(stdout, r->backup);
-    printf(", \"first_lost\": ");
-    cli_json_string(stdout, r->first_lost);
+    cli_json_pair(stdout, ", ", "first_lost", r->first_lost);
     printf("}\n");
 }
 

@@ -168,8 +168,7 @@ static int json_infos(const dataset_catalogue *c, const tutti_info_owner *owner)
 
 static int show_json(const dataset_catalogue *c) {
     int failed = 0;
-    printf("{\"path\": ");
-    cli_json_string(stdout, c->path);
+    cli_json_pair(stdout, "{", "path", c->path);
     printf(",\n \"infos\": ");
     failed = json_infos(c, NULL);
     printf(",\n \"variables\": [");
@@ -182,10 +181,8 @@ static int show_json(const dataset_catalogue *c) {
         printf(", \"item\": \"%s\", \"numbers\": %lld, \"units\": ",
                dataset_item_name(row->spec.item), (long long)row->values_per_item);
         cli_json_string(stdout, row->spec.units);
-        printf(", \"long_name\": ");
-        cli_json_string(stdout, row->spec.long_name);
-        printf(", \"fill\": ");
-        cli_json_number(stdout, row->spec.fill);
+        cli_json_pair(stdout, ", ", "long_name", row->spec.long_name);
+        cli_json_number_pair(stdout, ", ", "fill", row->spec.fill);
         printf(", \"compress\": %d", row->spec.compress);
         printf(", \"infos\": ");
         failed = json_infos(c, &(tutti_info_owner){row->name, -1});
@@ -198,11 +195,7 @@ static int show_json(const dataset_catalogue *c) {
         printf("%s\n  {\"number\": %lld, \"kind\": \"%s\", \"index\": %lld, \"time\": ",
                i ? "," : "", (long long)i, dataset_kind_name(g.kind), (long long)g.index);
         cli_json_number(stdout, g.time);
-        printf(", \"archived\": ");
-        if (g.archived)
-            cli_json_string(stdout, g.archived);
-        else
-            printf("null");
+        cli_json_pair(stdout, ", ", "archived", g.archived);
         printf(", \"infos\": ");
         failed = json_infos(c, &(tutti_info_owner){NULL, i});
         putchar('}');
@@ -211,19 +204,14 @@ static int show_json(const dataset_catalogue *c) {
     return failed;
 }
 
-/* Ratios need the rows of all sections. */
-static int has_compressed(const dataset_catalogue *c) {
-    for (tutti_count v = 0; v < c->variables; v++)
-        if (c->total[v].row.spec.compress) return 1;
-    return 0;
+static int show(dataset_catalogue *c, const data_config *config) {
+    int is_compressed = 0; /* ratios need the rows of all sections */
+    for (tutti_count v = 0; v < c->variables; v++) is_compressed |= c->total[v].row.spec.compress;
+    if (is_compressed && dataset_count(c)) return 1;
+    return (config->json ? show_json : show_text)(c);
 }
 
 int dataset_show(const cli_world *w, const data_config *config) {
     (void)w;
-    dataset_catalogue c;
-    const int failed = dataset_open(MPI_COMM_SELF, config->path[0], &c) ||
-                       (has_compressed(&c) && dataset_count(&c)) ||
-                       (config->json ? show_json(&c) : show_text(&c));
-    dataset_close(&c);
-    return failed;
+    return dataset_run(config, show);
 }

@@ -24,48 +24,6 @@ static void record_damage(verdict *v, const char *what) {
     if (v->places < PLACES) v->place[v->places++] = cli_strdup(what);
 }
 
-static int verify_dataset(verdict *v, const dataset_catalogue *c) {
-    cli_progress progress;
-    tutti_off all = 0, seen = 0;
-    int failed = 0;
-    for (tutti_count i = 0; i < c->segments; i++) {
-        tutti_segment g;
-        if (tutti_dataset_segment(c->d, i, &g) == TUTTI_OK && !g.archived) all += g.bytes;
-    }
-    progress_start(&progress, v->world, 0);
-    for (tutti_count i = -1; i < c->segments && !failed; i++) {
-        tutti_segment g = {.bytes = 0};
-        tutti_off bytes = 0;
-        if (i >= 0 && tutti_dataset_segment(c->d, i, &g) == TUTTI_OK && g.archived) {
-            v->archived++; /* not in the dataset: skipped */
-            continue;
-        }
-        const tutti_err err = tutti_dataset_verify_segment(c->d, i, &bytes);
-        /* Distinguish damage of the dataset from failures of reading it. */
-        if (err != TUTTI_OK && (err == TUTTI_ERR_FORMAT || err == TUTTI_ERR_NOT_FOUND))
-            record_damage(v, tutti_last_message());
-        else if (err != TUTTI_OK)
-            failed = cli_error_tutti();
-        if (i < 0 || tutti_dataset_segment(c->d, i, &g) != TUTTI_OK) continue;
-        v->segments++;
-        v->unsummed += err == TUTTI_OK && bytes == 0 && g.sections > 0;
-        v->bytes += bytes;
-        seen += g.bytes;
-        progress_work(&progress, "verifying", seen, all);
-    }
-    progress_end(&progress);
-    return failed;
-}
-
-/* A directory with a metadata file is a dataset, if a damaged one. */
-static int looks_like_one(const char *path) {
-    struct stat st;
-    char *name = cli_format("%s/metadata.sqlite", path);
-    const int is = stat(name, &st) == 0 && S_ISREG(st.st_mode);
-    free(name);
-    return is;
-}
-
 /* ---- reports */
 
 static void print_verdict(const verdict *v) {
@@ -90,8 +48,7 @@ static void print_verdict(const verdict *v) {
 }
 
 static void print_verdict_json(const verdict *v) {
-    printf("{\"path\": ");
-    cli_json_string(stdout, v->config->path[0]);
+    cli_json_pair(stdout, "{", "path", v->config->path[0]);
     printf(", \"ok\": %s, \"segments\": %lld, \"without_checksums\": %lld, \"archived\": %lld, "
            "\"bytes\": %lld, "
            "\"seconds\": %.6f,\n \"damaged\": %lld, \"places\": [",
@@ -109,12 +66,44 @@ int dataset_verify(const cli_world *w, const data_config *config) {
     verdict v = {.config = config, .world = w};
     const double start = cli_now();
     int failed = dataset_open(w->comm, config->path[0], &c);
-    if (failed && tutti_last_error()->code == TUTTI_ERR_FORMAT && looks_like_one(config->path[0])) {
+    /* A directory with a metadata file is a dataset, if a damaged one. */
+    struct stat st;
+    char *metadata = cli_format("%s/metadata.sqlite", config->path[0]);
+    if (failed && tutti_last_error()->code == TUTTI_ERR_FORMAT && stat(metadata, &st) == 0 &&
+        S_ISREG(st.st_mode)) {
         record_damage(&v, cli_message());
         failed = 0;
     } else if (!failed) {
-        failed = verify_dataset(&v, &c);
+        cli_progress progress;
+        tutti_off all = 0, seen = 0;
+        for (tutti_count i = 0; i < c.segments; i++) {
+            tutti_segment g;
+            if (tutti_dataset_segment(c.d, i, &g) == TUTTI_OK && !g.archived) all += g.bytes;
+        }
+        progress_start(&progress, v.world, 0);
+        for (tutti_count i = -1; i < c.segments && !failed; i++) {
+            tutti_segment g = {.bytes = 0};
+            tutti_off bytes = 0;
+            if (i >= 0 && tutti_dataset_segment(c.d, i, &g) == TUTTI_OK && g.archived) {
+                v.archived++; /* not here: nothing to compare */
+                continue;
+            }
+            const tutti_err err = tutti_dataset_verify_segment(c.d, i, &bytes);
+            /* Does the error say that the dataset is damaged, or that it cannot be looked at? */
+            if (err != TUTTI_OK && (err == TUTTI_ERR_FORMAT || err == TUTTI_ERR_NOT_FOUND))
+                record_damage(&v, tutti_last_message());
+            else if (err != TUTTI_OK)
+                failed = cli_error_tutti();
+            if (i < 0 || tutti_dataset_segment(c.d, i, &g) != TUTTI_OK) continue;
+            v.segments++;
+            v.unsummed += err == TUTTI_OK && bytes == 0 && g.sections > 0;
+            v.bytes += bytes;
+            seen += g.bytes;
+            progress_work(&progress, "verifying", seen, all);
+        }
+        progress_end(&progress);
     }
+    free(metadata);
     v.seconds = cli_now() - start;
     dataset_close(&c);
     if (w->rank == 0 && !failed) (config->json ? print_verdict_json : print_verdict)(&v);

@@ -138,15 +138,6 @@ int dataset_view_extremes(dataset_view *v, double out[3]) {
 
 /* ---- .npy */
 
-/* Append the values of one view to the file. */
-static int npy_append(dataset_view *v, FILE *f, const char *path) {
-    int more;
-    while ((more = dataset_view_next(v)) > 0)
-        if (fwrite(v->buffer, (size_t)v->number.element_size, (size_t)v->n, f) != (size_t)v->n)
-            return cli_error_errno("cannot write", path);
-    return more < 0;
-}
-
 static int npy_begin(const dataset_view *v, tutti_count views, int several, FILE *f,
                      const char *path) {
     tutti_array_spec spec = {.ndims = v->ndims + several,
@@ -189,7 +180,11 @@ int dataset_npy_write(const dataset_catalogue *c, const tutti_variable_row *row,
             failed = cli_error("segment %lld has another shape or type than the first: choose one "
                                "with -s",
                                (long long)g);
-        if (!failed) failed = npy_append(&v, f, path);
+        int more = 0;
+        while (!failed && (more = dataset_view_next(&v)) > 0)
+            if (fwrite(v.buffer, (size_t)v.number.element_size, (size_t)v.n, f) != (size_t)v.n)
+                failed = cli_error_errno("cannot write", path);
+        failed |= more < 0;
         dataset_view_close(&v);
         n++;
     }

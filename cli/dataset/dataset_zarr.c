@@ -64,17 +64,6 @@ static void counts_write(FILE *f, const char *first, int n, const tutti_count *v
     putc(']', f);
 }
 
-static const char *dtype_of(const tutti_variable_row *v, tutti_type type, char out[8]) {
-    const uint16_t probe = 1;
-    const int big = v->spec.order == TUTTI_BIG_ENDIAN ||
-                    (v->spec.order == TUTTI_NATIVE_ENDIAN && !*(const unsigned char *)&probe);
-    const int size = type == TUTTI_BYTES ? 1 : (int)tutti_type_size(type);
-    const char *name = tutti_type_name(type);
-    const char kind = type == TUTTI_BYTES || name[0] == 'u' ? 'u' : name[0];
-    snprintf(out, 8, "%c%c%d", size == 1 ? '|' : big ? '>' : '<', kind, size);
-    return out;
-}
-
 static void fill_write(FILE *f, double fill, tutti_type type) {
     const char *name = tutti_type_name(type);
     if (name[0] == 'i' || name[0] == 'u' || type == TUTTI_BYTES) {
@@ -117,24 +106,30 @@ static const char *axis_name(const char *what, int axis, char out[24]) {
 /* ---- one array */
 
 static int zarray_write(zarr *z, const group *g, const array *a) {
-    char *text = NULL, dtype[8], time[32] = "";
+    char *text = NULL, time[32] = "";
     size_t bytes = 0;
     FILE *f = inner_open(&text, &bytes);
     if (!f) return 1;
     const tutti_variable_spec *spec = &a->row->spec;
     const tutti_type type = a->section.type;
+    const int size = type == TUTTI_BYTES ? 1 : (int)tutti_type_size(type);
+    const int is_big = spec->order == TUTTI_BIG_ENDIAN ||
+                       (spec->order == TUTTI_NATIVE_ENDIAN && !CLI_IS_LITTLE_ENDIAN);
+    const char kind = type == TUTTI_BYTES ? 'u' : tutti_type_name(type)[0];
     if (!a->fixed) snprintf(time, sizeof time, "%lld", (long long)a->segments);
     fputs("{\"zarr_format\": 2, \"shape\": ", f);
     counts_write(f, time, a->ndims, a->shape, a->row->values_per_item);
     fputs(", \"chunks\": ", f);
     counts_write(f, a->fixed ? "" : "1", a->ndims, a->chunk, a->row->values_per_item);
-    fprintf(f, ", \"dtype\": \"%s\", \"order\": \"C\", \"fill_value\": ",
-            dtype_of(a->row, type, dtype));
-    if (spec->fill == 0) /* xarray would treat every 0 as a missing value */
+    fprintf(f, ", \"dtype\": \"%c%c%d\", \"order\": \"C\", \"fill_value\": ",
+            size == 1 ? '|'
+            : is_big  ? '>'
+                      : '<',
+            kind, size);
+    if (spec->fill == 0) /* xarray would take every 0 for a number that is missing */
         fputs("null", f);
     else
         fill_write(f, spec->fill, type);
-    const int size = type == TUTTI_BYTES ? 1 : (int)tutti_type_size(type);
     if (spec->compress && size > 1)
         fprintf(f, ", \"filters\": [{\"id\": \"shuffle\", \"elementsize\": %d}]", size);
     else
@@ -210,26 +205,21 @@ static int exportable(const zarr *z, const tutti_variable_row *v) {
            !strchr(v->name, '/') && !is_axis(v->name);
 }
 
-/* The chunks of a section. */
-static int chunk_of(const zarr *z, const tutti_variable_row *v, tutti_count segment, int ndims,
-                    const tutti_count *shape, tutti_count *out) {
-    tutti_chunks c;
-    for (int k = 0; k < ndims; k++) out[k] = shape[k] > 0 ? shape[k] : 1;
-    if (v->spec.compress == 0) return 0;
-    if (tutti_dataset_chunks(z->c->d, segment, v->name, &c) != TUTTI_OK) return cli_error_tutti();
-    for (int k = 0; k < ndims; k++) out[k] = c.shape[k] > 0 ? c.shape[k] : 1;
-    return 0;
-}
-
 /* One more section. */
 static int array_add(const zarr *z, array *a, const tutti_segment *segment,
                      const tutti_section_row *s) {
     tutti_count shape[TUTTI_MAX_DIMS] = {0}, chunk[TUTTI_MAX_DIMS] = {0};
     int ndims = 0;
+    const int is_cut = a->row->spec.compress > 0;
+    tutti_chunks c;
     if (tutti_dataset_shape(z->c->d, a->row->spec.space, segment->number, &ndims, shape) !=
-        TUTTI_OK)
+            TUTTI_OK ||
+        (is_cut && tutti_dataset_chunks(z->c->d, segment->number, a->row->name, &c) != TUTTI_OK))
         return cli_error_tutti();
-    if (chunk_of(z, a->row, segment->number, ndims, shape, chunk)) return 1;
+    for (int k = 0; k < ndims; k++) {
+        const tutti_count n = is_cut ? c.shape[k] : shape[k];
+        chunk[k] = n > 0 ? n : 1;
+    }
     if (a->segments == 0) {
         a->section = *s;
         a->ndims = ndims;
@@ -387,12 +377,10 @@ static int group_write(zarr *z, group *g) {
                     fprintf(f, ", \"component_%lld\"", (long long)a->row->values_per_item);
                 putc(']', f);
                 if (spec->units[0]) {
-                    fputs(", \"units\": ", f);
-                    cli_json_string(f, spec->units);
+                    cli_json_pair(f, ", ", "units", spec->units);
                 }
                 if (spec->long_name[0]) {
-                    fputs(", \"long_name\": ", f);
-                    cli_json_string(f, spec->long_name);
+                    cli_json_pair(f, ", ", "long_name", spec->long_name);
                 }
                 putc('}', f);
                 ref_begin(z, g->name, a->row->name, ".zattrs");
@@ -409,13 +397,6 @@ static int group_write(zarr *z, group *g) {
             a->written++;
         }
     return failed;
-}
-
-/* Return whether one group is sufficient. */
-static int sizes_stay(const zarr *z, const group *g) {
-    for (tutti_count v = 0; v < z->c->variables; v++)
-        if (g->arrays[v].differs) return 0;
-    return 1;
 }
 
 static int topology_of(const zarr *z, tutti_count segment, tutti_count *out) {
@@ -457,7 +438,8 @@ int dataset_export_zarr(const dataset_catalogue *c, const data_config *config, F
     fputs("{\"version\": 1, \"refs\": {", f);
     group all = {.last = z.c->segments - 1};
     int failed = group_find(&z, &all);
-    const int one = !failed && sizes_stay(&z, &all);
+    int one = !failed; /* is one group enough? */
+    for (tutti_count v = 0; v < c->variables && one; v++) one = !all.arrays[v].differs;
     if (one) failed = group_write(&z, &all);
     group_free(&z, &all);
     if (failed || (!one && topologies_write(&z))) return 1;

@@ -103,6 +103,21 @@ int exodus_member_kind(int kind);
 double exodus_coordinate(const tutti_exodus_mesh *m, int d, tutti_count i);
 /* Entries of an entity on this rank. */
 tutti_count exodus_entries(const tutti_exodus_mesh *m, int kind, tutti_count number);
+/* Nodes, elements, edges or faces of a file, by the kind of their blocks; has it an id map of them? */
+tutti_count exodus_entries_of(const tutti_exodus_parameters *p, int kind);
+int exodus_has_ids(const tutti_exodus_parameters *p, int kind);
+/* For how many rows a table with n of them has room. */
+size_t exodus_table_room(tutti_count n);
+/* Create a file with the entities of an outline and a mesh.  0, or 1 and a message */
+int exodus_file_make(MPI_Comm comm, const char *path, const tutti_exodus_options *opt,
+                     const exodus_outline *o, const tutti_exodus_mesh *m, tutti_exodus **out);
+/* A rank's share of entries. */
+void exodus_share(const cli_world *w, tutti_count all, tutti_count *first_out, tutti_count *n_out);
+/* The integers of an array of an entity: n from `first` on. */
+tutti_exodus_array exodus_integers(int what, int kind, int64_t id, tutti_count first, tutti_count n,
+                                   int64_t *buf);
+/* The name of an Exodus file, by its ending. */
+int exodus_is_name(const char *path);
 
 /* As tutti_exodus_side_nodes: triangles in space are shells, under any name. */
 int exodus_side_nodes(const exodus_outline *o, const tutti_exodus_entity *e, int side,

@@ -114,11 +114,6 @@ static int append(job *j, int fd, const char *to, const char *path, tutti_off n)
     return failed;
 }
 
-static const char *base_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static int sync_close(int fd, const char *path) {
     const int failed = fsync(fd) != 0 && errno != EINVAL;
     if (failed) cli_error_errno("cannot sync", path);
@@ -131,7 +126,7 @@ static int sync_close(int fd, const char *path) {
 /* The copy has the same checksums in its own sidecar. */
 static int copies_verify(job *j) {
     const char *from = j->config->path[0];
-    char *path = cli_format("%s/%s", j->config->place, base_of(from));
+    char *path = cli_format("%s/%s", j->config->place, cli_base_name(from));
     tutti_exodus *x = NULL;
     tutti_off all = 0;
     tutti_err err = tutti_exodus_open(MPI_COMM_SELF, path, TUTTI_READ, NULL, &x);
@@ -155,7 +150,7 @@ static int to_directory(job *j) {
     for (int i = 0; i < j->paths; i++) {
         const char *path = j->path[i];
         struct stat st;
-        char *to = cli_format("%s/%s", j->config->place, base_of(path));
+        char *to = cli_format("%s/%s", j->config->place, cli_base_name(path));
         int failed = stat(path, &st) != 0 && cli_error_errno("cannot read", path);
         const int fd = failed ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (!failed && fd < 0) failed = cli_error_errno("cannot create", to);
@@ -193,9 +188,9 @@ static void octal(char *field, size_t size, uint64_t v) {
 static int header_make(const char *path, const struct stat *st, char *block) {
     unsigned sum = 0;
     memset(block, 0, TAR_BLOCK);
-    if (strlen(base_of(path)) > 99)
+    if (strlen(cli_base_name(path)) > 99)
         return cli_error("'%s': name is too long for tar (at most 99 bytes)", path);
-    snprintf(block, 100, "%s", base_of(path));
+    snprintf(block, 100, "%s", cli_base_name(path));
     octal(block + 100, 8, st->st_mode & 07777);
     octal(block + 108, 8, 0);
     octal(block + 116, 8, 0);
@@ -251,11 +246,10 @@ int exodus_archive(const cli_world *w, const data_config *config) {
     job j = {.config = config};
     for (int i = 0; i < 2; i++) j.chunk[i] = cli_malloc(CHUNK);
     int failed = files_verify(&j);
-    if (!failed) failed = config->place ? to_directory(&j) : to_tar(&j);
+    if (!failed) failed = (config->place ? to_directory : to_tar)(&j);
     const char *place = config->place ? config->place : config->tar;
     if (!failed && config->json) {
-        printf("{\"path\": ");
-        cli_json_string(stdout, config->path[0]);
+        cli_json_pair(stdout, "{", "path", config->path[0]);
         printf(", \"files\": %d, \"bytes\": %lld, \"checked\": %lld, \"place\": ", j.paths,
                (long long)j.bytes, (long long)j.checked);
         cli_json_string(stdout, place);

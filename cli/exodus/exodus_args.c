@@ -5,23 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- steps: "A:B", "A:", ":B", "A", "last" */
-
-static int steps_take(const char *text, tutti_count steps, tutti_count *first, tutti_count *last) {
-    char *end = NULL;
-    if (strcmp(text, "last") == 0) return *first = *last = steps, 0;
-    if (strcmp(text, "none") == 0) return *first = 1, *last = 0, 0;
-    *first = strtoll(text, &end, 10);
-    if (end == text) *first = 1;
-    *last = *end == ':' ? steps : *first;
-    if (*end == ':' && end[1]) {
-        const char *behind = end + 1;
-        *last = strtoll(behind, &end, 10);
-        if (end == behind) return 1;
-    } else if (*end == ':') {
-        end++;
-    }
-    return *end || !*text;
+int exodus_is_name(const char *path) {
+    static const char *const endings[] = {".e", ".exo", ".ex2", ".exoII", ".g", ".gen"};
+    const char *dot = strrchr(cli_base_name(path), '.');
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (dot && strcmp(dot, endings[i]) == 0) return 1;
+    return 0;
 }
 
 int exodus_steps_chosen(const data_config *c, tutti_count steps, tutti_count *first_out,
@@ -29,9 +18,11 @@ int exodus_steps_chosen(const data_config *c, tutti_count steps, tutti_count *fi
     *first_out = 1;
     *last_out = steps;
     if (!c->steps) return 0;
-    if (steps_take(c->steps, steps, first_out, last_out))
+    if (strcmp(c->steps, "none") == 0) return *last_out = 0, 0;
+    if (strcmp(c->steps, "last") == 0)
+        *first_out = steps;
+    else if (data_range_parse(c->steps, 1, steps, first_out, last_out))
         return cli_error("--steps '%s': must be A:B, a number, last or none", c->steps);
-    if (*last_out < *first_out && strcmp(c->steps, "none") == 0) return 0;
     if (*first_out < 1 || *last_out > steps || *first_out > *last_out)
         return cli_error("--steps '%s': file has steps 1 to %lld", c->steps, (long long)steps);
     return 0;

@@ -58,14 +58,13 @@ static int mesh_copy(copy *c, const tutti_exodus_mesh *m) {
             n += (size_t)e->entries;
         }
         hash = hash_bytes(hash_elements(hash, o, m, kind), &n, sizeof n);
-        uint64_t h = hash;
         const tutti_exodus_members *s = exodus_sets(m, kind);
         for (tutti_count i = 0; s && i < o->of[kind].n; i++) {
-            h = hash_bytes(h, s[i].members, (size_t)s[i].n * sizeof *s[i].members);
-            h = hash_bytes(h, s[i].sides, (size_t)s[i].n * sizeof *s[i].sides);
-            h = hash_bytes(h, s[i].factors, (size_t)exodus_factors(o, m, kind, i) * sizeof(double));
+            hash = hash_bytes(hash, s[i].members, (size_t)s[i].n * sizeof *s[i].members);
+            hash = hash_bytes(hash, s[i].sides, (size_t)s[i].n * sizeof *s[i].sides);
+            hash = hash_bytes(hash, s[i].factors,
+                              (size_t)exodus_factors(o, m, kind, i) * sizeof(double));
         }
-        hash = h;
     }
     int same = c->files > 0 && hash == c->hash;
     MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, c->world->comm);
@@ -134,14 +133,6 @@ static int steps_count(copy *c, const char *path) {
     return 0;
 }
 
-static void report_copy(const copy *c) {
-    if (c->world->rank != 0 || !c->config->json) return;
-    printf("{\"path\": ");
-    cli_json_string(stdout, c->config->path[1]);
-    printf(", \"steps\": %lld, \"nodes\": %lld, \"elements\": %lld}\n", (long long)c->copied,
-           (long long)c->outline.p.nodes, (long long)c->outline.p.elements);
-}
-
 int exodus_cp(const cli_world *w, const data_config *config) {
     copy c = {.world = w, .config = config};
     cli_staged staged = {.path = NULL};
@@ -175,7 +166,11 @@ int exodus_cp(const cli_world *w, const data_config *config) {
     exodus_outline left = c.outline;
     if (c.to && tutti_exodus_close(&c.to) != TUTTI_OK && !failed) failed = cli_error_tutti();
     if (staged.path) failed = cli_stage_end(w, &staged, failed);
-    if (!failed) report_copy(&c);
+    if (!failed && w->rank == 0 && config->json) {
+        cli_json_pair(stdout, "{", "path", config->path[1]);
+        printf(", \"steps\": %lld, \"nodes\": %lld, \"elements\": %lld}\n", (long long)c.copied,
+               (long long)left.p.nodes, (long long)left.p.elements);
+    }
     (void)tutti_exodus_close(&c.from);
     exodus_outline_free(&left);
     return failed;

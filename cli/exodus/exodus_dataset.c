@@ -44,11 +44,6 @@ static char *variable_name(int kind, int64_t id, const char *variable) {
     return name;
 }
 
-static void share_of_rank(const cli_world *w, tutti_count all, tutti_count *first, tutti_count *n) {
-    *first = tutti_size_share(all, w->ranks, w->rank);
-    *n = tutti_size_share(all, w->ranks, w->rank + 1) - *first;
-}
-
 /* ---- an array of the mesh */
 
 /* A variable on a list: to define, read and write. */
@@ -86,7 +81,7 @@ static int array_carry(transfer *t, const carried *c) {
     tutti_count all, numbers, first, n;
     tutti_type type;
     if (tutti_exodus_array_size(t->x, &a, &all, &numbers, &type) != TUTTI_OK) return 0;
-    share_of_rank(t->world, all, &first, &n);
+    exodus_share(t->world, all, &first, &n);
     char *list = list_name(c->kind, c->id), *name = variable_name(c->kind, c->id, c->variable);
     void *buf = cli_array(n, numbers, 8);
     a = array_of(c, first, n, buf);
@@ -116,16 +111,12 @@ static int array_carry(transfer *t, const carried *c) {
 static int list_make(transfer *t, int kind, int64_t id, tutti_count before, tutti_count entries) {
     char *list = list_name(kind, id);
     tutti_count first, n;
-    share_of_rank(t->world, entries, &first, &n);
+    exodus_share(t->world, entries, &first, &n);
     int64_t *ids = cli_malloc((size_t)n * sizeof *ids);
     tutti_err err = tutti_dataset_list(t->d, list);
     if (err == TUTTI_OK && !exodus_is_set(kind)) {
-        const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_IDS,
-                                      .kind = (tutti_exodus_kind)kind,
-                                      .first = before + first,
-                                      .n = n,
-                                      .type = TUTTI_INT64,
-                                      .buf = ids};
+        const tutti_exodus_array a =
+            exodus_integers(TUTTI_EXODUS_IDS, kind, 0, before + first, n, ids);
         err = tutti_exodus_get_arrays(t->x, 1, &a);
         if (err == TUTTI_OK) err = tutti_dataset_ids(t->d, list, n, ids);
     } else if (err == TUTTI_OK) {
@@ -148,7 +139,7 @@ static int text_info(transfer *t, const char *variable, const char *name, const 
 static int coordinates_carry(transfer *t) {
     const int dims = t->o.p.dims;
     tutti_count first, n;
-    share_of_rank(t->world, t->o.p.nodes, &first, &n);
+    exodus_share(t->world, t->o.p.nodes, &first, &n);
     double *xyz = cli_malloc((size_t)(n * dims) * sizeof *xyz);
     double *one = cli_malloc((size_t)n * sizeof *one);
     const tutti_variable_spec spec = {
@@ -227,7 +218,7 @@ static int move_add(transfer *t, moves *m, int kind, tutti_count number, int var
     const int64_t id = global || nodal ? 0 : table->entity[number].id;
     const tutti_count all = global ? 1 : nodal ? t->o.p.nodes : table->entity[number].entries;
     tutti_count first, n;
-    share_of_rank(t->world, all, &first, &n);
+    exodus_share(t->world, all, &first, &n);
     m->v = cli_realloc(m->v, ((size_t)m->n + 1) * sizeof *m->v);
     moved *x = &m->v[m->n++];
     *x = (moved){.list = list_name(kind, id),

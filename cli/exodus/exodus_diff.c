@@ -47,9 +47,7 @@ static void entity_compare(exodus_comparison *k, const tutti_exodus_entity *a,
     if (exodus_is_set(a->kind)) number_compare(k, what, a->factors, b->factors);
 }
 
-/* ---- reports */
-
-/* ---- complete comparison */
+/* ---- all of it */
 
 static int files_compare(exodus_comparison *k) {
     int failed = exodus_outline_read(k->x[0], &k->o[0]) || exodus_outline_read(k->x[1], &k->o[1]);
@@ -124,12 +122,9 @@ int exodus_diff(const cli_world *w, const data_config *config) {
     if (!failed && k.world->rank == 0) {
         if (k.config->json) {
             int n = 0;
-            printf("{\"same\": %s, \"others\": [", different ? "false" : "true");
-            for (int i = 0; i < k.onlys; i++) {
-                if (i) printf(", ");
-                cli_json_string(stdout, k.only[i]);
-            }
-            printf("],\n \"numbers\": [");
+            printf("{\"same\": %s, \"others\": ", different ? "false" : "true");
+            cli_json_strings(stdout, k.onlys, k.only);
+            printf(",\n \"numbers\": [");
             for (int i = 0; i < k.outcomes; i++) {
                 const exodus_outcome *o = &k.outcome[i];
                 if (!(o->numbers > 0)) continue;
@@ -138,10 +133,8 @@ int exodus_diff(const cli_world *w, const data_config *config) {
                 printf(", \"of\": \"%s\", \"numbers\": %lld, \"different\": %lld, \"absolute\": ",
                        o->of, (long long)o->numbers, (long long)o->different);
                 cli_json_number(stdout, o->absolute);
-                printf(", \"relative\": ");
-                cli_json_number(stdout, o->relative);
-                printf(", \"place\": ");
-                cli_json_string(stdout, o->place);
+                cli_json_number_pair(stdout, ", ", "relative", o->relative);
+                cli_json_pair(stdout, ", ", "place", o->place);
                 putchar('}');
             }
             printf("]}\n");

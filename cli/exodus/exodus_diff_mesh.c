@@ -23,23 +23,14 @@ static int kind_pairs(exodus_comparison *k, int kind, exodus_pairs *out) {
     const cli_world *w = k->world;
     tutti_count first[2], n[2];
     for (int f = 0; f < 2; f++) {
-        const tutti_count all = kind == TUTTI_EXODUS_NODAL           ? k->o[f].p.nodes
-                                : kind == TUTTI_EXODUS_ELEMENT_BLOCK ? k->o[f].p.elements
-                                : kind == TUTTI_EXODUS_EDGE_BLOCK    ? k->o[f].p.edges
-                                                                     : k->o[f].p.faces;
-        first[f] = tutti_size_share(all, w->ranks, w->rank);
-        n[f] = tutti_size_share(all, w->ranks, w->rank + 1) - first[f];
+        const tutti_count all = exodus_entries_of(&k->o[f].p, kind);
+        exodus_share(w, all, &first[f], &n[f]);
     }
     exodus_item *item = cli_malloc((size_t)(n[0] + n[1]) * sizeof *item);
     int64_t *id = cli_malloc((size_t)(n[0] > n[1] ? n[0] : n[1]) * sizeof *id);
     tutti_err err = TUTTI_OK;
     for (int f = 0; f < 2 && err == TUTTI_OK; f++) {
-        const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_IDS,
-                                      .kind = (tutti_exodus_kind)kind,
-                                      .first = first[f],
-                                      .n = n[f],
-                                      .type = TUTTI_INT64,
-                                      .buf = id};
+        const tutti_exodus_array a = exodus_integers(TUTTI_EXODUS_IDS, kind, 0, first[f], n[f], id);
         err = tutti_exodus_get_arrays(k->x[f], 1, &a);
         for (tutti_count i = 0; i < n[f] && err == TUTTI_OK; i++)
             item[(f ? n[0] : 0) + i] = (exodus_item){.id = id[i], .place = first[f] + i, .file = f};
@@ -140,27 +131,6 @@ static int is_poly(const tutti_exodus_entity *e) {
     return exodus_topology_is(e->topology, "nsided") || exodus_topology_is(e->topology, "nfaced");
 }
 
-static tutti_exodus_array of_block(int what, const tutti_exodus_entity *e, tutti_count n,
-                                   void *buf) {
-    return (tutti_exodus_array){.array_kind = (tutti_exodus_array_kind)what,
-                                .kind = e->kind,
-                                .id = e->id,
-                                .n = n,
-                                .type = TUTTI_INT64,
-                                .buf = buf};
-}
-
-/* Start of each entry in the list of its block: [entries + 1].  0: a count is negative, or the sum exceeds
- * the list. */
-static int list_begins(const tutti_exodus_entity *e, const int64_t *counts, tutti_count *begin) {
-    begin[0] = 0;
-    for (tutti_count i = 0; i < e->entries; i++) {
-        if (counts[i] < 0 || counts[i] > e->list_length - begin[i]) return 0;
-        begin[i + 1] = begin[i] + counts[i];
-    }
-    return 1;
-}
-
 /* Polygons and polyhedra: all of the block. */
 static int poly_read(tutti_exodus *x, const tutti_exodus_entity *e, const exodus_common *c, int f,
                      lists *out) {
@@ -168,11 +138,17 @@ static int poly_read(tutti_exodus *x, const tutti_exodus_entity *e, const exodus
     int64_t *all = cli_malloc((size_t)e->list_length * sizeof *all);
     tutti_count *begin = cli_malloc(((size_t)e->entries + 1) * sizeof *begin);
     tutti_count *at = cli_malloc((size_t)c->n * sizeof *at);
-    const tutti_exodus_array a[2] = {of_block(TUTTI_EXODUS_COUNTS, e, e->entries, counts),
-                                     of_block(TUTTI_EXODUS_CONNECTIVITY, e, e->list_length, all)};
+    const tutti_exodus_array a[2] = {
+        exodus_integers(TUTTI_EXODUS_COUNTS, (int)e->kind, e->id, 0, e->entries, counts),
+        exodus_integers(TUTTI_EXODUS_CONNECTIVITY, (int)e->kind, e->id, 0, e->list_length, all)};
     tutti_err err = tutti_exodus_get_arrays(x, 2, a);
     if (err == TUTTI_OK) err = tutti_decomposition_positions(c->entries[f], at);
-    const int wrong = err == TUTTI_OK && !list_begins(e, counts, begin);
+    int wrong = 0; /* a count is negative, or they are more than the list has together */
+    begin[0] = 0;
+    for (tutti_count i = 0; i < e->entries && err == TUTTI_OK && !wrong; i++) {
+        wrong = counts[i] < 0 || counts[i] > e->list_length - begin[i];
+        if (!wrong) begin[i + 1] = begin[i] + counts[i];
+    }
     if (wrong) err = TUTTI_ERR_FORMAT;
     out->start[0] = 0;
     for (tutti_count i = 0; i < c->n && err == TUTTI_OK; i++)
@@ -198,16 +174,6 @@ static int wide_of(const tutti_exodus_entity *e, int what) {
                                              : e->faces;
 }
 
-static int plain_read(tutti_exodus *x, const tutti_exodus_entity *e, const exodus_common *c, int f,
-                      int what, lists *out) {
-    const int wide = wide_of(e, what);
-    out->value = cli_array(c->n, wide, sizeof *out->value);
-    for (tutti_count i = 0; i <= c->n; i++) out->start[i] = i * wide;
-    tutti_exodus_array a = of_block(what, e, 0, out->value);
-    a.entries = c->entries[f];
-    return tutti_exodus_get_arrays(x, 1, &a) == TUTTI_OK ? 0 : cli_error_tutti();
-}
-
 static int lists_read(exodus_comparison *k, const tutti_exodus_entity *e, const exodus_common *c,
                       int f, int what, lists *out) {
     const int of = what == TUTTI_EXODUS_EDGES ? TUTTI_EXODUS_EDGE_BLOCK
@@ -215,9 +181,16 @@ static int lists_read(exodus_comparison *k, const tutti_exodus_entity *e, const 
                        ? TUTTI_EXODUS_FACE_BLOCK
                        : TUTTI_EXODUS_NODAL;
     *out = (lists){.start = cli_malloc(((size_t)c->n + 1) * sizeof *out->start)};
-    if (what == TUTTI_EXODUS_CONNECTIVITY && is_poly(e) ? poly_read(k->x[f], e, c, f, out)
-                                                        : plain_read(k->x[f], e, c, f, what, out))
-        return 1;
+    if (what == TUTTI_EXODUS_CONNECTIVITY && is_poly(e)) {
+        if (poly_read(k->x[f], e, c, f, out)) return 1;
+    } else {
+        const int wide = wide_of(e, what);
+        out->value = cli_array(c->n, wide, sizeof *out->value);
+        for (tutti_count i = 0; i <= c->n; i++) out->start[i] = i * wide;
+        tutti_exodus_array a = exodus_integers(what, (int)e->kind, e->id, 0, 0, out->value);
+        a.entries = c->entries[f];
+        if (tutti_exodus_get_arrays(k->x[f], 1, &a) != TUTTI_OK) return cli_error_tutti();
+    }
     const tutti_count n = out->start[c->n];
     tutti_count *place = cli_malloc((size_t)n * sizeof *place);
     for (tutti_count i = 0; i < n; i++) place[i] = exodus_place_of_number(out->value[i]);

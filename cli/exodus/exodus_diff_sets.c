@@ -14,12 +14,13 @@ typedef struct {
     double *factor;
 } members;
 
-static int has_array(const tutti_exodus *x, int what, const tutti_exodus_entity *e) {
+/* Entries of an array; 0: the file does not have it. */
+static tutti_count array_entries(const tutti_exodus *x, int what, const tutti_exodus_entity *e) {
     const tutti_exodus_array a = {
         .array_kind = (tutti_exodus_array_kind)what, .kind = e->kind, .id = e->id};
     tutti_count entries, numbers;
     tutti_type type;
-    return tutti_exodus_array_size(x, &a, &entries, &numbers, &type) == TUTTI_OK && entries > 0;
+    return tutti_exodus_array_size(x, &a, &entries, &numbers, &type) == TUTTI_OK ? entries : 0;
 }
 
 /* Nodes of a side of an element by its position in the file. */
@@ -41,23 +42,6 @@ static const tutti_exodus_entity *set_of(const exodus_comparison *k, int f, int 
     return &k->o[f].of[kind].entity[f == 0 ? i : other];
 }
 
-/* The share of a rank of a set. */
-static void range_of_rank(const cli_world *w, tutti_count all, tutti_count *first, tutti_count *n) {
-    *first = tutti_size_share(all, w->ranks, w->rank);
-    *n = tutti_size_share(all, w->ranks, w->rank + 1) - *first;
-}
-
-static tutti_exodus_array of_set(int what, const tutti_exodus_entity *e, tutti_count first,
-                                 tutti_count n, void *buf) {
-    return (tutti_exodus_array){.array_kind = (tutti_exodus_array_kind)what,
-                                .kind = e->kind,
-                                .id = e->id,
-                                .first = first,
-                                .n = n,
-                                .type = TUTTI_INT64,
-                                .buf = buf};
-}
-
 /* Members and sides of all sets, in one operation. */
 static int members_read(exodus_comparison *k, int f, int kind, members *out) {
     const tutti_count sets = k->o[0].of[kind].n;
@@ -66,7 +50,7 @@ static int members_read(exodus_comparison *k, int f, int kind, members *out) {
     *out = (members){.n = 0};
     for (tutti_count i = 0; i < sets; i++)
         if (set_of(k, f, kind, i)) {
-            range_of_rank(k->world, set_of(k, f, kind, i)->entries, &first, &n);
+            exodus_share(k->world, set_of(k, f, kind, i)->entries, &first, &n);
             out->n += n;
         }
     int64_t *member = cli_malloc(2 * (size_t)out->n * sizeof *member), *side = member + out->n;
@@ -76,11 +60,11 @@ static int members_read(exodus_comparison *k, int f, int kind, members *out) {
     tutti_count at = 0;
     for (tutti_count i = 0; i < sets; i++) {
         const tutti_exodus_entity *e = set_of(k, f, kind, i);
-        if (!e || !has_array(k->x[f], TUTTI_EXODUS_MEMBERS, e)) continue;
-        range_of_rank(k->world, e->entries, &first, &n);
-        a[arrays++] = of_set(TUTTI_EXODUS_MEMBERS, e, first, n, member + at);
-        if (has_array(k->x[f], TUTTI_EXODUS_SIDES, e))
-            a[arrays++] = of_set(TUTTI_EXODUS_SIDES, e, first, n, side + at);
+        if (!e || !array_entries(k->x[f], TUTTI_EXODUS_MEMBERS, e)) continue;
+        exodus_share(k->world, e->entries, &first, &n);
+        a[arrays++] = exodus_integers(TUTTI_EXODUS_MEMBERS, kind, e->id, first, n, member + at);
+        if (array_entries(k->x[f], TUTTI_EXODUS_SIDES, e))
+            a[arrays++] = exodus_integers(TUTTI_EXODUS_SIDES, kind, e->id, first, n, side + at);
         for (tutti_count j = 0; j < n; j++)
             out->item[at + j] = (exodus_item){.group = i, .place = first + j, .file = f};
         at += n;
@@ -102,16 +86,8 @@ static int members_read(exodus_comparison *k, int f, int kind, members *out) {
     return failed;
 }
 
-static tutti_count factors_in(const tutti_exodus *x, const tutti_exodus_entity *e) {
-    const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_FACTORS, .kind = e->kind, .id = e->id};
-    tutti_count entries, numbers;
-    tutti_type type;
-    return tutti_exodus_array_size(x, &a, &entries, &numbers, &type) == TUTTI_OK ? entries : 0;
-}
-
-/* Files of other programs may have fewer or more factors than the members need: the first members
- * get theirs, the last one gets the rest, so that all of them are compared.  begin and n: as
- * computed by factors_count, and as in the file. */
+/* Files of other programs may have fewer or more factors than the members need: the first members have theirs, the last one
+ * has the rest, so that all of them are compared.  begin and n: as factors_count found them, and as the file has them. */
 static void factors_fit(const exodus_comparison *k, int f, int kind, members *m, tutti_count *begin,
                         tutti_count *n) {
     const tutti_count sets = k->o[0].of[kind].n;
@@ -119,7 +95,7 @@ static void factors_fit(const exodus_comparison *k, int f, int kind, members *m,
     int64_t *need = cli_malloc((size_t)sets * sizeof *need);
     for (tutti_count i = 0; i < sets; i++) {
         const tutti_exodus_entity *e = set_of(k, f, kind, i);
-        size[i] = e ? factors_in(k->x[f], e) : 0;
+        size[i] = e ? array_entries(k->x[f], TUTTI_EXODUS_FACTORS, e) : 0;
         need[i] = n[i];
         at[i] = begin[i];
         n[i] = 0;
@@ -155,7 +131,7 @@ static void factors_count(const exodus_comparison *k, int f, int kind, members *
     for (tutti_count j = 0; j < m->n; j++) {
         exodus_item *v = &m->item[j];
         const tutti_exodus_entity *e = set_of(k, f, kind, v->group);
-        v->factors = !e || !has_array(k->x[f], TUTTI_EXODUS_FACTORS, e) ? 0
+        v->factors = !e || !array_entries(k->x[f], TUTTI_EXODUS_FACTORS, e) ? 0
                      : kind == TUTTI_EXODUS_SIDE_SET ? width_of(&k->o[f], v->at, v->side)
                                                      : 1;
         n[v->group] += v->factors;
@@ -175,9 +151,10 @@ static int factors_read(exodus_comparison *k, int f, int kind, members *m) {
     m->factor = cli_malloc((size_t)all * sizeof *m->factor);
     for (tutti_count i = 0; i < sets; i++) {
         const tutti_exodus_entity *e = set_of(k, f, kind, i);
-        if (!e || !has_array(k->x[f], TUTTI_EXODUS_FACTORS, e)) continue;
-        a[arrays] = of_set(TUTTI_EXODUS_FACTORS, e, begin[i], n[i], m->factor + at);
-        a[arrays++].type = TUTTI_FLOAT64;
+        if (!e || !array_entries(k->x[f], TUTTI_EXODUS_FACTORS, e)) continue;
+        a[arrays] = exodus_integers(TUTTI_EXODUS_FACTORS, kind, e->id, begin[i], n[i], NULL);
+        a[arrays].type = TUTTI_FLOAT64;
+        a[arrays++].buf = m->factor + at;
         at += n[i];
     }
     const tutti_err err = arrays > 0 ? tutti_exodus_get_arrays(k->x[f], arrays, a) : TUTTI_OK;

@@ -129,11 +129,9 @@ typedef struct {
 
 /* All (dimension, group, type, first or further) of elements, on all ranks. */
 static group *groups_gather(gmsh *g, int *n_out) {
-    const cli_world *w = g->world;
     tutti_mesh_view v = {.elements = 0};
     if (tutti_mesh_view_get(g->mesh, &v) != TUTTI_OK) return NULL;
     group_set s = {.n = 0};
-    int all = 0;
     g->memberships = v.memberships;
     g->membership = v.membership;
     for (tutti_count i = 0; i < v.elements; i++) {
@@ -156,35 +154,24 @@ static group *groups_gather(gmsh *g, int *n_out) {
             }
         }
     }
-    group *mine = s.v;
-    const int n = groups_unite(mine, s.n);
-    int bytes = n * (int)sizeof *mine;
-    int *counts = cli_malloc(2 * (size_t)w->ranks * sizeof *counts), *at = counts + w->ranks;
-    MPI_Allgather(&bytes, 1, MPI_INT, counts, 1, MPI_INT, w->comm);
-    for (int r = 0; r < w->ranks; all += counts[r++]) at[r] = all;
-    group *out = cli_malloc((size_t)all);
-    MPI_Allgatherv(mine, bytes, MPI_BYTE, out, counts, at, MPI_BYTE, w->comm);
-    *n_out = groups_unite(out, all / (int)sizeof *out);
-    free(counts);
-    free(mine);
+    int all = 0;
+    group *out = cli_gather(g->world, s.v, groups_unite(s.v, s.n), sizeof *out, &all);
+    *n_out = groups_unite(out, all);
+    free(s.v);
     return out;
-}
-
-static int is_taken(const group *v, int n, int64_t id) {
-    for (int i = 0; i < n; i++)
-        if (v[i].id == id) return 1;
-    return id < 1;
 }
 
 /* Groups with a unique tag keep it as their id (pass 0); the others get higher ids. */
 static void group_add(group **v, int *n, group x, int pass) {
     int64_t most = 0;
-    if (is_taken(*v, *n, x.physical) != pass) return;
+    int is_taken = x.physical < 1;
     for (int i = 0; i < *n; i++) {
+        is_taken |= (*v)[i].id == x.physical;
         if ((*v)[i].dim == x.dim && (*v)[i].physical == x.physical && (*v)[i].type == x.type)
             return;
         if ((*v)[i].id > most) most = (*v)[i].id;
     }
+    if (is_taken != pass) return;
     *v = cli_realloc(*v, ((size_t)*n + 1) * sizeof **v);
     x.id = pass ? most + 1 : x.physical;
     (*v)[(*n)++] = x;
@@ -218,14 +205,6 @@ static int group_of(const group *v, int n, int dim, int physical, int type) {
 
 /* ---- the outline */
 
-static const char *name_of(const gmsh *g, const group *x) {
-    const tutti_mesh_group *named;
-    const int n = tutti_mesh_groups(g->mesh, &named);
-    for (int i = 0; i < n; i++)
-        if (named[i].dim == x->dim && named[i].tag == x->physical) return named[i].name;
-    return "";
-}
-
 static int is_used(const gmsh *g, tutti_exodus_kind kind, const char *name) {
     const exodus_table *t = &g->o.of[kind];
     for (tutti_count i = 0; i < t->n; i++)
@@ -235,7 +214,10 @@ static int is_used(const gmsh *g, tutti_exodus_kind kind, const char *name) {
 
 /* The name of a group, for an entity of this kind that none has yet: with the type of its elements, or a number. */
 static char *unique_name(const gmsh *g, tutti_exodus_kind kind, const group *x) {
-    const char *name = name_of(g, x);
+    const tutti_mesh_group *named;
+    const char *name = "";
+    for (int i = tutti_mesh_groups(g->mesh, &named) - 1; i >= 0; i--)
+        if (named[i].dim == x->dim && named[i].tag == x->physical) name = named[i].name;
     char *out = cli_strdup(name);
     for (int i = 1; out[0] && is_used(g, kind, out); i++) {
         free(out);
@@ -265,7 +247,6 @@ static void entities_make(gmsh *g, tutti_exodus_kind kind, const group *v, int n
 /* ---- ids of elements: their number among those of the highest dimension */
 
 static int runs_make(gmsh *g) {
-    const cli_world *w = g->world;
     tutti_mesh_view v = {.elements = 0};
     if (tutti_mesh_view_get(g->mesh, &v) != TUTTI_OK) return cli_error_tutti();
     tutti_count n = 0, (*mine)[3] = NULL;
@@ -281,17 +262,11 @@ static int runs_make(gmsh *g) {
         mine[n][1] = 1;
         mine[n++][2] = 0;
     }
-    const int words = (int)(3 * n);
-    int *counts = cli_malloc(2 * (size_t)w->ranks * sizeof *counts), *at = counts + w->ranks;
     int all = 0;
-    MPI_Allgather(&words, 1, MPI_INT, counts, 1, MPI_INT, w->comm);
-    for (int r = 0; r < w->ranks; all += counts[r++]) at[r] = all;
-    g->run = cli_keep(&g->kept, &g->keeps, (size_t)all * sizeof(tutti_count));
-    g->runs = all / 3;
-    MPI_Allgatherv(mine, words, MPI_INT64_T, g->run, counts, at, MPI_INT64_T, w->comm);
+    g->run = cli_gather(g->world, mine, (int)n, sizeof *g->run, &all);
+    g->runs = all;
     tutti_count before = 0;
     for (tutti_count i = 0; i < g->runs; before += g->run[i++][1]) g->run[i][2] = before;
-    free(counts);
     free(mine);
     return 0;
 }
@@ -470,10 +445,7 @@ static int write_file(gmsh *g, const data_config *c, const char *path) {
     exodus_options_of(c, &opt);
     if (g->name_length > opt.name_length) opt.name_length = g->name_length;
     if (cli_stage_begin(g->world, path, c->force, &staged)) return 1;
-    int failed = tutti_exodus_create(g->world->comm, staged.write_to, &opt, &x) != TUTTI_OK &&
-                 cli_error_tutti();
-    if (!failed) failed = exodus_outline_define(&g->o, x);
-    if (!failed && tutti_exodus_put_mesh(x, &g->m) != TUTTI_OK) failed = cli_error_tutti();
+    int failed = exodus_file_make(g->world->comm, staged.write_to, &opt, &g->o, &g->m, &x);
     if (x && tutti_exodus_close(&x) != TUTTI_OK && !failed) failed = cli_error_tutti();
     return cli_stage_end(g->world, &staged, failed);
 }
@@ -490,8 +462,7 @@ int exodus_from_gmsh(const cli_world *w, const data_config *c, const char *from,
                 if (g.v.coordinates[3 * i + d] != 0 && d + 1 > used) used = d + 1;
         MPI_Allreduce(&used, &g.dims, 1, MPI_INT, MPI_MAX, g.world->comm);
         static const char *const names[3] = {"x", "y", "z"};
-        const char *slash = strrchr(from, '/');
-        g.o.title = cli_format("%.80s", slash ? slash + 1 : from);
+        g.o.title = cli_format("%.80s", cli_base_name(from));
         g.o.p = (tutti_exodus_parameters){.title = g.o.title, .dims = g.dims};
         for (int d = 0; d < g.dims && d < 3; d++) g.o.coordinate[d] = cli_strdup(names[d]);
         entities_make(&g, TUTTI_EXODUS_ELEMENT_BLOCK, g.block, g.blocks_n);
@@ -528,6 +499,7 @@ int exodus_from_gmsh(const cli_world *w, const data_config *c, const char *from,
     }
     for (int i = 0; i < g.keeps; i++) free(g.kept[i]);
     free(g.kept);
+    free(g.run);
     free(g.block);
     free(g.side);
     free(g.node);

@@ -94,44 +94,41 @@ static void print_names(const char *what, int n, char **names) {
     putchar('\n');
 }
 
-static void print_entity(const look *k, int kind, tutti_count i) {
-    const exodus_table *t = &k->o.of[kind];
-    const tutti_exodus_entity *e = &t->entity[i];
-    char text[64];
-    printf("    %lld", (long long)e->id);
-    if (e->name[0]) printf(" '%s'", cli_shown(e->name));
-    if (exodus_is_block(kind)) {
-        printf(": %s, %s", e->topology[0] ? cli_shown(e->topology) : "no topology",
-               count_text(e->entries,
-                          kind == TUTTI_EXODUS_ELEMENT_BLOCK ? "element"
-                          : kind == TUTTI_EXODUS_EDGE_BLOCK  ? "edge"
-                                                             : "face",
-                          text));
-        if (e->nodes > 0) printf(" of %s", count_text(e->nodes, "node", text));
-        if (e->list_length > 0)
-            printf(", %s in all",
-                   count_text(e->list_length,
-                              exodus_topology_is(e->topology, "nfaced") ? "face" : "node", text));
-        if (e->edges > 0) printf(", %s each", count_text(e->edges, "edge", text));
-        if (e->faces > 0) printf(", %s each", count_text(e->faces, "face", text));
-    } else if (exodus_is_set(kind)) {
-        printf(": %s", count_text(e->entries, "member", text));
-        if (e->factors > 0) printf(", %s", count_text(e->factors, "distribution factor", text));
-    }
-    if (e->attributes > 0) printf(", %s", count_text(e->attributes, "attribute", text));
-    for (int p = 0; p < t->properties; p++)
-        printf(", %s %lld", cli_shown(t->property[p]), (long long)t->value[p][i]);
-    putchar('\n');
-    print_names("attributes", e->attributes, t->attribute[i]);
-}
-
 static void print_entities(const look *k, int kind, int brief) {
     const exodus_table *t = &k->o.of[kind];
     const tutti_count shown = brief && t->n > MANY ? MANY : t->n;
     char text[64];
     if (t->n == 0) return;
     printf("  %s\n", count_text(t->n, tutti_exodus_kind_name(kind), text));
-    for (tutti_count i = 0; i < shown; i++) print_entity(k, kind, i);
+    for (tutti_count i = 0; i < shown; i++) {
+        const tutti_exodus_entity *e = &t->entity[i];
+        printf("    %lld", (long long)e->id);
+        if (e->name[0]) printf(" '%s'", cli_shown(e->name));
+        if (exodus_is_block(kind)) {
+            printf(": %s, %s", e->topology[0] ? cli_shown(e->topology) : "no topology",
+                   count_text(e->entries,
+                              kind == TUTTI_EXODUS_ELEMENT_BLOCK ? "element"
+                              : kind == TUTTI_EXODUS_EDGE_BLOCK  ? "edge"
+                                                                 : "face",
+                              text));
+            if (e->nodes > 0) printf(" of %s", count_text(e->nodes, "node", text));
+            if (e->list_length > 0)
+                printf(", %s in all",
+                       count_text(e->list_length,
+                                  exodus_topology_is(e->topology, "nfaced") ? "face" : "node",
+                                  text));
+            if (e->edges > 0) printf(", %s each", count_text(e->edges, "edge", text));
+            if (e->faces > 0) printf(", %s each", count_text(e->faces, "face", text));
+        } else if (exodus_is_set(kind)) {
+            printf(": %s", count_text(e->entries, "member", text));
+            if (e->factors > 0) printf(", %s", count_text(e->factors, "distribution factor", text));
+        }
+        if (e->attributes > 0) printf(", %s", count_text(e->attributes, "attribute", text));
+        for (int p = 0; p < t->properties; p++)
+            printf(", %s %lld", cli_shown(t->property[p]), (long long)t->value[p][i]);
+        putchar('\n');
+        print_names("attributes", e->attributes, t->attribute[i]);
+    }
     if (shown < t->n)
         printf("    ... and %lld more: tutti exodus info\n", (long long)(t->n - shown));
 }
@@ -226,15 +223,6 @@ static int describe_text(const look *k) {
 
 /* ---- JSON */
 
-static void json_texts(int n, char *const *texts) {
-    putchar('[');
-    for (int i = 0; texts && i < n; i++) {
-        if (i) printf(", ");
-        cli_json_string(stdout, texts[i]);
-    }
-    putchar(']');
-}
-
 static void json_kinds(const look *k) {
     for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind < TUTTI_EXODUS_KINDS; kind++) {
         printf(",\n   \"%ss\": [", tutti_exodus_kind_name(kind));
@@ -245,15 +233,14 @@ static void json_kinds(const look *k) {
             printf("\n    {\"id\": %lld, \"name\": ", (long long)e->id);
             cli_json_string(stdout, e->name);
             if (exodus_is_block(e->kind)) {
-                printf(", \"topology\": ");
-                cli_json_string(stdout, e->topology);
+                cli_json_pair(stdout, ", ", "topology", e->topology);
                 printf(", \"nodes\": %d, \"edges\": %d, \"faces\": %d, \"list\": %lld", e->nodes,
                        e->edges, e->faces, (long long)e->list_length);
             }
             if (!exodus_is_map(e->kind)) printf(", \"entries\": %lld", (long long)e->entries);
             if (exodus_is_set(e->kind)) printf(", \"factors\": %lld", (long long)e->factors);
             printf(", \"attributes\": ");
-            json_texts(e->attributes, t->attribute[i]);
+            cli_json_strings(stdout, e->attributes, t->attribute[i]);
             printf(", \"properties\": {");
             for (int p = 0; p < t->properties; p++) {
                 if (p) printf(", ");
@@ -276,17 +263,15 @@ static void json_kinds(const look *k) {
                kind == TUTTI_EXODUS_GLOBAL  ? "global"
                : kind == TUTTI_EXODUS_NODAL ? "nodal"
                                             : tutti_exodus_kind_name(kind));
-        json_texts(k->o.of[kind].variables, k->o.of[kind].variable);
+        cli_json_strings(stdout, k->o.of[kind].variables, k->o.of[kind].variable);
     }
     putchar('}');
 }
 
 static int describe_json(const look *k) {
     char *sidecar = sidecar_text(k);
-    printf("{\"path\": ");
-    cli_json_string(stdout, tutti_exodus_path(k->x));
-    printf(", \"title\": ");
-    cli_json_string(stdout, k->o.title);
+    cli_json_pair(stdout, "{", "path", tutti_exodus_path(k->x));
+    cli_json_pair(stdout, ", ", "title", k->o.title);
     printf(", \"format\": \"CDF-%d\", \"bytes\": %lld, \"real_bits\": %d, \"integer_bits\": %d, "
            "\"checksums\": %s, \"sidecar\": ",
            k->format, (long long)k->bytes, k->real, k->ints,
@@ -294,14 +279,14 @@ static int describe_json(const look *k) {
     cli_json_string(stdout, sidecar);
     free(sidecar);
     printf(",\n   \"dimensions\": %d, \"coordinates\": ", k->o.p.dims);
-    json_texts(k->o.p.dims, k->o.coordinate);
+    cli_json_strings(stdout, k->o.p.dims, k->o.coordinate);
     printf(", \"nodes\": %lld, \"elements\": %lld, \"edges\": %lld, \"faces\": %lld, \"node_ids\": "
            "%s, \"element_ids\": %s, \"order\": %s",
            (long long)k->o.p.nodes, (long long)k->o.p.elements, (long long)k->o.p.edges,
            (long long)k->o.p.faces, k->o.p.has_node_ids ? "true" : "false",
            k->o.p.has_element_ids ? "true" : "false", k->o.p.has_order ? "true" : "false");
     printf(", \"node_attributes\": ");
-    json_texts(k->o.p.node_attributes, k->o.of[TUTTI_EXODUS_NODAL].attribute[0]);
+    cli_json_strings(stdout, k->o.p.node_attributes, k->o.of[TUTTI_EXODUS_NODAL].attribute[0]);
     json_kinds(k);
     printf(",\n   \"times\": [");
     for (tutti_count i = 0; i < k->steps; i++) {
@@ -311,10 +296,10 @@ static int describe_json(const look *k) {
     printf("],\n   \"qa\": [");
     for (int i = 0; i < k->o.qas; i++) {
         if (i) printf(", ");
-        json_texts(4, k->o.qa[i]);
+        cli_json_strings(stdout, 4, k->o.qa[i]);
     }
     printf("], \"info\": ");
-    json_texts(k->o.lines, k->o.line);
+    cli_json_strings(stdout, k->o.lines, k->o.line);
     printf(",\n   \"nemesis\": [");
     for (int p = 0; p < k->processors; p++) {
         tutti_exodus_nemesis n;
@@ -342,7 +327,7 @@ int exodus_info(const cli_world *w, const data_config *config) {
     if (config->json) printf("{\"files\": [\n  ");
     for (tutti_err err = TUTTI_OK; !failed && err == TUTTI_OK;) {
         if (files++ > 0) printf(config->json ? ",\n  " : "\n");
-        failed = look_at(&k) || (config->json ? describe_json(&k) : describe_text(&k));
+        failed = look_at(&k) || (config->json ? describe_json : describe_text)(&k);
         if (failed) break;
         err = tutti_exodus_next_file(k.x);
         if (err != TUTTI_OK && err != TUTTI_ERR_NOT_FOUND) failed = cli_error_tutti();

@@ -24,13 +24,6 @@ static int name_parse(const char *path, size_t *stem, long *n, long *r, int *dig
     return *n > 0 && *n < 100000000 && *r < *n;
 }
 
-/* Expand one name to all names of the set. */
-static void all_of(const char *path, size_t stem, long n, int digits, char ***out) {
-    *out = cli_malloc((size_t)n * sizeof **out);
-    for (long r = 0; r < n; r++)
-        (*out)[r] = cli_format("%.*s.%ld.%0*ld", (int)stem, path, n, digits, r);
-}
-
 static int set_check(const data_config *c, const char *first, size_t stem, long n, char **out) {
     int digits;
     for (int i = 0; i < c->paths; i++) {
@@ -57,7 +50,9 @@ int exodus_join_names(const data_config *c, char ***paths_out, int *n_out) {
         *paths_out = cli_malloc((size_t)n * sizeof **paths_out);
         for (long i = 0; i < n; i++) (*paths_out)[i] = cli_strdup(c->path[i]);
     } else if (c->paths == 1) {
-        all_of(c->path[0], stem, n, digits, paths_out);
+        *paths_out = cli_malloc((size_t)n * sizeof **paths_out);
+        for (r = 0; r < n; r++)
+            (*paths_out)[r] = cli_format("%.*s.%ld.%0*ld", (int)stem, c->path[0], n, digits, r);
     } else {
         char **found = cli_malloc((size_t)n * sizeof *found);
         memset(found, 0, (size_t)n * sizeof *found);

@@ -24,22 +24,6 @@ static int compare_map_ids(const void *a, const void *b) {
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* The kind of entries of a kind of maps. */
-static int mapped_kind(int kind) {
-    static const int of[] = {TUTTI_EXODUS_NODAL, TUTTI_EXODUS_ELEMENT_BLOCK,
-                             TUTTI_EXODUS_EDGE_BLOCK, TUTTI_EXODUS_FACE_BLOCK};
-    return of[kind - TUTTI_EXODUS_NODE_MAP];
-}
-
-static tutti_exodus_array whole(int what, int kind, int64_t id, tutti_count n, int64_t *buf) {
-    return (tutti_exodus_array){.array_kind = (tutti_exodus_array_kind)what,
-                                .kind = (tutti_exodus_kind)kind,
-                                .id = id,
-                                .n = n,
-                                .type = TUTTI_INT64,
-                                .buf = buf};
-}
-
 /* Entry i of the new file was this one of the old. */
 static tutti_count was(const order *r, tutti_count i) {
     const placed key = {r->to_ids[i], 0};
@@ -51,8 +35,8 @@ static int map_copy(const order *r, int kind, int64_t id, tutti_exodus *from, tu
     int64_t *old = cli_malloc((size_t)r->n * sizeof *old);
     int64_t *new = cli_malloc((size_t)r->mine * sizeof *new);
     const int what = exodus_is_map(kind) ? TUTTI_EXODUS_MAP : TUTTI_EXODUS_ORDER;
-    const tutti_exodus_array a = whole(what, kind, id, r->n, old);
-    tutti_exodus_array b = whole(what, kind, id, r->mine, new);
+    const tutti_exodus_array a = exodus_integers(what, kind, id, 0, r->n, old);
+    const tutti_exodus_array b = exodus_integers(what, kind, id, r->first, r->mine, new);
     tutti_count *is = NULL;
     tutti_err err = tutti_exodus_get_arrays(from, 1, &a);
     if (what == TUTTI_EXODUS_ORDER && err == TUTTI_OK) { /* the order map contains positions */
@@ -65,7 +49,6 @@ static int map_copy(const order *r, int kind, int64_t id, tutti_exodus *from, tu
                  : old[at] >= 1 && old[at] <= r->n ? is[old[at] - 1] + 1
                                                    : at + 1;
     }
-    b.first = r->first;
     if (err == TUTTI_OK) err = tutti_exodus_put_arrays(to, 1, &b);
     free(is);
     free(old);
@@ -75,28 +58,26 @@ static int map_copy(const order *r, int kind, int64_t id, tutti_exodus *from, tu
 
 int exodus_maps_copy(const cli_world *w, const exodus_outline *o, tutti_exodus *from,
                      tutti_exodus *to) {
+    static const int mapped[] = {TUTTI_EXODUS_NODAL, TUTTI_EXODUS_ELEMENT_BLOCK,
+                                 TUTTI_EXODUS_EDGE_BLOCK, TUTTI_EXODUS_FACE_BLOCK};
     for (int kind = TUTTI_EXODUS_NODE_MAP; kind <= TUTTI_EXODUS_FACE_MAP; kind++) {
-        const int of = mapped_kind(kind),
+        const int of = mapped[kind - TUTTI_EXODUS_NODE_MAP],
                   orders = of == TUTTI_EXODUS_ELEMENT_BLOCK && o->p.has_order;
         order r;
         if (o->of[kind].n == 0 && !orders) continue;
-        order *out = &r;
-        const tutti_count n = of == TUTTI_EXODUS_NODAL           ? o->p.nodes
-                              : of == TUTTI_EXODUS_ELEMENT_BLOCK ? o->p.elements
-                              : of == TUTTI_EXODUS_EDGE_BLOCK    ? o->p.edges
-                                                                 : o->p.faces;
-        *out = (order){.kind = of, .n = n};
-        out->from = cli_malloc((size_t)n * sizeof *out->from);
-        out->from_ids = cli_malloc((size_t)n * sizeof *out->from_ids);
-        out->to_ids = cli_malloc((size_t)n * sizeof *out->to_ids);
-        const tutti_exodus_array a = whole(TUTTI_EXODUS_IDS, of, 0, n, out->from_ids);
-        const tutti_exodus_array b = whole(TUTTI_EXODUS_IDS, of, 0, n, out->to_ids);
+        const tutti_count n = exodus_entries_of(&o->p, of);
+        r = (order){.kind = of, .n = n};
+        r.from = cli_malloc((size_t)n * sizeof *r.from);
+        r.from_ids = cli_malloc((size_t)n * sizeof *r.from_ids);
+        r.to_ids = cli_malloc((size_t)n * sizeof *r.to_ids);
+        const tutti_exodus_array a = exodus_integers(TUTTI_EXODUS_IDS, of, 0, 0, n, r.from_ids);
+        const tutti_exodus_array b = exodus_integers(TUTTI_EXODUS_IDS, of, 0, 0, n, r.to_ids);
         int failed = (tutti_exodus_get_arrays(from, 1, &a) != TUTTI_OK ||
                       tutti_exodus_get_arrays(to, 1, &b) != TUTTI_OK) &&
                      cli_error_tutti();
         if (!failed) {
-            for (tutti_count i = 0; i < n; i++) out->from[i] = (placed){out->from_ids[i], i};
-            if (n > 0) qsort(out->from, (size_t)n, sizeof *out->from, compare_map_ids);
+            for (tutti_count i = 0; i < n; i++) r.from[i] = (placed){r.from_ids[i], i};
+            if (n > 0) qsort(r.from, (size_t)n, sizeof *r.from, compare_map_ids);
         }
         r.first = r.n * w->rank / w->ranks;
         r.mine = r.n * (w->rank + 1) / w->ranks - r.first;

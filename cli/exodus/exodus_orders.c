@@ -6,6 +6,7 @@
 #include "exodus/cmd_exodus.h"
 
 #include <string.h>
+#include <strings.h>
 
 enum {
     VERTEX = 1,
@@ -52,17 +53,11 @@ static const struct {
     {"lin", 3, EDGE_3, NULL},    {"lin", 2, LINE, NULL},
 };
 
-static int has_topology_prefix(const char *topology, const char *name) {
-    for (; *name; name++, topology++)
-        if ((*topology | 32) != *name) return 0;
-    return 1;
-}
-
 int exodus_vtk_cell(const char *topology, int nodes, int *nodes_out, int *order_out) {
     if (nodes == 0) nodes = tutti_exodus_topology_nodes(topology);
     for (size_t i = 0; i < sizeof cell_table / sizeof *cell_table; i++) {
-        if (!has_topology_prefix(topology, cell_table[i].name) || cell_table[i].nodes > nodes)
-            continue;
+        const char *name = cell_table[i].name;
+        if (strncasecmp(topology, name, strlen(name)) != 0 || cell_table[i].nodes > nodes) continue;
         *nodes_out = cell_table[i].nodes;
         for (int k = 0; k < *nodes_out; k++)
             order_out[k] = cell_table[i].order ? cell_table[i].order[k] : k;

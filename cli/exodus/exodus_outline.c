@@ -41,17 +41,14 @@ int exodus_name_length(const exodus_outline *o) {
     return longest < 255 ? longest : 255;
 }
 
-static int has_variable(const exodus_outline *o, const char *name) {
-    for (int kind = 0; kind < TUTTI_EXODUS_KINDS; kind++)
-        for (int v = 0; v < o->of[kind].variables; v++)
-            if (strcmp(o->of[kind].variable[v], name) == 0) return 1;
-    return 0;
-}
-
 int exodus_variables_known(const data_config *c, int n, const exodus_outline *o) {
     for (int i = 0; i < c->variables.n; i++) {
         int known = 0;
-        for (int k = 0; k < n; k++) known |= has_variable(&o[k], c->variables.item[i]);
+        for (int k = 0; k < n * TUTTI_EXODUS_KINDS; k++) {
+            const exodus_table *t = &o[k / TUTTI_EXODUS_KINDS].of[k % TUTTI_EXODUS_KINDS];
+            for (int v = 0; v < t->variables; v++)
+                known |= strcmp(t->variable[v], c->variables.item[i]) == 0;
+        }
         if (!known) return cli_error("unknown variable '%s'", c->variables.item[i]);
     }
     return 0;
@@ -76,8 +73,7 @@ tutti_count exodus_outline_add(exodus_outline *o, const tutti_exodus_entity *e) 
     return t->n++;
 }
 
-/* Capacity of exodus_outline_add for n rows. */
-static size_t room_of(tutti_count n) {
+size_t exodus_table_room(tutti_count n) {
     size_t room = 1;
     while (room <= (size_t)n) room *= 2;
     return room;
@@ -89,7 +85,7 @@ static size_t room_of(tutti_count n) {
 static void index_room(exodus_index *x, tutti_count n) {
     if (2 * (size_t)n <= x->room) return;
     free(x->slot);
-    x->room = 2 * room_of(n);
+    x->room = 2 * exodus_table_room(n);
     x->slot = cli_malloc(x->room * sizeof *x->slot);
     memset(x->slot, 0, x->room * sizeof *x->slot);
     x->n = 0;
@@ -141,8 +137,8 @@ int exodus_find_variable(exodus_outline *o, tutti_exodus_kind kind, const char *
 static void has_widen(exodus_table *t, int old) {
     const size_t was = (size_t)old, wide = (size_t)t->variables;
     if (was == wide) return;
-    unsigned char *has = cli_array((tutti_count)room_of(t->n), (tutti_count)wide, 1);
-    memset(has, 0, room_of(t->n) * wide);
+    unsigned char *has = cli_array((tutti_count)exodus_table_room(t->n), (tutti_count)wide, 1);
+    memset(has, 0, exodus_table_room(t->n) * wide);
     for (size_t i = 0; i < (size_t)t->n && was; i++) memcpy(has + i * wide, t->has + i * was, was);
     free(t->has);
     t->has = has;
@@ -182,7 +178,7 @@ static int properties_read(const tutti_exodus *x, exodus_outline *o, tutti_exodu
         t->property = cli_realloc(t->property, n * sizeof *t->property);
         t->value = cli_realloc(t->value, n * sizeof *t->value);
         t->property[k] = cli_strdup(name);
-        t->value[k] = cli_malloc(room_of(t->n) * sizeof *t->value[k]);
+        t->value[k] = cli_malloc(exodus_table_room(t->n) * sizeof *t->value[k]);
         t->properties = (int)n;
         if (tutti_exodus_property_get(x, kind, name, t->value[k]) != TUTTI_OK)
             return cli_error_tutti();
@@ -243,27 +239,6 @@ int exodus_outline_read(const tutti_exodus *x, exodus_outline *out) {
 
 /* ---- defining */
 
-static tutti_err kind_define(const exodus_outline *o, tutti_exodus *to, tutti_exodus_kind kind) {
-    const exodus_table *t = &o->of[kind];
-    tutti_err err = TUTTI_OK;
-    for (tutti_count i = 0; i < t->n && err == TUTTI_OK; i++) {
-        int named = 0;
-        for (int k = 0; t->attribute[i] && k < t->entity[i].attributes; k++)
-            named |= t->attribute[i][k][0] != '\0';
-        if (named)
-            err = tutti_exodus_attribute_names(to, kind, t->entity[i].id, t->entity[i].attributes,
-                                               (const char *const *)t->attribute[i]);
-    }
-    for (int k = 0; k < t->properties && t->n > 0 && err == TUTTI_OK; k++)
-        err = tutti_exodus_property(to, kind, t->property[k], t->value[k]);
-    const int defined = tutti_exodus_variable_count(to, kind); /* > 0 after new_topology */
-    if (t->variables > 0 && defined == 0 && err == TUTTI_OK)
-        err = tutti_exodus_variables(to, kind, t->variables, (const char *const *)t->variable);
-    if (t->variables > 0 && t->n > 0 && kind >= TUTTI_EXODUS_ELEMENT_BLOCK && err == TUTTI_OK)
-        err = tutti_exodus_truth_table(to, kind, t->has);
-    return err;
-}
-
 static tutti_err entities_define(const exodus_outline *o, tutti_exodus *to) {
     tutti_count n = 0;
     for (int kind = TUTTI_EXODUS_ELEMENT_BLOCK; kind < TUTTI_EXODUS_KINDS; kind++)
@@ -301,8 +276,26 @@ int exodus_outline_define(const exodus_outline *o, tutti_exodus *to) {
         qa[i] = (tutti_exodus_qa){o->qa[i][0], o->qa[i][1], o->qa[i][2], o->qa[i][3]};
     tutti_err err = tutti_exodus_init(to, &p);
     if (err == TUTTI_OK) err = entities_define(o, to);
-    for (int kind = 0; kind < TUTTI_EXODUS_KINDS && err == TUTTI_OK; kind++)
-        err = kind_define(o, to, (tutti_exodus_kind)kind);
+    for (int k = 0; k < TUTTI_EXODUS_KINDS && err == TUTTI_OK; k++) {
+        const tutti_exodus_kind kind = (tutti_exodus_kind)k;
+        const exodus_table *t = &o->of[kind];
+        for (tutti_count i = 0; i < t->n && err == TUTTI_OK; i++) {
+            int named = 0;
+            for (int a = 0; t->attribute[i] && a < t->entity[i].attributes; a++)
+                named |= t->attribute[i][a][0] != '\0';
+            if (named)
+                err =
+                    tutti_exodus_attribute_names(to, kind, t->entity[i].id, t->entity[i].attributes,
+                                                 (const char *const *)t->attribute[i]);
+        }
+        for (int i = 0; i < t->properties && t->n > 0 && err == TUTTI_OK; i++)
+            err = tutti_exodus_property(to, kind, t->property[i], t->value[i]);
+        const int defined = tutti_exodus_variable_count(to, kind); /* > 0 after new_topology */
+        if (t->variables > 0 && defined == 0 && err == TUTTI_OK)
+            err = tutti_exodus_variables(to, kind, t->variables, (const char *const *)t->variable);
+        if (t->variables > 0 && t->n > 0 && kind >= TUTTI_EXODUS_ELEMENT_BLOCK && err == TUTTI_OK)
+            err = tutti_exodus_truth_table(to, kind, t->has);
+    }
     if (err == TUTTI_OK && o->qas) err = tutti_exodus_put_qa(to, o->qas, qa);
     if (err == TUTTI_OK && o->lines)
         err = tutti_exodus_put_info(to, o->lines, (const char *const *)o->line);

@@ -81,8 +81,7 @@ static void move_outline(parcel *p, exodus_outline *o) {
                 free(list);
         }
         move_texts(p, &t->variables, &t->variable);
-        size_t room = 1;
-        while (room <= (size_t)n) room *= 2;
+        const size_t room = exodus_table_room(n);
         if (p->unpacks && t->variables > 0) t->has = cli_malloc(room * (size_t)t->variables);
         move(p, t->has, (size_t)(n * t->variables));
         move_texts(p, &t->properties, &t->property);

@@ -13,19 +13,7 @@ static int rank_of(const cli_world *w, const int64_t range[2], int64_t id) {
     return (int)(((__int128)id - range[0]) * w->ranks / wide);
 }
 
-static void range_find(const cli_world *w, const exodus_item *items, tutti_count n,
-                       int64_t range[2]) {
-    int64_t mine[2] = {INT64_MAX, INT64_MAX}, all[2]; /* the least, and minus the largest */
-    for (tutti_count i = 0; i < n; i++) {
-        if (items[i].id < mine[0]) mine[0] = items[i].id;
-        if (-items[i].id < mine[1]) mine[1] = -items[i].id;
-    }
-    MPI_Allreduce(mine, all, 2, MPI_INT64_T, MPI_MIN, w->comm);
-    range[0] = all[0];
-    range[1] = -all[1];
-}
-
-/* Counts of items sent to and received from each rank, with displacements. */
+/* Counts of what goes to and comes from each rank, with where it begins. */
 typedef struct {
     int *send, *send_at, *get, *get_at;
     tutti_count got;
@@ -60,11 +48,16 @@ static void *exchange(const cli_world *w, const traffic *t, const void *what, MP
 /* Sort items by destination rank, and their factors likewise. */
 static exodus_item *sort_out(const cli_world *w, const exodus_item *items, tutti_count n,
                              const double *factor, double **factor_out, traffic t[2]) {
-    traffic *ti = &t[0], *tf = &t[1]; /* of items, of factors */
-    int64_t range[2];
+    traffic *ti = &t[0], *tf = &t[1];          /* of items, of factors */
+    int64_t range[2] = {INT64_MAX, INT64_MAX}; /* the least, and minus the largest */
     exodus_item *out = cli_malloc((size_t)n * sizeof *out);
     tutti_count all = 0;
-    range_find(w, items, n, range);
+    for (tutti_count i = 0; i < n; i++) {
+        if (items[i].id < range[0]) range[0] = items[i].id;
+        if (-items[i].id < range[1]) range[1] = -items[i].id;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, range, 2, MPI_INT64_T, MPI_MIN, w->comm);
+    range[1] = -range[1];
     for (tutti_count i = 0; i < n; i++) {
         const int r = rank_of(w, range, items[i].id);
         ti->send[r]++;
@@ -88,15 +81,6 @@ static exodus_item *sort_out(const cli_world *w, const exodus_item *items, tutti
 
 /* ---- and here */
 
-/* Merge the runs [start[k], start[k + 1]) and [start[k + 1], start[k + 2]) of pointers. */
-static void merge_runs(const void **from, const void **to, const tutti_count start[3],
-                       int (*compare)(const void *, const void *)) {
-    tutti_count a = start[0], b = start[1];
-    for (tutti_count i = a; i < start[2]; i++)
-        to[i] = b == start[2] || (a < start[1] && compare(from[a], from[b]) <= 0) ? from[a++]
-                                                                                  : from[b++];
-}
-
 const void **exodus_sort_runs(const void *items, tutti_count n, size_t size,
                               int (*compare)(const void *, const void *)) {
     const void **v = cli_malloc((size_t)n * sizeof *v), **w = cli_malloc((size_t)n * sizeof *w);
@@ -110,7 +94,10 @@ const void **exodus_sort_runs(const void *items, tutti_count n, size_t size,
         tutti_count k = 0;
         for (; k < runs; k += 2) {
             start[runs + 1] = n; /* a run without a partner is copied */
-            merge_runs(v, w, start + k, compare);
+            tutti_count a = start[k], b = start[k + 1];
+            for (tutti_count i = a; i < start[k + 2]; i++)
+                w[i] = b == start[k + 2] || (a < start[k + 1] && compare(v[a], v[b]) <= 0) ? v[a++]
+                                                                                           : v[b++];
             start[k / 2] = start[k];
         }
         runs = (runs + 1) / 2;
@@ -193,27 +180,6 @@ void exodus_pairs_free(exodus_pairs *p) {
 
 /* ---- ids of positions */
 
-/* Return whether the file has an id map of a kind, and its length. */
-static int has_ids(const tutti_exodus *x, int kind, tutti_count *all) {
-    tutti_exodus_parameters p;
-    *all = 0;
-    if (tutti_exodus_parameters_get(x, &p) != TUTTI_OK) return 1;
-    switch (kind) {
-    case TUTTI_EXODUS_NODAL:
-        *all = p.nodes;
-        return p.has_node_ids;
-    case TUTTI_EXODUS_ELEMENT_BLOCK:
-        *all = p.elements;
-        return p.has_element_ids;
-    case TUTTI_EXODUS_EDGE_BLOCK:
-        *all = p.edges;
-        return p.has_edge_ids;
-    default:
-        *all = p.faces;
-        return p.has_face_ids;
-    }
-}
-
 tutti_count exodus_place_of_number(int64_t number) {
     return number > 0 ? number - 1 : -1;
 }
@@ -228,17 +194,13 @@ int exodus_ids_at(tutti_exodus *x, int kind, tutti_count n, const tutti_count *p
         if (places[i] > high) high = places[i];
         ids_out[i] = places[i] + 1;
     }
-    tutti_count all;
-    if (!has_ids(x, kind, &all)) return 0;
-    const int right = n == 0 || (low >= 0 && high < all);
+    tutti_exodus_parameters p;
+    const int known = tutti_exodus_parameters_get(x, &p) == TUTTI_OK;
+    if (known && !exodus_has_ids(&p, kind)) return 0;
+    const int right = n == 0 || (known && low >= 0 && high < exodus_entries_of(&p, kind));
     const tutti_count span = n == 0 ? 0 : right ? high - low + 1 : INT64_MAX;
     int64_t *ids = cli_array(right ? span : 1, 1, sizeof *ids);
-    const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_IDS,
-                                  .kind = (tutti_exodus_kind)kind,
-                                  .first = low,
-                                  .n = span,
-                                  .type = TUTTI_INT64,
-                                  .buf = ids};
+    const tutti_exodus_array a = exodus_integers(TUTTI_EXODUS_IDS, kind, 0, low, span, ids);
     const tutti_err err = tutti_exodus_get_arrays(x, 1, &a);
     for (tutti_count i = 0; i < n && err == TUTTI_OK; i++) ids_out[i] = ids[places[i] - low];
     free(ids);

@@ -40,6 +40,43 @@ tutti_count exodus_entries(const tutti_exodus_mesh *m, int kind, tutti_count num
     return 0;
 }
 
+tutti_count exodus_entries_of(const tutti_exodus_parameters *p, int kind) {
+    return kind == TUTTI_EXODUS_NODAL           ? p->nodes
+           : kind == TUTTI_EXODUS_ELEMENT_BLOCK ? p->elements
+           : kind == TUTTI_EXODUS_EDGE_BLOCK    ? p->edges
+                                                : p->faces;
+}
+
+int exodus_has_ids(const tutti_exodus_parameters *p, int kind) {
+    return kind == TUTTI_EXODUS_NODAL           ? p->has_node_ids
+           : kind == TUTTI_EXODUS_ELEMENT_BLOCK ? p->has_element_ids
+           : kind == TUTTI_EXODUS_EDGE_BLOCK    ? p->has_edge_ids
+                                                : p->has_face_ids;
+}
+
+int exodus_file_make(MPI_Comm comm, const char *path, const tutti_exodus_options *opt,
+                     const exodus_outline *o, const tutti_exodus_mesh *m, tutti_exodus **out) {
+    if (tutti_exodus_create(comm, path, opt, out) != TUTTI_OK) return cli_error_tutti();
+    if (exodus_outline_define(o, *out)) return 1;
+    return tutti_exodus_put_mesh(*out, m) == TUTTI_OK ? 0 : cli_error_tutti();
+}
+
+void exodus_share(const cli_world *w, tutti_count all, tutti_count *first_out, tutti_count *n_out) {
+    *first_out = tutti_size_share(all, w->ranks, w->rank);
+    *n_out = tutti_size_share(all, w->ranks, w->rank + 1) - *first_out;
+}
+
+tutti_exodus_array exodus_integers(int what, int kind, int64_t id, tutti_count first, tutti_count n,
+                                   int64_t *buf) {
+    return (tutti_exodus_array){.array_kind = (tutti_exodus_array_kind)what,
+                                .kind = (tutti_exodus_kind)kind,
+                                .id = id,
+                                .first = first,
+                                .n = n,
+                                .type = TUTTI_INT64,
+                                .buf = buf};
+}
+
 int exodus_side_nodes(const exodus_outline *o, const tutti_exodus_entity *e, int side,
                       int *which_out) {
     return tutti_exodus_side_nodes(e->topology, e->nodes, o->p.dims, side, which_out);

@@ -38,14 +38,10 @@ static int first_of(const division *d, int rank) {
 }
 
 static char *piece_path(const data_config *c, int r) {
-    static const char *const endings[] = {".e", ".exo", ".ex2", ".exoII", ".g", ".gen"};
     const char *base = c->out ? c->out : c->path[0];
-    const char *slash = strrchr(base, '/'), *dot = strrchr(slash ? slash : base, '.');
-    int known = 0, digits = 1;
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        known |= dot && strcmp(dot, endings[i]) == 0;
+    int digits = 1;
     for (int n = c->parts; n >= 10; n /= 10) digits++;
-    return cli_format("%s%s.%d.%0*d", base, known ? "" : ".e", c->parts, digits, r);
+    return cli_format("%s%s.%d.%0*d", base, exodus_is_name(base) ? "" : ".e", c->parts, digits, r);
 }
 
 /* ---- which piece the rank's elements are in */
@@ -63,22 +59,11 @@ static int assign_ranks(division *d, const exodus_parts *p) {
     return 0;
 }
 
-/* Pieces of all elements in the order of the file, on every rank. */
-static int *gather(const division *d, const exodus_parts *p) {
-    const cli_world *w = d->world;
-    int *counts = cli_malloc(2 * (size_t)w->ranks * sizeof *counts), *at = counts + w->ranks, n = 0;
-    const int mine = (int)p->n;
-    MPI_Allgather(&mine, 1, MPI_INT, counts, 1, MPI_INT, w->comm);
-    for (int r = 0; r < w->ranks; n += counts[r++]) at[r] = n;
-    int *all = cli_malloc((size_t)n * sizeof *all);
-    MPI_Allgatherv(p->part, mine, MPI_INT, all, counts, at, MPI_INT, w->comm);
-    free(counts);
-    return all;
-}
-
 static int parts_know(division *d, const exodus_parts *p) {
     const exodus_table *t = &d->o.of[TUTTI_EXODUS_ELEMENT_BLOCK];
-    int *all = gather(d, p);
+    /* Pieces of all elements in the order of the file, on every rank. */
+    int total;
+    int *all = cli_gather(d->world, p->part, (int)p->n, sizeof *all, &total);
     tutti_count n = 0, before = 0;
     tutti_err err = TUTTI_OK;
     for (tutti_count b = 0; b < t->n; b++) n += d->mesh->blocks[b].n;
@@ -103,34 +88,6 @@ static int parts_know(division *d, const exodus_parts *p) {
 
 /* ---- pieces */
 
-static int piece_create(division *d, int r, piece *p) {
-    tutti_exodus_options opt;
-    const cli_world alone = {.comm = MPI_COMM_SELF, .ranks = 1, .one_node = 1};
-    char *path = piece_path(d->config, r);
-    exodus_options_of(d->config, &opt);
-    opt.sidecar = 0;
-    opt.level = TUTTI_VISIBLE;
-    opt.name_length = exodus_name_length(&d->o);
-    *p = (piece){.x = NULL};
-    exodus_subset_make(&d->o, d->mesh, d->part, r, r == d->first, &p->subset);
-    exodus_results_make(&d->o, &p->subset.mesh, &p->results);
-    int failed = cli_stage_begin(&alone, path, d->config->force, &p->staged);
-    if (!failed && tutti_exodus_create(MPI_COMM_SELF, p->staged.write_to, &opt, &p->x) != TUTTI_OK)
-        failed = cli_error_tutti();
-    if (!failed) failed = exodus_outline_define(&d->o, p->x);
-    if (!failed && tutti_exodus_put_mesh(p->x, &p->subset.mesh) != TUTTI_OK)
-        failed = cli_error_tutti();
-    free(path);
-    return failed;
-}
-
-static int piece_close(piece *p) {
-    const int failed = p->x && tutti_exodus_close(&p->x) != TUTTI_OK && cli_error_tutti();
-    exodus_subset_free(&p->subset);
-    exodus_results_free(&p->results);
-    return failed;
-}
-
 static int write_piece_step(const division *d, piece *p, double time) {
     for (tutti_count i = 0; i < d->results.n; i++) {
         const tutti_exodus_field *f = &d->results.field[i];
@@ -152,9 +109,26 @@ static int write_piece_step(const division *d, piece *p, double time) {
 
 /* Pieces from ... to - 1 of this rank with all steps; perhaps none. */
 static int batch_write(division *d, int from, int to, tutti_count first, tutti_count last) {
+    const cli_world alone = {.comm = MPI_COMM_SELF, .ranks = 1, .one_node = 1};
     int failed = 0;
     d->opens = 0;
-    for (int r = from; r < to && !failed; r++) failed = piece_create(d, r, &d->open[d->opens++]);
+    for (int r = from; r < to && !failed; r++) {
+        piece *p = &d->open[d->opens++];
+        tutti_exodus_options opt;
+        char *path = piece_path(d->config, r);
+        exodus_options_of(d->config, &opt);
+        opt.sidecar = 0;
+        opt.level = TUTTI_VISIBLE;
+        opt.name_length = exodus_name_length(&d->o);
+        *p = (piece){.x = NULL};
+        exodus_subset_make(&d->o, d->mesh, d->part, r, r == d->first, &p->subset);
+        exodus_results_make(&d->o, &p->subset.mesh, &p->results);
+        failed = cli_stage_begin(&alone, path, d->config->force, &p->staged);
+        if (!failed)
+            failed = exodus_file_make(MPI_COMM_SELF, p->staged.write_to, &opt, &d->o,
+                                      &p->subset.mesh, &p->x);
+        free(path);
+    }
     failed = cli_agree(d->world, failed);
     for (tutti_count s = first; s <= last && !failed; s++) {
         double time = 0;
@@ -167,12 +141,15 @@ static int batch_write(division *d, int from, int to, tutti_count first, tutti_c
             failed = write_piece_step(d, &d->open[i], time);
         failed = cli_agree(d->world, failed);
     }
-    for (int i = 0; i < d->opens; i++)
-        if (piece_close(&d->open[i])) failed = 1;
+    for (int i = 0; i < d->opens; i++) {
+        piece *p = &d->open[i];
+        if (p->x && tutti_exodus_close(&p->x) != TUTTI_OK) failed = cli_error_tutti();
+        exodus_subset_free(&p->subset);
+        exodus_results_free(&p->results);
+    }
     failed = cli_agree(d->world, failed);
     int ended = failed;
     for (int i = 0; i < d->opens; i++) {
-        const cli_world alone = {.comm = MPI_COMM_SELF, .ranks = 1, .one_node = 1};
         if (d->open[i].staged.path ? cli_stage_end(&alone, &d->open[i].staged, failed) : failed)
             ended = 1;
     }
@@ -196,19 +173,6 @@ static int pieces_write(division *d) {
 
 /* ---- split */
 
-static void simplify(division *d) {
-    const int maps = d->o.p.has_order;
-    int left = 0;
-    for (int kind = TUTTI_EXODUS_NODE_MAP; kind <= TUTTI_EXODUS_FACE_MAP; kind++) {
-        left += d->o.of[kind].n > 0;
-        d->o.of[kind].n = 0;
-    }
-    d->o.p.has_order = 0;
-    d->o.with_id_maps = 1; /* join must not guess the ids of a piece */
-    if ((left || maps) && d->world->rank == 0)
-        fprintf(stderr, "tutti exodus split: additional maps are left out\n");
-}
-
 static int split(const cli_world *w, const data_config *config) {
     division d = {.world = w, .config = config};
     exodus_parts p = {.n = 0};
@@ -227,15 +191,22 @@ static int split(const cli_world *w, const data_config *config) {
                                  d.o.of[TUTTI_EXODUS_ELEMENT_MAP].n,
                                  d.o.of[TUTTI_EXODUS_EDGE_MAP].n, d.o.of[TUTTI_EXODUS_FACE_MAP].n};
     if (!failed) {
-        simplify(&d);
+        int left = d.o.p.has_order;
+        for (int i = 0; i < 4; i++) {
+            left |= maps[i] > 0;
+            d.o.of[TUTTI_EXODUS_NODE_MAP + i].n = 0;
+        }
+        d.o.p.has_order = 0;
+        d.o.with_id_maps = 1; /* join must not guess the ids of a piece */
+        if (left && w->rank == 0)
+            fprintf(stderr, "tutti exodus split: additional maps are left out\n");
         failed = pieces_write(&d);
         for (int i = 0; i < 4; i++) d.o.of[TUTTI_EXODUS_NODE_MAP + i].n = maps[i];
     }
     if (!failed) {
         char *path = piece_path(d.config, 0);
         if (d.world->rank == 0 && d.config->json) {
-            printf("{\"first\": ");
-            cli_json_string(stdout, path);
+            cli_json_pair(stdout, "{", "first", path);
             printf(", \"pieces\": %d}\n", d.config->parts);
         } else if (d.world->rank == 0) {
             printf("%s: the first of %d pieces\n", path, d.config->parts);

@@ -29,36 +29,24 @@ typedef struct {
     tutti_count corners;
 } slice;
 
-static void corners_of(const tutti_exodus_entity *e, int *corners, int *type) {
-    int nodes, order[27];
-    const int cell = exodus_vtk_cell(e->topology, e->nodes, &nodes, order);
-    *corners = 1;
-    *type = TUTTI_MESH_POINT;
-    for (size_t i = 0; i < sizeof shape_table / sizeof *shape_table; i++)
-        if (shape_table[i].cell == cell) {
-            *corners = shape_table[i].corners;
-            *type = shape_table[i].type;
-        }
-}
-
 /* Elements of a block that are in the rank's share: lo ... hi - 1 of the block. */
 static int block_read(tutti_exodus *x, const tutti_exodus_entity *e, tutti_count lo, tutti_count hi,
                       slice *s) {
-    int corners = 1, type = TUTTI_MESH_POINT;
+    int nodes, order[27], corners = 1, type = TUTTI_MESH_POINT;
     const tutti_count n = hi - lo;
     if (e->entries == 0) return 0;
-    corners_of(e, &corners, &type);
+    const int cell = exodus_vtk_cell(e->topology, e->nodes, &nodes, order);
+    for (size_t i = 0; i < sizeof shape_table / sizeof *shape_table; i++)
+        if (shape_table[i].cell == cell) {
+            corners = shape_table[i].corners;
+            type = shape_table[i].type;
+        }
     if (e->nodes < 1)
         return cli_error("element block %lld has type %s; use --by order", (long long)e->id,
                          e->topology);
     int64_t *all = cli_array(n, e->nodes, sizeof *all);
-    const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_CONNECTIVITY,
-                                  .kind = e->kind,
-                                  .id = e->id,
-                                  .first = lo,
-                                  .n = n,
-                                  .type = TUTTI_INT64,
-                                  .buf = all};
+    const tutti_exodus_array a =
+        exodus_integers(TUTTI_EXODUS_CONNECTIVITY, (int)e->kind, e->id, lo, n, all);
     const tutti_err err = tutti_exodus_get_arrays(x, 1, &a);
     const size_t room = (size_t)(s->corners + n * corners);
     s->node = cli_realloc(s->node, room * sizeof *s->node);
@@ -92,8 +80,8 @@ static int elements_read(tutti_exodus *x, const exodus_outline *o, const exodus_
 /* This rank's slice of the nodes as the mesh layer deals them out. */
 static int nodes_read(const cli_world *w, tutti_exodus *x, const exodus_outline *o, tutti_count *n,
                       double **xyz) {
-    const tutti_count first = tutti_size_share(o->p.nodes, w->ranks, w->rank);
-    *n = tutti_size_share(o->p.nodes, w->ranks, w->rank + 1) - first;
+    tutti_count first;
+    exodus_share(w, o->p.nodes, &first, n);
     double *one = cli_malloc((size_t)*n * sizeof *one);
     *xyz = cli_malloc(3 * (size_t)*n * sizeof **xyz);
     memset(*xyz, 0, 3 * (size_t)*n * sizeof **xyz);
@@ -162,8 +150,8 @@ static int most_of(const tutti_count *node, tutti_count n, const int *of) {
 int exodus_parts_find(const cli_world *w, const data_config *c, tutti_exodus *x,
                       const exodus_outline *o, exodus_parts *out) {
     const tutti_count all = o->p.elements;
-    *out = (exodus_parts){.first = tutti_size_share(all, w->ranks, w->rank)};
-    out->n = tutti_size_share(all, w->ranks, w->rank + 1) - out->first;
+    *out = (exodus_parts){.n = 0};
+    exodus_share(w, all, &out->first, &out->n);
     out->part = cli_malloc((size_t)out->n * sizeof *out->part);
     if (c->split_by == SPLIT_ORDER) {
         for (tutti_count i = 0; i < out->n; i++)

@@ -59,18 +59,13 @@ static void print_outcome(const verdict *v) {
 }
 
 static void print_outcome_json(const verdict *v) {
-    printf("{\"path\": ");
-    cli_json_string(stdout, v->config->path[0]);
+    cli_json_pair(stdout, "{", "path", v->config->path[0]);
     printf(", \"ok\": %s, \"files\": %lld, \"steps\": %lld, \"without_checksums\": %lld, "
-           "\"bytes\": %lld, \"seconds\": %.6f, \"place\": ",
+           "\"bytes\": %lld, \"seconds\": %.6f",
            v->place ? "false" : "true", (long long)v->files, (long long)v->steps,
            (long long)v->unsummed, (long long)v->bytes, v->seconds);
-    if (v->place)
-        cli_json_string(stdout, v->place);
-    else
-        printf("null");
-    printf(", \"warning\": ");
-    cli_json_string(stdout, v->warning ? v->warning : "");
+    cli_json_pair(stdout, ", ", "place", v->place);
+    cli_json_pair(stdout, ", ", "warning", v->warning ? v->warning : "");
     printf("}\n");
 }
 

@@ -85,32 +85,6 @@ static void element_add(const export *k, tutti_count number, tutti_count i, vtk_
     }
 }
 
-static void cells_fill(export *k, const int *type, int polyhedra) {
-    const exodus_table *t = &k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK];
-    vtk_grid *g = &k->grid;
-    vtk_numbers cell = {.n = 0}, faces = {.n = 0}, offset = {.n = 0}, face_offset = {.n = 0};
-    unsigned char *types = vtk_add(g, "Cells", "types", "UInt8", 1, g->cells);
-    int32_t *block = vtk_add(g, "CellData", "ObjectId", "Int32", 1, g->cells);
-    int64_t *id = vtk_add(g, "CellData", "GlobalElementId", "Int64", 1, g->cells);
-    for (tutti_count b = 0, c = 0; b < t->n; b++)
-        for (tutti_count i = 0; i < k->m->blocks[b].n; i++, c++) {
-            element_add(k, b, i, &cell, &faces);
-            vtk_number(&offset, (int64_t)cell.n);
-            vtk_number(&face_offset, type[b] == POLYHEDRON ? (int64_t)faces.n : -1);
-            types[c] = (unsigned char)type[b];
-            block[c] = (int32_t)t->entity[b].id;
-            id[c] = k->m->blocks[b].ids ? k->m->blocks[b].ids[i] : c + 1;
-        }
-    vtk_add_numbers(g, "connectivity", &cell);
-    vtk_add_numbers(g, "offsets", &offset);
-    if (polyhedra) {
-        vtk_add_numbers(g, "faces", &faces);
-        vtk_add_numbers(g, "faceoffsets", &face_offset);
-    }
-    free(faces.v);
-    free(face_offset.v);
-}
-
 static int cells_make(export *k) {
     const exodus_table *t = &k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK];
     int *type = cli_malloc((size_t)t->n * sizeof *type), polyhedra = 0, failed = 0;
@@ -120,7 +94,30 @@ static int cells_make(export *k) {
         k->grid.cells += k->m->blocks[b].n;
         polyhedra |= type[b] == POLYHEDRON;
     }
-    if (!failed) cells_fill(k, type, polyhedra);
+    if (!failed) {
+        vtk_grid *g = &k->grid;
+        vtk_numbers cell = {.n = 0}, faces = {.n = 0}, offset = {.n = 0}, face_offset = {.n = 0};
+        unsigned char *types = vtk_add(g, "Cells", "types", "UInt8", 1, g->cells);
+        int32_t *block = vtk_add(g, "CellData", "ObjectId", "Int32", 1, g->cells);
+        int64_t *id = vtk_add(g, "CellData", "GlobalElementId", "Int64", 1, g->cells);
+        for (tutti_count b = 0, c = 0; b < t->n; b++)
+            for (tutti_count i = 0; i < k->m->blocks[b].n; i++, c++) {
+                element_add(k, b, i, &cell, &faces);
+                vtk_number(&offset, (int64_t)cell.n);
+                vtk_number(&face_offset, type[b] == POLYHEDRON ? (int64_t)faces.n : -1);
+                types[c] = (unsigned char)type[b];
+                block[c] = (int32_t)t->entity[b].id;
+                id[c] = k->m->blocks[b].ids ? k->m->blocks[b].ids[i] : c + 1;
+            }
+        vtk_add_numbers(g, "connectivity", &cell);
+        vtk_add_numbers(g, "offsets", &offset);
+        if (polyhedra) {
+            vtk_add_numbers(g, "faces", &faces);
+            vtk_add_numbers(g, "faceoffsets", &face_offset);
+        }
+        free(faces.v);
+        free(face_offset.v);
+    }
     free(type);
     return failed;
 }
@@ -204,7 +201,7 @@ static int collection_write(export *k, FILE *f, tutti_count first, tutti_count l
         failed = write_vtk_step(k, s, &path);
         if (f && path) {
             fprintf(f, "    <DataSet timestep=\"%.17g\" part=\"0\" file=\"", time);
-            cli_xml_text(f, vtk_base(path));
+            cli_xml_text(f, cli_base_name(path));
             fputs("\"/>\n", f);
         }
         free(path);
@@ -233,25 +230,14 @@ static int write_vtk_steps(export *k) {
     return failed;
 }
 
-static int sets_write(export *k) {
-    vtk_grid g;
-    char *stem = cli_format("%s-sets", k->prefix), *path = NULL;
-    int failed = vtk_sets(&k->o, k->m, &g);
-    if (!failed) failed = write_vtu(k, &g, stem, &path);
-    vtk_free(&g);
-    free(path);
-    free(stem);
-    return failed;
-}
-
 int exodus_export(const cli_world *w, const data_config *config) {
     export k = {.world = w, .config = config};
     const char *path = config->path[0];
     if (!config->vtk) return w->rank == 0 ? exodus_export_xdmf(config) : CLI_OK;
-    const int n = (int)strlen(path), e = n > 2 && strcmp(path + n - 2, ".e") == 0;
+    const int n = (int)strlen(path) - (cli_ends_in(path, ".e") ? 2 : 0);
     if (tutti_exodus_open(w->comm, path, TUTTI_READ, NULL, &k.x) != TUTTI_OK)
         return cli_error_open(path, "Exodus file");
-    k.prefix = config->out ? cli_strdup(config->out) : cli_format("%.*s", n - 2 * e, path);
+    k.prefix = config->out ? cli_strdup(config->out) : cli_format("%.*s", n, path);
     const int talks = w->rank == 0 && config->json;
     const tutti_exodus_distribution deal = {.partitioner = TUTTI_EXODUS_BY_ORDER};
     int failed = exodus_outline_read(k.x, &k.o) || exodus_variables_known(k.config, 1, &k.o);
@@ -272,7 +258,15 @@ int exodus_export(const cli_world *w, const data_config *config) {
     }
     if (talks && !failed) printf("{\"files\": [");
     if (!failed) failed = write_vtk_steps(&k);
-    if (!failed && config->sets) failed = sets_write(&k);
+    if (!failed && config->sets) {
+        vtk_grid g;
+        char *stem = cli_format("%s-sets", k.prefix), *written = NULL;
+        failed = vtk_sets(&k.o, k.m, &g);
+        if (!failed) failed = write_vtu(&k, &g, stem, &written);
+        vtk_free(&g);
+        free(written);
+        free(stem);
+    }
     if (talks && !failed) printf("]}\n");
     vtk_free(&k.grid);
     free(k.prefix);

@@ -6,8 +6,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "exodus/cmd_exodus.h"
 
-#include <libgen.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,17 +50,12 @@ static void append_bytes(xdmf *k, const void *bytes, size_t n) {
 
 /* ---- the XML file */
 
-static const char *native(void) {
-    const uint16_t probe = 1;
-    return *(const unsigned char *)&probe ? "Little" : "Big";
-}
-
 static void item_write(const xdmf *k, const char *type, const char *shape, int own, tutti_off at,
                        int bytes) {
     fprintf(k->f,
             "<DataItem Dimensions=\"%s\" NumberType=\"%s\" Precision=\"%d\" Format=\"Binary\" "
             "Endian=\"%s\" Seek=\"%lld\">",
-            shape, type, bytes, own ? native() : "Big", (long long)at);
+            shape, type, bytes, own && CLI_IS_LITTLE_ENDIAN ? "Little" : "Big", (long long)at);
     cli_xml_text(k->f, own ? k->companion_name : k->data_name);
     fputs("</DataItem>\n", k->f);
 }
@@ -96,44 +89,43 @@ static void variables_write(const xdmf *k, tutti_exodus_kind kind, tutti_count n
     }
 }
 
-static void block_write(const xdmf *k, tutti_count b, tutti_count step) {
-    const tutti_exodus_entity *e = &k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].entity[b];
-    const shown_block *s = &k->block[b];
-    char shape[64];
-    if (!s->name || e->entries == 0) return;
-    fputs("        <Grid Name=\"", k->f);
-    if (e->name[0])
-        cli_xml_text(k->f, e->name);
-    else
-        fprintf(k->f, "block %lld", (long long)e->id);
-    fprintf(k->f,
-            "\" GridType=\"Uniform\">\n          <Topology TopologyType=\"%s\" "
-            "NumberOfElements=\"%lld\"",
-            s->name, (long long)e->entries);
-    if (s->nodes <= 2) fprintf(k->f, " NodesPerElement=\"%d\"", s->nodes);
-    fputs(">\n            ", k->f);
-    snprintf(shape, sizeof shape, "%lld %d", (long long)e->entries, s->nodes);
-    item_write(k, "Int", shape, 1, s->at, 8);
-    fputs("          </Topology>\n          <Geometry GeometryType=\"XYZ\">\n            ", k->f);
-    snprintf(shape, sizeof shape, "%lld 3", (long long)k->o.p.nodes);
-    item_write(k, "Float", shape, 1, 0, 8);
-    fputs("          </Geometry>\n", k->f);
-    const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_IDS, .kind = TUTTI_EXODUS_NODAL};
-    tutti_off at = 0;
-    tutti_type type = TUTTI_INT32;
-    if (k->o.p.has_node_ids && tutti_exodus_array_offset(k->x, &a, &at, &type) == TUTTI_OK)
-        attribute_write(k, "GlobalNodeId", "Node", k->o.p.nodes, at, type);
-    variables_write(k, TUTTI_EXODUS_NODAL, 0, step);
-    variables_write(k, TUTTI_EXODUS_ELEMENT_BLOCK, b, step);
-    fputs("        </Grid>\n", k->f);
-}
-
 static void write_xdmf_step(const xdmf *k, tutti_count step, double time) {
     fprintf(k->f,
             "      <Grid Name=\"step %lld\" GridType=\"Collection\" CollectionType=\"Spatial\">\n",
             (long long)step);
     if (step > 0) fprintf(k->f, "        <Time Value=\"%.17g\"/>\n", time);
-    for (tutti_count b = 0; b < k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].n; b++) block_write(k, b, step);
+    for (tutti_count b = 0; b < k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].n; b++) {
+        const tutti_exodus_entity *e = &k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].entity[b];
+        const shown_block *s = &k->block[b];
+        char shape[64];
+        if (!s->name || e->entries == 0) continue;
+        fputs("        <Grid Name=\"", k->f);
+        if (e->name[0])
+            cli_xml_text(k->f, e->name);
+        else
+            fprintf(k->f, "block %lld", (long long)e->id);
+        fprintf(k->f,
+                "\" GridType=\"Uniform\">\n          <Topology TopologyType=\"%s\" "
+                "NumberOfElements=\"%lld\"",
+                s->name, (long long)e->entries);
+        if (s->nodes <= 2) fprintf(k->f, " NodesPerElement=\"%d\"", s->nodes);
+        fputs(">\n            ", k->f);
+        snprintf(shape, sizeof shape, "%lld %d", (long long)e->entries, s->nodes);
+        item_write(k, "Int", shape, 1, s->at, 8);
+        fputs("          </Topology>\n          <Geometry GeometryType=\"XYZ\">\n            ",
+              k->f);
+        snprintf(shape, sizeof shape, "%lld 3", (long long)k->o.p.nodes);
+        item_write(k, "Float", shape, 1, 0, 8);
+        fputs("          </Geometry>\n", k->f);
+        const tutti_exodus_array a = {.array_kind = TUTTI_EXODUS_IDS, .kind = TUTTI_EXODUS_NODAL};
+        tutti_off at = 0;
+        tutti_type type = TUTTI_INT32;
+        if (k->o.p.has_node_ids && tutti_exodus_array_offset(k->x, &a, &at, &type) == TUTTI_OK)
+            attribute_write(k, "GlobalNodeId", "Node", k->o.p.nodes, at, type);
+        variables_write(k, TUTTI_EXODUS_NODAL, 0, step);
+        variables_write(k, TUTTI_EXODUS_ELEMENT_BLOCK, b, step);
+        fputs("        </Grid>\n", k->f);
+    }
     fputs("      </Grid>\n", k->f);
 }
 
@@ -159,22 +151,10 @@ static int steps_write(const xdmf *k) {
 
 /* ---- export */
 
-/* The path of the data file relative to the directory of the XML file. */
-static char *data_seen(const char *data, const char *out) {
-    char there[PATH_MAX], here[PATH_MAX];
-    char *copy = cli_strdup(out);
-    const int found = realpath(data, there) && realpath(dirname(copy), here);
-    free(copy);
-    if (!found) return cli_strdup(data);
-    const size_t n = strcmp(here, "/") == 0 ? 0 : strlen(here);
-    return cli_strdup(strncmp(there, here, n) == 0 && there[n] == '/' ? there + n + 1 : there);
-}
-
 static int write_files(xdmf *k, const char *path) {
     char *companion = cli_format("%s.bin", path);
-    const char *slash = strrchr(companion, '/');
-    k->companion_name = cli_strdup(slash ? slash + 1 : companion);
-    k->data_name = data_seen(k->config->path[0], path);
+    k->companion_name = cli_strdup(cli_base_name(companion));
+    k->data_name = cli_path_from(k->config->path[0], path);
     const tutti_count n = k->o.of[TUTTI_EXODUS_ELEMENT_BLOCK].n;
     k->block = cli_malloc((size_t)n * sizeof *k->block);
     memset(k->block, 0, (size_t)n * sizeof *k->block);

@@ -1,6 +1,6 @@
 /* tutti exodus join: common declarations of its parts.
  *
- *   names         NAME.e.N.R: all of them, and no other                     exodus_join_names.c
+ *   names         the complete set of NAME.e.N.R                          exodus_join_names.c
  *   agreement     one outline of all pieces, steps                         exodus_join_agree.c
  *   ids           entries with the same id in several pieces are the same   exodus_join_ids.c
  *   together      the pieces of a rank as one mesh                          exodus_join_mesh.c
@@ -19,11 +19,10 @@ typedef struct exodus_piece {
     tutti_exodus *x;
     exodus_outline o;
     const tutti_exodus_mesh *mesh;
-    tutti_count
-        *number[TUTTI_EXODUS_KINDS]; /* number of each of its entities among those of all pieces */
+    tutti_count *number[TUTTI_EXODUS_KINDS]; /* of its entities among those of all pieces */
     tutti_count *entity[TUTTI_EXODUS_KINDS]; /* and the other way round; -1: it has none */
-    /* Indices of its nodes, entries of blocks and members of sets in the mesh of the rank: for nodes
-     * place[NODAL][0][i], for others place[kind][number of the entity in the piece][i] */
+    /* Where its nodes, the entries of its blocks and the members of its sets are in the rank's mesh: of nodes
+     * place[NODAL][0][i], of others place[kind][number of the entity in the piece][i] */
     tutti_count **place[TUTTI_EXODUS_KINDS];
 } exodus_piece;
 

@@ -55,17 +55,11 @@ void vtk_points(const exodus_outline *o, const tutti_exodus_mesh *m, vtk_grid *g
 
 /* ---- files */
 
-const char *vtk_base(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 void vtk_head(FILE *f, const char *type) {
-    const uint16_t probe = 1;
     fprintf(f,
             "<?xml version=\"1.0\"?>\n<VTKFile type=\"%s\" version=\"1.0\" byte_order=\"%s\" "
             "header_type=\"UInt64\">\n",
-            type, *(const unsigned char *)&probe ? "LittleEndian" : "BigEndian");
+            type, CLI_IS_LITTLE_ENDIAN ? "LittleEndian" : "BigEndian");
 }
 
 /* The arrays of a section; offsets count from the beginning of the appended data. */
@@ -116,7 +110,7 @@ int vtk_write_pieces(const vtk_grid *g, const char *path, const char *stem, int 
     section_write(g, f, "Points", 1);
     for (int r = 0; r < ranks; r++) {
         fputs("    <Piece Source=\"", f);
-        cli_xml_text(f, vtk_base(stem));
+        cli_xml_text(f, cli_base_name(stem));
         fprintf(f, "-p%d.vtu\"/>\n", r);
     }
     fputs("  </PUnstructuredGrid>\n</VTKFile>\n", f);

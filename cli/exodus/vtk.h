@@ -40,7 +40,6 @@ int vtk_write(const vtk_grid *g, const char *path);
 /* The file that names the pieces of all ranks: STEM-p0.vtu and so on. */
 int vtk_write_pieces(const vtk_grid *g, const char *path, const char *stem, int ranks);
 void vtk_head(FILE *f, const char *type);
-const char *vtk_base(const char *path); /* the name without its directory */
 
 /* A grid of the members of node and side sets: vertices and sides, with the ids of sets. */
 int vtk_sets(const exodus_outline *o, const tutti_exodus_mesh *m, vtk_grid *out);

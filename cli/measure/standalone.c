@@ -47,19 +47,6 @@ static _Noreturn void refuse(const char *why, const char *what) {
     leave(2);
 }
 
-static void take_value(const standalone_option *o, const char *text) {
-    char *end = NULL;
-    if (!text) refuse("missing value of", o->name);
-    if (o->kind == OPTION_TEXT) *(const char **)o->value = text;
-    if (o->kind == OPTION_SECONDS) *(double *)o->value = strtod(text, &end);
-    if (o->kind == OPTION_NUMBER) {
-        const long n = strtol(text, &end, 10);
-        if (n < o->least || (o->most > 0 && n > o->most)) refuse("value out of range:", text);
-        *(long *)o->value = n;
-    }
-    if (end && (*end || end == text)) refuse("not a number:", text);
-}
-
 int standalone_start(const standalone *p, int argc, char **argv) {
     int n = 0;
     program = p;
@@ -67,12 +54,26 @@ int standalone_start(const standalone *p, int argc, char **argv) {
         const standalone_option *o = p->option;
         while (o->name && strcmp(o->name, argv[i]) != 0) o++;
         if (!o->name && strncmp(argv[i], "--", 2) == 0) refuse("unknown option", argv[i]);
-        if (!o->name)
+        if (!o->name) {
             argv[n++] = argv[i];
-        else if (o->kind == OPTION_FLAG)
+            continue;
+        }
+        if (o->kind == OPTION_FLAG) {
             *(int *)o->value = 1;
-        else
-            take_value(o, argv[++i < argc ? i : argc]);
+            continue;
+        }
+        const char *text = argv[++i < argc ? i : argc];
+        char *end = NULL;
+        if (!text) refuse("missing value of", o->name);
+        if (o->kind == OPTION_TEXT) *(const char **)o->value = text;
+        if (o->kind == OPTION_SECONDS) *(double *)o->value = strtod(text, &end);
+        if (o->kind == OPTION_NUMBER) {
+            const long value = strtol(text, &end, 10);
+            if (value < o->least || (o->most > 0 && value > o->most))
+                refuse("value out of range:", text);
+            *(long *)o->value = value;
+        }
+        if (end && (*end || end == text)) refuse("not a number:", text);
     }
     if (n < p->least) refuse("missing operand:", p->operands);
     return n;

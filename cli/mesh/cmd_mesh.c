@@ -37,6 +37,7 @@ int mesh_case_open(const mesh_config *c, mesh_case *m) {
 }
 
 int mesh_case_divide(const mesh_config *c, mesh_case *m) {
+    if (mesh_case_open(c, m)) return 1;
     m->of = cli_malloc((size_t)m->v.nodes * sizeof *m->of + 1);
     if (tutti_mesh_partition(m->mesh, c->parts, (tutti_mesh_partitioner)c->by, NULL, m->of) !=
             TUTTI_OK ||
@@ -94,8 +95,7 @@ static void print_mesh_info(const mesh_config *c, const tutti_mesh_info *i, int 
 
 static void print_mesh_info_json(const mesh_config *c, const tutti_mesh_info *i, int groups,
                                  const tutti_mesh_group *g) {
-    printf("{\"file\": ");
-    cli_json_string(stdout, c->path);
+    cli_json_pair(stdout, "{", "file", c->path);
     printf(", \"order\": \"%s\", \"nodes\": %lld, \"elements\": %lld, \"dim\": %d, \"types\": {",
            mesh_order_name(c->order), (long long)i->nodes, (long long)i->elements, i->dim);
     for (int t = 0, n = 0; t < TUTTI_MESH_TYPES; t++)
@@ -138,13 +138,11 @@ int mesh_partition(const cli_world *w, const void *config) {
     const mesh_config *c = config;
     (void)w;
     mesh_case m;
-    int failed = mesh_case_open(c, &m);
-    if (!failed) failed = mesh_case_divide(c, &m);
+    int failed = mesh_case_divide(c, &m);
     const tutti_mesh_cut *k = &m.cut;
     const double n = m.v.nodes ? (double)m.v.nodes : 1;
     if (!failed && c->json) {
-        printf("{\"file\": ");
-        cli_json_string(stdout, c->path);
+        cli_json_pair(stdout, "{", "file", c->path);
         printf(", \"order\": \"%s\", \"by\": \"%s\", \"parts\": %d, \"empty\": %d, \"nodes\": "
                "%lld, \"least\": %lld, \"most\": %lld, \"cut\": %lld, \"shared\": %lld, "
                "\"replication\": %.6g, \"held\": %lld}\n",
@@ -182,11 +180,9 @@ int mesh_convert(const cli_world *w, const void *config) {
     (void)w;
     mesh_case m;
     struct stat st;
-    const size_t n = strlen(c->to);
-    const int is_msh = n > 4 && strcmp(c->to + n - 4, ".msh") == 0;
-    const tutti_mesh_format format = c->format >= 0 ? (tutti_mesh_format)c->format
-                                     : is_msh       ? TUTTI_MESH_GMSH_41_BINARY
-                                                    : TUTTI_MESH_NATIVE;
+    const tutti_mesh_format format = c->format >= 0               ? (tutti_mesh_format)c->format
+                                     : cli_ends_in(c->to, ".msh") ? TUTTI_MESH_GMSH_41_BINARY
+                                                                  : TUTTI_MESH_NATIVE;
     if (cli_output_refuse(c->to)) return 1;
     if (!c->force && (lstat(c->to, &st) == 0 || errno != ENOENT))
         return cli_error("'%s' exists; --force replaces it", c->to);

@@ -52,7 +52,7 @@ typedef struct mesh_case {
 
 /* Each returns 1 and has a message if it fails. */
 int mesh_case_open(const mesh_config *c, mesh_case *m);   /* read, and renumbered */
-int mesh_case_divide(const mesh_config *c, mesh_case *m); /* partition and classify the mesh */
+int mesh_case_divide(const mesh_config *c, mesh_case *m); /* also divided and classified */
 void mesh_case_free(mesh_case *m);
 /* Choose the writer of each node by a rule: [nodes]; either may be NULL. */
 int mesh_case_choose(const mesh_config *c, const mesh_case *m, tutti_replicas_rule rule,

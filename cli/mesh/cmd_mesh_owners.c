@@ -32,8 +32,7 @@ static void json_row(const mesh_config *c, tutti_replicas_rule rule,
 
 static void json_head(const mesh_config *c, const mesh_case *m) {
     const double n = m->v.nodes ? (double)m->v.nodes : 1;
-    printf("{\"file\": ");
-    cli_json_string(stdout, c->path);
+    cli_json_pair(stdout, "{", "file", c->path);
     printf(", \"nodes\": %lld, \"order\": \"%s\", \"parts\": %d, \"by\": \"%s\", \"empty\": %d, "
            "\"shared\": %lld, \"replication\": %.6g, \"cut\": %lld, \"load\": %lld, "
            "\"value_bytes\": %lld, \"rules\": {",
@@ -46,8 +45,7 @@ int mesh_owners(const cli_world *w, const void *config) {
     const mesh_config *c = config;
     (void)w;
     mesh_case m;
-    int failed = mesh_case_open(c, &m);
-    if (!failed) failed = mesh_case_divide(c, &m);
+    int failed = mesh_case_divide(c, &m);
     if (!failed) (c->json ? json_head : print_head)(c, &m);
     for (int i = 0; i < c->rules && !failed; i++) {
         tutti_replicas_stats s;

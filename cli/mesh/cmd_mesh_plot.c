@@ -53,36 +53,6 @@ typedef struct {
     double x, y, z;
 } point;
 
-/* Looked at from a corner above; flat meshes from straight above. */
-static point *project(const mesh_case *m, const tutti_mesh_info *info) {
-    point *p = cli_malloc((size_t)m->v.nodes * sizeof *p + 1);
-    double low[2] = {1e300, 1e300}, high[2] = {-1e300, -1e300};
-    const int flat = info->high[2] - info->low[2] <= 0;
-    const double a = 0.6, b = 1.05; /* angles: around the vertical, and from above */
-    for (tutti_count i = 0; i < m->v.nodes; i++) {
-        const double *x = m->v.coordinates + 3 * i;
-        const double right = cos(a) * x[0] - sin(a) * x[1], away = sin(a) * x[0] + cos(a) * x[1];
-        p[i] =
-            flat ? (point){x[0], -x[1], 0}
-                 : (point){right, -(cos(b) * away + sin(b) * x[2]), cos(b) * x[2] - sin(b) * away};
-        const double at[2] = {p[i].x, p[i].y};
-        for (int k = 0; k < 2; k++) {
-            if (at[k] < low[k]) low[k] = at[k];
-            if (at[k] > high[k]) high[k] = at[k];
-        }
-    }
-    const double w = high[0] - low[0], h = high[1] - low[1];
-    double scale = w > 0 ? (WIDTH - 40) / w : 1e300;
-    if (h > 0 && (MESH_HEIGHT - 40) / h < scale) scale = (MESH_HEIGHT - 40) / h;
-    if (scale >= 1e300) scale = 1;
-    for (tutti_count i = 0; i < m->v.nodes; i++) {
-        p[i].x = WIDTH / 2.0 + (p[i].x - (low[0] + high[0]) / 2) * scale;
-        p[i].y = MESH_HEIGHT / 2.0 + (p[i].y - (low[1] + high[1]) / 2) * scale;
-        p[i].z *= scale;
-    }
-    return p;
-}
-
 static void dot(canvas *k, double x, double y, double z, unsigned char colour) {
     const int c = (int)x, r = (int)y;
     if (c < 0 || r < 0 || c >= WIDTH || r >= MESH_HEIGHT) return;
@@ -159,7 +129,31 @@ static int faces_of(int type, int (*face)[3]) {
 static int paint_mesh(canvas *k, const mesh_case *m) {
     tutti_mesh_info info;
     if (tutti_mesh_describe(m->mesh, &info) != TUTTI_OK) return cli_error_tutti();
-    point *p = project(m, &info);
+    point *p = cli_malloc((size_t)m->v.nodes * sizeof *p + 1);
+    double low[2] = {1e300, 1e300}, high[2] = {-1e300, -1e300};
+    const int flat = info.high[2] - info.low[2] <= 0;
+    const double a = 0.6, b = 1.05; /* angles: around the vertical, and from above */
+    for (tutti_count i = 0; i < m->v.nodes; i++) {
+        const double *x = m->v.coordinates + 3 * i;
+        const double right = cos(a) * x[0] - sin(a) * x[1], away = sin(a) * x[0] + cos(a) * x[1];
+        p[i] =
+            flat ? (point){x[0], -x[1], 0}
+                 : (point){right, -(cos(b) * away + sin(b) * x[2]), cos(b) * x[2] - sin(b) * away};
+        const double at[2] = {p[i].x, p[i].y};
+        for (int d = 0; d < 2; d++) {
+            low[d] = fmin(low[d], at[d]);
+            high[d] = fmax(high[d], at[d]);
+        }
+    }
+    const double w = high[0] - low[0], h = high[1] - low[1];
+    double scale = w > 0 ? (WIDTH - 40) / w : 1e300;
+    if (h > 0 && (MESH_HEIGHT - 40) / h < scale) scale = (MESH_HEIGHT - 40) / h;
+    if (scale >= 1e300) scale = 1;
+    for (tutti_count i = 0; i < m->v.nodes; i++) {
+        p[i].x = WIDTH / 2.0 + (p[i].x - (low[0] + high[0]) / 2) * scale;
+        p[i].y = MESH_HEIGHT / 2.0 + (p[i].y - (low[1] + high[1]) / 2) * scale;
+        p[i].z *= scale;
+    }
     for (tutti_count i = 0; i < m->v.nodes && info.dim < 2; i++)
         dot(k, p[i].x, p[i].y, p[i].z, colour_of(m->of[i], 0));
     for (tutti_count e = 0; e < m->v.elements; e++) {
@@ -256,16 +250,14 @@ int mesh_plot(const cli_world *w, const void *config) {
     char label[MESH_RULES + 1][160];
     int at[MESH_RULES + 1], failed;
     const char *out = c->out ? c->out : "mesh.svg";
-    const size_t n = strlen(out);
-    const int is_png = n > 4 && strcmp(out + n - 4, ".png") == 0;
+    const int is_png = cli_ends_in(out, ".png");
     k.height = MESH_HEIGHT + c->rules * (strip_height(c) + GAP) + 8;
     k.pixel = cli_malloc((size_t)k.width * (size_t)k.height);
     k.depth = cli_malloc((size_t)k.width * (size_t)k.height * sizeof *k.depth);
     memset(k.pixel, WHITE, (size_t)k.width * (size_t)k.height);
     for (int i = 0; i < k.width * k.height; i++) k.depth[i] = -1e30f;
     palette_make(k.palette);
-    failed = mesh_case_open(c, &m);
-    if (!failed) failed = mesh_case_divide(c, &m);
+    failed = mesh_case_divide(c, &m);
     if (!failed) failed = paint_mesh(&k, &m);
     int *writer = failed ? NULL : cli_malloc((size_t)m.v.nodes * sizeof *writer + 1);
     snprintf(label[0], sizeof label[0], "%.60s: %lld nodes, %d partitions by %s", c->path,

@@ -81,13 +81,6 @@ typedef struct {
     int n, method[STEPS], from[STEPS];
 } branch;
 
-static int same_branch(const branch *a, const branch *b) {
-    if (a->n != b->n) return 0;
-    for (int i = 0; i < a->n; i++)
-        if (a->method[i] != b->method[i] || a->from[i] != b->from[i]) return 0;
-    return 1;
-}
-
 static void print_branch(const branch *b, const char *indent) {
     for (int i = 0; i < b->n; i++) {
         printf("%s%s", indent, i + 1 < b->n ? "|-- " : "`-- ");
@@ -117,10 +110,10 @@ static void json_branch(double from, double below, const branch *b, int first) {
 static int tree_network(const mesh_config *c, const network *n, const shape *s) {
     static const double sizes[SIZES] = {1e4, 3e4, 7e4, 2e5, 6e5, 2e6, 1e7};
     branch b[SIZES];
+    memset(b, 0, sizeof b);
     for (int i = 0; i < SIZES; i++) {
         /* The loads 1 to LOAD_MOST, each tenth finer than the last: crossovers are found to the unit. */
         const double nodes = sizes[i];
-        b[i].n = 0;
         for (int load = 1; load <= LOAD_MOST; load++) {
             int method = 0;
             double seconds = 0;
@@ -141,15 +134,14 @@ static int tree_network(const mesh_config *c, const network *n, const shape *s) 
         }
     }
     if (c->json) {
-        printf("{\"network\": ");
-        cli_json_string(stdout, n->name);
+        cli_json_pair(stdout, "{", "network", n->name);
         printf(", \"machines\": %d, \"sizes\": [", n->nodes);
     } else {
         printf("%s\n", n->name);
     }
     for (int i = 0; i < SIZES;) {
         int end = i + 1;
-        while (end < SIZES && same_branch(&b[i], &b[end])) end++;
+        while (end < SIZES && memcmp(&b[i], &b[end], sizeof b[i]) == 0) end++;
         const double from = i ? sizes[i] : 0, below = end < SIZES ? sizes[end] : 0;
         if (c->json) {
             json_branch(from, below, &b[i], i == 0);
@@ -177,8 +169,7 @@ int mesh_tree(const cli_world *w, const void *config) {
     mesh_case m;
     tutti_filesystem place;
     tutti_replicas_stats stats;
-    int failed = mesh_case_open(c, &m);
-    if (!failed) failed = mesh_case_divide(c, &m);
+    int failed = mesh_case_divide(c, &m);
     const tutti_replicas_rule rule = c->rule[c->rules - 1]; /* idg2, unless one is named */
     if (!failed) failed = mesh_case_choose(c, &m, rule, NULL, &stats);
     if (!failed && m.v.nodes == 0) failed = cli_error("'%s' has no nodes", c->path);
@@ -186,8 +177,7 @@ int mesh_tree(const cli_world *w, const void *config) {
     if (!failed) {
         const shape s = {(double)m.v.nodes, (double)stats.intervals};
         if (c->json) {
-            printf("{\"file\": ");
-            cli_json_string(stdout, c->path);
+            cli_json_pair(stdout, "{", "file", c->path);
             printf(", \"nodes\": %lld, \"parts\": %d, \"rule\": \"%s\", \"intervals\": %lld, "
                    "\"measured\": %d, \"networks\": [",
                    (long long)m.v.nodes, c->parts, tutti_replicas_rule_name(rule),

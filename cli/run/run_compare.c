@@ -74,13 +74,6 @@ static int run_once(const run_command *c, int out, int err, double *seconds) {
     return code;
 }
 
-static void show(int fd) {
-    char text[4096];
-    ssize_t n;
-    if (fd < 0 || lseek(fd, 0, SEEK_SET) != 0) return;
-    while ((n = read(fd, text, sizeof text)) > 0) fwrite(text, 1, (size_t)n, stderr);
-}
-
 static int run_quietly(const run_command *c, double *seconds) {
     /* An unnamed file for the output of a run. */
     char name[] = "/tmp/tutti-run.XXXXXX";
@@ -88,7 +81,9 @@ static int run_quietly(const run_command *c, double *seconds) {
     if (fd >= 0) (void)unlink(name);
     const int out = open("/dev/null", O_WRONLY), err = fd;
     const int code = run_once(c, out, err, seconds);
-    if (code != 0) show(err);
+    char text[4096];
+    if (code != 0 && err >= 0 && lseek(err, 0, SEEK_SET) == 0)
+        for (ssize_t n; (n = read(err, text, sizeof text)) > 0;) fwrite(text, 1, (size_t)n, stderr);
     if (out >= 0) close(out);
     if (err >= 0) close(err);
     return code;

@@ -61,21 +61,6 @@ static int says(const char *text, const char *const *names) {
     return 0;
 }
 
-/* 0, or 1 and a message. */
-static int ask_launcher(const char *program, launcher *out) {
-    static const char *const open_mpi[] = {"Open MPI", "OpenRTE", "PRRTE", "prterun", NULL};
-    static const char *const mpich[] = {"HYDRA", "MPICH", "Intel(R) MPI", NULL};
-    char text[4096];
-    ask_version(program, text, sizeof text);
-    if (says(text, open_mpi))
-        *out = OPEN_MPI_LAUNCHER;
-    else if (says(text, mpich))
-        *out = HYDRA;
-    else
-        return cli_error("'%s --version' names neither Open MPI nor MPICH", program);
-    return 0;
-}
-
 #ifdef OPEN_MPI
 static const launcher ours = OPEN_MPI_LAUNCHER;
 #else
@@ -94,7 +79,16 @@ static int find_launcher(const run_words *w, launcher *out) {
         *out = SLURM;
     } else if (starts_with(name, "mpirun") || starts_with(name, "mpiexec") ||
                strcmp(name, "orterun") == 0 || strcmp(name, "prterun") == 0) {
-        if (ask_launcher(w->word[0], out)) return 1;
+        static const char *const open_mpi[] = {"Open MPI", "OpenRTE", "PRRTE", "prterun", NULL};
+        static const char *const mpich[] = {"HYDRA", "MPICH", "Intel(R) MPI", NULL};
+        char text[4096];
+        ask_version(w->word[0], text, sizeof text);
+        if (says(text, open_mpi))
+            *out = OPEN_MPI_LAUNCHER;
+        else if (says(text, mpich))
+            *out = HYDRA;
+        else
+            return cli_error("'%s --version' names neither Open MPI nor MPICH", w->word[0]);
         mpi = *out;
     }
     const char *program = w->word[0];

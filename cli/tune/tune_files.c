@@ -130,17 +130,7 @@ static int add_pieces(const tune_job *job, int is_write, int direct, int one, tu
     return n;
 }
 
-static int add_windows(const tune_job *job, int is_write, int direct, tune_probe *out) {
-    for (int i = 0; i < 2; i++) {
-        out[i] = file_probe(job, is_write, direct, i ? 4 << 20 : 512 << 10);
-        out[i].run = run_windows;
-        snprintf(out[i].v.name, sizeof out[i].v.name, "%sstaged_%s_%s", direct ? "direct_" : "",
-                 is_write ? "write" : "read", i ? "4m" : "512k");
-    }
-    return 2;
-}
-
-/* First all writes, then all reads: the file is filled for reads once per round. */
+/* First all that write, then all that read: the file is filled for reads once in a round. */
 int tune_file_probes(const tune_job *job, tune_probe *out) {
     int n = 0;
     const int several = job->world.ranks > 1;
@@ -148,7 +138,13 @@ int tune_file_probes(const tune_job *job, tune_probe *out) {
         for (int direct = 0; direct < (job->direct_fd >= 0 ? 2 : 1); direct++) {
             n += add_pieces(job, writes, direct, 1, out + n);
             if (several) n += add_pieces(job, writes, direct, 0, out + n);
-            n += add_windows(job, writes, direct, out + n);
+            for (int large = 0; large < 2; large++) {
+                tune_probe *p = &out[n++];
+                *p = file_probe(job, writes, direct, large ? 4 << 20 : 512 << 10);
+                p->run = run_windows;
+                snprintf(p->v.name, sizeof p->v.name, "%sstaged_%s_%s", direct ? "direct_" : "",
+                         writes ? "write" : "read", large ? "4m" : "512k");
+            }
         }
     if (several) {
         out[n] = file_probe(job, 1, 0, 512);
@@ -172,14 +168,6 @@ static int choose_area(tune_job *job, const char *dir) {
     return 0;
 }
 
-/* A few blocks by direct access: not every file system that opens a file so can do it. */
-static int open_direct(tune_job *job) {
-    const tune_probe probe = {.is_write = 1, .direct = 1};
-    job->direct_fd = open(job->path, O_RDWR | O_DIRECT | O_CLOEXEC);
-    if (job->direct_fd < 0) return 1;
-    return transfer_piece(job, &probe, job->user, PIECE, (off_t)PIECE * job->world.rank);
-}
-
 int tune_file_open(tune_job *job, const char *dir) {
     const cli_world *w = &job->world;
     if (cli_agree(w, strlen(dir) + 40 > sizeof job->path ? cli_error("the path is too long") : 0) ||
@@ -196,7 +184,12 @@ int tune_file_open(tune_job *job, const char *dir) {
         failed = cli_agree(w, failed);
     }
     if (failed) return 1;
-    if (cli_agree(w, open_direct(job)) && job->direct_fd >= 0) {
+    /* A few blocks by direct access: not every file system that opens a file so can do it. */
+    const tune_probe probe = {.is_write = 1, .direct = 1};
+    job->direct_fd = open(job->path, O_RDWR | O_DIRECT | O_CLOEXEC);
+    failed = job->direct_fd < 0 ||
+             transfer_piece(job, &probe, job->user, PIECE, (off_t)PIECE * job->world.rank);
+    if (cli_agree(w, failed) && job->direct_fd >= 0) {
         close(job->direct_fd);
         job->direct_fd = -1;
     }

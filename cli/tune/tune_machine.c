@@ -169,7 +169,7 @@ static void *touched(size_t bytes) {
 
 int tune_machine_open(tune_job *job) {
     void *base = NULL;
-    /* The lowest rank of every rank's node; the caller frees it. */
+    /* the lowest rank of every rank's node */
     int *first = cli_malloc((size_t)job->world.ranks * sizeof *first), mine = job->world.rank;
     MPI_Comm node;
     MPI_Comm_split_type(job->world.comm, MPI_COMM_TYPE_SHARED, job->world.rank, MPI_INFO_NULL,

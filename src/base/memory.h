@@ -30,6 +30,8 @@ void tutti__free_lent(void *p);
 /* For tests: blocks now allocated by this process, and "fail the n-th allocation from now" (0:
  * never). */
 long tutti__memory_live(void);
+/* For tests: bytes allocated since the process began, freed or not; a grown block counts again. */
+int64_t tutti__memory_allocated(void);
 void tutti__memory_fail_after(long n);
 
 /* Words of a caller's struct that are for later versions are 0. */

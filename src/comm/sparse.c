@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm/collective_count.h"
 #include "comm/wait.h"
 
 typedef struct {
@@ -46,6 +47,7 @@ static tutti_err mailbox_receive(mailbox *m, tutti__team *t, const MPI_Status *f
         tutti__free(data);
         return err;
     }
+    tutti__received_add((size_t)n);
     mailbox_put(m, found->MPI_SOURCE, (size_t)n, data);
     return TUTTI_OK;
 }

@@ -3,7 +3,8 @@
  *   decomposition_make     from a spec to the object
  *   id_join                ids to positions, by the id map
  *   decomposition_writers  the writers of entries that several ranks hold
- *   decomposition_slice    slices of ranks compared with each other
+ *   decomposition_slice    slices as accesses, positions and runs
+ *   slices_meet            slices of ranks compared with each other (slice_compare)
  *   decomposition          the object: queries and accesses
  *
  * Lists of entries are stored as runs: as short as the numbering is regular.  Slices are stored as slices.
@@ -145,9 +146,8 @@ tutti_err tutti__slice_of_space(const tutti__space_view *view, const tutti_slice
                                 const tutti_section *memory) TUTTI_MUST_USE;
 /* The section of the array in memory that holds a slice: all fields set.   Not collective. */
 tutti_section tutti__slice_section(int ndims, const tutti_slice *s, const tutti_section *memory);
-/* p has its shape and slice: find the entries that higher ranks have too, facts.written, facts.whole.
- * must: as above.   Collective. */
-tutti_err tutti__slices_meet(tutti__team *t, int must, tutti_decomposition *p) TUTTI_MUST_USE;
+/* The position of an index in an array of that shape, row-major.   Not collective. */
+tutti_count tutti__row_major_position(int ndims, const tutti_count *shape, const tutti_count *x);
 /* The slice as an access.   Not collective. */
 tutti_err tutti__slice_items(const tutti_decomposition *p, tutti_off item_bytes,
                              tutti_access **out) TUTTI_MUST_USE;
@@ -158,6 +158,11 @@ void tutti__slice_positions(const tutti_decomposition *p, tutti_count *index_out
 /* As tutti__decomposition_runs; appends to *out, which must be freed after an error too.   Not collective. */
 tutti_err tutti__slice_runs(const tutti_decomposition *p, int is_write,
                             tutti__entry_runs *out) TUTTI_MUST_USE;
+
+/* ---- slices_meet.c */
+/* p has its shape and slice: find the entries that higher ranks have too, facts.written, facts.whole.
+ * must: as above.   Collective. */
+tutti_err tutti__slices_meet(tutti__team *t, int must, tutti_decomposition *p) TUTTI_MUST_USE;
 
 /* ---- decomposition.c */
 /* Whether the fields agree with each other; for TUTTI_ASSERT. */

@@ -10,13 +10,15 @@
  *   id_order   this rank's entries: runs of consecutive numbers, sent to the ranks of their ranges; the answers
  *   id_range   the numbers in the range of this rank: counted, compared, their writers chosen
  *
- * All classes of a round are ordered together: one gather of headers, one of sums, and sparse exchanges.
+ * All classes of a round are ordered together: one choice of ranges (decomposition/splitters.h), one gather of sums, and sparse
+ * exchanges.  No rank has a table of all ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TUTTI_ID_ORDER_H
 #define TUTTI_ID_ORDER_H
 
 #include "comm/sparse.h"
 #include "comm/vote.h"
+#include "decomposition/splitters.h"
 #include "exodus/entity_class.h"
 
 /* A class of entities that is to be ordered. */
@@ -41,15 +43,13 @@ enum { TUTTI__IDS_CLASSES = 5 }; /* at most in a round */
 
 /* The communication buffers of a round, which every rank must have before any rank starts it. */
 typedef struct tutti__ids_round {
-    int samples;          /* numbers that each rank sends of each class */
     tutti_count entities; /* of all classes */
     tutti_count also;     /* further values that are summed */
-    int64_t *header;      /* [ranks] headers */
-    int64_t *sums;        /* vectors, see id_order.c */
-    int64_t *bound;       /* [classes of the round][ranks] first number of the range of each rank */
-    int64_t *also_sums;   /* [also] in: of this rank; out: of all ranks */
+    tutti__splitting *splitting;
+    int64_t *sums;      /* vectors, see id_order.c */
+    int64_t *also_sums; /* [also] in: of this rank; out: of all ranks */
 } tutti__ids_round;
-tutti_err tutti__ids_round_make(const tutti__team *t, tutti_count entities, tutti_count also,
+tutti_err tutti__ids_round_make(tutti__team *t, tutti_count entities, tutti_count also,
                                 tutti__ids_round *out) TUTTI_MUST_USE;
 void tutti__ids_round_free(tutti__ids_round *r);
 
@@ -96,7 +96,7 @@ typedef struct tutti__id_interval {
 
 /* The range of this rank. */
 typedef struct tutti__id_range {
-    int ranks, n; /* classes */
+    int n; /* classes */
     const tutti__ids *ids;
     const tutti_count *first_entity; /* [n + 1] of each class */
     int sources;

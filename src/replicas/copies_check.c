@@ -41,8 +41,10 @@ static difference find_difference(const tutti__team *t, const tutti_replicas *r,
             const tutti_count b = s->mention[j];
             if (received[b] == received[a]) continue;
             const int ra = tutti__directory_source(d, a), rb = tutti__directory_source(d, b);
-            return (difference){
-                s->number[k], t->rank, {ra, rb}, {a - d->from[ra], b - d->from[rb]}};
+            return (difference){s->number[k],
+                                t->rank,
+                                {ra, rb},
+                                {tutti__directory_index(d, a), tutti__directory_index(d, b)}};
         }
     }
     return (difference){.number = INT64_MAX};
@@ -50,7 +52,8 @@ static difference find_difference(const tutti__team *t, const tutti_replicas *r,
 
 /* The item of the difference on this rank, which is one of the two. */
 static tutti_count differing_item(const tutti_replicas *r, const difference *d, int which) {
-    return tutti__replicas_item(r, r->directory.to[d->range] + d->entry[which]);
+    return tutti__replicas_item(r, tutti__directory_sent_to(&r->directory, (int)d->range) +
+                                       d->entry[which]);
 }
 
 /* ---- the value that differs */

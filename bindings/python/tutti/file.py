@@ -232,6 +232,27 @@ def _no_parts() -> Tuple[int, Any]:
     return 1, (_c.tutti_part * 1)()
 
 
+def _of_access(access: Any, buf: Any, writable: bool) -> Tuple[Any, tuple]:
+    """A function that returns the arguments of an operation and what they refer to; arguments that fail on all ranks."""
+    def make():
+        if not isinstance(access, Access):
+            raise TypeError(f"argument access is {type(access).__name__}: must be an Access")
+        handle = access._live()
+        array = buffer_for(access._layout, access.memory_bounds, buf, writable)
+        return (handle, address(array)), array
+
+    return make, (None, None)
+
+
+def _of_parts(parts: Sequence[Part], writable: bool) -> Tuple[Any, tuple]:
+    """As _of_access."""
+    def make():
+        n, made, keep = _parts(parts, writable)
+        return (n, made), keep
+
+    return make, _no_parts()
+
+
 class Plan:
     """A planned transfer, made once by File.plan_write or plan_read and run many times."""
 
@@ -496,188 +517,152 @@ class File(Reporting):
 
     # ---- one access
 
-    @staticmethod
-    def _arguments(access: Any, buf: Any, writable: bool) -> Tuple[Any, np.ndarray]:
-        if not isinstance(access, Access):
-            raise TypeError(f"argument access is {type(access).__name__}: must be an Access")
-        return access._live(), buffer_for(access._layout, access.memory_bounds, buf, writable)
-
-    def _move(self, function: Any, access: Any, buf: Any, writable: bool) -> int:
+    def _move(self, function: Any, make: Any, null: tuple) -> int:
         live, count, keep = self._live(), ctypes.c_int64(), []
 
         def prepare():
-            handle, array = self._arguments(access, buf, writable)
-            keep.append(array)
-            return live, handle, address(array), _byref(count)
+            arguments, kept = make()
+            keep.append(kept)
+            return (live, *arguments, _byref(count))
 
-        self._together(function, prepare, (live, None, None, None))
+        self._together(function, prepare, (live, *null, None))
         return count.value
 
     def write(self, access: Access, buf: Any) -> int:
         """Write the bytes of an access.  Collective.  Returns the number of bytes of this rank."""
-        return self._move(_c.tutti_file_write, access, buf, False)
+        return self._move(_c.tutti_file_write, *_of_access(access, buf, False))
 
     def read(self, access: Access, buf: Any) -> int:
         """Read the bytes of an access into a buffer.  Collective.  Returns the number of bytes of this rank before the end of the file."""
-        return self._move(_c.tutti_file_read, access, buf, True)
+        return self._move(_c.tutti_file_read, *_of_access(access, buf, True))
 
     def write_independent(self, access: Access, buf: Any) -> int:
         """Transfer the data of this rank alone.  Local."""
-        return self._move(_c.tutti_file_write_independent, access, buf, False)
+        return self._move(_c.tutti_file_write_independent, *_of_access(access, buf, False))
 
     def read_independent(self, access: Access, buf: Any) -> int:
         """Transfer the data of this rank alone.  Local."""
-        return self._move(_c.tutti_file_read_independent, access, buf, True)
+        return self._move(_c.tutti_file_read_independent, *_of_access(access, buf, True))
 
-    def _begin(self, function: Any, end: Any, access: Any, buf: Any, writable: bool) -> Split:
+    def _begin(self, function: Any, end: Any, make: Any, null: tuple) -> Split:
         live, split = self._live(), Split(self, end, None)
 
         def prepare():
-            handle, split._keep = self._arguments(access, buf, writable)
-            return live, handle, address(split._keep)
+            arguments, split._keep = make()
+            return (live, *arguments)
 
-        self._together(function, prepare, (live, None, None))
+        self._together(function, prepare, (live, *null))
         self._splits.add(split)
         return split
 
     def write_begin(self, access: Access, buf: Any) -> Split:
         """Begin a split write: `with f.write_begin(a, x): compute()`.  Begin and end are collective."""
-        return self._begin(_c.tutti_file_write_begin, _c.tutti_file_write_end, access, buf, False)
+        return self._begin(_c.tutti_file_write_begin, _c.tutti_file_write_end, *_of_access(access, buf, False))
 
     def read_begin(self, access: Access, buf: Any) -> Split:
         """Begin a split read; the buffer is filled after the block."""
-        return self._begin(_c.tutti_file_read_begin, _c.tutti_file_read_end, access, buf, True)
+        return self._begin(_c.tutti_file_read_begin, _c.tutti_file_read_end, *_of_access(access, buf, True))
 
-    def _start_one(self, function: Any, access: Any, buf: Any, writable: bool) -> Request:
+    def _start_transfer(self, function: Any, make: Any, null: tuple) -> Request:
         live = self._live()
 
         def prepare():
-            handle, array = self._arguments(access, buf, writable)
-            return (live, handle, address(array)), array
+            arguments, keep = make()
+            return (live, *arguments), keep
 
-        return Request._start(self, function, prepare, (live, None, None), self._together)
+        return Request._start(self, function, prepare, (live, *null), self._together)
 
     def write_start(self, access: Access, buf: Any) -> Request:
         """Start a collective write: every rank starts the same operations in the same order, without waiting for other ranks."""
-        return self._start_one(_c.tutti_file_write_start, access, buf, False)
+        return self._start_transfer(_c.tutti_file_write_start, *_of_access(access, buf, False))
 
     def read_start(self, access: Access, buf: Any) -> Request:
         """Start a collective read."""
-        return self._start_one(_c.tutti_file_read_start, access, buf, True)
+        return self._start_transfer(_c.tutti_file_read_start, *_of_access(access, buf, True))
 
     def write_independent_start(self, access: Access, buf: Any) -> Request:
         """Start a write of this rank alone.  Local."""
-        return self._start_one(_c.tutti_file_write_independent_start, access, buf, False)
+        return self._start_transfer(_c.tutti_file_write_independent_start, *_of_access(access, buf, False))
 
     def read_independent_start(self, access: Access, buf: Any) -> Request:
         """Start a read of this rank alone.  Local."""
-        return self._start_one(_c.tutti_file_read_independent_start, access, buf, True)
+        return self._start_transfer(_c.tutti_file_read_independent_start, *_of_access(access, buf, True))
 
-    def _plan(self, function: Any, access: Any, is_write: bool) -> Plan:
+    def _plan(self, function: Any, is_write: bool, make: Any, null: tuple) -> Plan:
         plan = Plan(self, is_write)
 
         def prepare():
-            if not isinstance(access, Access):
-                raise TypeError(f"argument access is {type(access).__name__}: must be an Access")
-            plan._rooms = [(access.memory_bounds, access._layout)]
-            return self._live(), access._live(), _byref(plan._h)
+            arguments, plan._rooms = make()
+            return (self._live(), *arguments, _byref(plan._h))
 
-        self._together(function, prepare, (self._live(), None, _byref(plan._h)))
+        self._together(function, prepare, (self._live(), *null, _byref(plan._h)))
         self._plans.add(plan)
         return plan
+
+    def _plan_access(self, function: Any, is_write: bool, access: Access) -> Plan:
+        def make():
+            if not isinstance(access, Access):
+                raise TypeError(f"argument access is {type(access).__name__}: must be an Access")
+            return (access._live(),), [(access.memory_bounds, access._layout)]
+
+        return self._plan(function, is_write, make, (None,))
 
     def plan_write(self, access: Access) -> Plan:
         """Plan writes of an access.  Collective."""
-        return self._plan(_c.tutti_plan_write, access, True)
+        return self._plan_access(_c.tutti_plan_write, True, access)
 
     def plan_read(self, access: Access) -> Plan:
         """Plan reads of an access.  Collective."""
-        return self._plan(_c.tutti_plan_read, access, False)
+        return self._plan_access(_c.tutti_plan_read, False, access)
 
     # ---- several parts at once
 
-    def _move_parts(self, function: Any, parts: Sequence[Part], writable: bool) -> int:
-        live, count, keep = self._live(), ctypes.c_int64(), []
-
-        def prepare():
-            n, made, kept = _parts(parts, writable)
-            keep.append(kept)
-            return live, n, made, _byref(count)
-
-        self._together(function, prepare, (live, *_no_parts(), None))
-        return count.value
-
     def write_parts(self, parts: Sequence[Part]) -> int:
         """Write several variables in one operation.  Collective; ranks may have different numbers of parts."""
-        return self._move_parts(_c.tutti_file_write_parts, parts, False)
+        return self._move(_c.tutti_file_write_parts, *_of_parts(parts, False))
 
     def read_parts(self, parts: Sequence[Part]) -> int:
         """Read several variables in one operation.  Collective."""
-        return self._move_parts(_c.tutti_file_read_parts, parts, True)
+        return self._move(_c.tutti_file_read_parts, *_of_parts(parts, True))
 
     def write_parts_independent(self, parts: Sequence[Part]) -> int:
         """Transfer the data of this rank alone.  Local."""
-        return self._move_parts(_c.tutti_file_write_parts_independent, parts, False)
+        return self._move(_c.tutti_file_write_parts_independent, *_of_parts(parts, False))
 
     def read_parts_independent(self, parts: Sequence[Part]) -> int:
         """Transfer the data of this rank alone.  Local."""
-        return self._move_parts(_c.tutti_file_read_parts_independent, parts, True)
-
-    def _begin_parts(self, function: Any, end: Any, parts: Sequence[Part], writable: bool) -> Split:
-        live, split = self._live(), Split(self, end, None)
-
-        def prepare():
-            n, made, split._keep = _parts(parts, writable)
-            return live, n, made
-
-        self._together(function, prepare, (live, *_no_parts()))
-        self._splits.add(split)
-        return split
+        return self._move(_c.tutti_file_read_parts_independent, *_of_parts(parts, True))
 
     def write_parts_begin(self, parts: Sequence[Part]) -> Split:
         """As write_begin."""
-        return self._begin_parts(_c.tutti_file_write_parts_begin, _c.tutti_file_write_end, parts, False)
+        return self._begin(_c.tutti_file_write_parts_begin, _c.tutti_file_write_end, *_of_parts(parts, False))
 
     def read_parts_begin(self, parts: Sequence[Part]) -> Split:
         """As read_begin."""
-        return self._begin_parts(_c.tutti_file_read_parts_begin, _c.tutti_file_read_end, parts, True)
-
-    def _start_parts(self, function: Any, parts: Sequence[Part], writable: bool) -> Request:
-        live = self._live()
-
-        def prepare():
-            n, made, keep = _parts(parts, writable)
-            return (live, n, made), keep
-
-        return Request._start(self, function, prepare, (live, *_no_parts()), self._together)
+        return self._begin(_c.tutti_file_read_parts_begin, _c.tutti_file_read_end, *_of_parts(parts, True))
 
     def write_parts_start(self, parts: Sequence[Part]) -> Request:
         """As write_start."""
-        return self._start_parts(_c.tutti_file_write_parts_start, parts, False)
+        return self._start_transfer(_c.tutti_file_write_parts_start, *_of_parts(parts, False))
 
     def read_parts_start(self, parts: Sequence[Part]) -> Request:
         """As read_start."""
-        return self._start_parts(_c.tutti_file_read_parts_start, parts, True)
+        return self._start_transfer(_c.tutti_file_read_parts_start, *_of_parts(parts, True))
 
-    def _plan_parts(self, function: Any, parts: Sequence[Part], is_write: bool) -> Plan:
-        plan = Plan(self, is_write)
-
-        def prepare():
+    def _plan_parts(self, function: Any, is_write: bool, parts: Sequence[Part]) -> Plan:
+        def make():
             n, made, _ = _parts(parts, not is_write, False)
-            plan._rooms = [p._room for p in parts]
-            return self._live(), n, made, _byref(plan._h)
+            return (n, made), [p._room for p in parts]
 
-        self._together(function, prepare, (self._live(), *_no_parts(), _byref(plan._h)))
-        self._plans.add(plan)
-        return plan
+        return self._plan(function, is_write, make, _no_parts())
 
     def plan_write_parts(self, parts: Sequence[Part]) -> Plan:
         """Plan writes of parts.  Collective."""
-        return self._plan_parts(_c.tutti_plan_write_parts, parts, True)
+        return self._plan_parts(_c.tutti_plan_write_parts, True, parts)
 
     def plan_read_parts(self, parts: Sequence[Part]) -> Plan:
         """Plan reads of parts.  Collective."""
-        return self._plan_parts(_c.tutti_plan_read_parts, parts, False)
+        return self._plan_parts(_c.tutti_plan_read_parts, False, parts)
 
     def __repr__(self) -> str:
         return f"<File '{self.path}': {'closed' if not self._h else 'open'}>"
