@@ -20,11 +20,6 @@ char *cli_directory_of(const char *path) {
     return cli_format("%.*s", slash == path ? 1 : (int)(slash - path), path);
 }
 
-int cli_ends_in(const char *path, const char *ending) {
-    const size_t n = strlen(path), m = strlen(ending);
-    return n > m && strcmp(path + n - m, ending) == 0;
-}
-
 char *cli_path_from(const char *path, const char *from) {
     char there[PATH_MAX], here[PATH_MAX];
     char *directory = cli_directory_of(from);
