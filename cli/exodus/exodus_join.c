@@ -174,7 +174,7 @@ static int join(const cli_world *world, const data_config *config, char **paths,
     if (!failed && n > 1 && !w.o.p.has_node_ids && w.o.p.dims > 0)
         failed = cli_error("no piece has an id map of its nodes (node_num_map): cannot determine "
                            "shared nodes");
-    if (!failed) failed = exodus_join_check_ids(&w);
+    if (!failed) failed = exodus_join_check_ids(&w, n);
     if (!failed) {
         /* Exodus: without a map, ids count from 1. */
         for (int i = 0; i < w.pieces && n > 1; i++) {

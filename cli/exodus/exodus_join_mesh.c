@@ -39,6 +39,35 @@ static int by_id(const void *a, const void *b) {
     return (x->at > y->at) - (x->at < y->at);
 }
 
+/* Are they sorted, each once, as those of a single piece usually are? */
+static int is_ascending(const sources *s) {
+    for (tutti_count i = 1; i < s->n; i++) {
+        const source *x = &s->v[i - 1], *y = &s->v[i];
+        if (x->id > y->id || (x->id == y->id && x->side >= y->side)) return 0;
+    }
+    return 1;
+}
+
+/* Sort; the first of each stays, and all learn where it is. */
+static void once(exodus_whole *w, int kind, sources *s) {
+    if (is_ascending(s)) {
+        for (tutti_count i = 0; i < s->n; i++)
+            w->piece[s->v[i].piece].place[kind][s->v[i].entity][s->v[i].at] = i;
+        return;
+    }
+    const void **sorted = exodus_sort_runs(s->v, s->n, sizeof *s->v, by_id);
+    source *v = cli_malloc((size_t)s->n * sizeof *v);
+    tutti_count n = 0;
+    for (tutti_count i = 0; i < s->n; i++) {
+        const source *x = sorted[i];
+        if (n == 0 || v[n - 1].id != x->id || v[n - 1].side != x->side) v[n++] = *x;
+        w->piece[x->piece].place[kind][x->entity][x->at] = n - 1;
+    }
+    free(sorted);
+    free(s->v);
+    *s = (sources){n, v};
+}
+
 /* Room for the places of a kind, in all pieces. */
 static void places_make(exodus_whole *w, int kind) {
     for (int p = 0; p < w->pieces; p++) {
@@ -90,17 +119,8 @@ static sources sources_find(exodus_whole *w, int kind, tutti_count number) {
                          .entity = b,
                          .at = i};
     }
-    /* Sort; the first of each stays, and all learn where it is. */
-    const void **sorted = exodus_sort_runs(s.v, s.n, sizeof *s.v, by_id);
-    sources out = {.v = cli_malloc((size_t)s.n * sizeof *out.v)};
-    for (tutti_count i = 0; i < s.n; i++) {
-        const source *x = sorted[i], *last = out.n > 0 ? &out.v[out.n - 1] : NULL;
-        if (!last || last->id != x->id || last->side != x->side) out.v[out.n++] = *x;
-        w->piece[x->piece].place[kind][x->entity][x->at] = out.n - 1;
-    }
-    free(sorted);
-    free(s.v);
-    return out;
+    once(w, kind, &s);
+    return s;
 }
 
 static int64_t *ids_make(exodus_whole *w, const sources *s) {
